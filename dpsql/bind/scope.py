@@ -1,0 +1,100 @@
+"""Names → columns, as DuckDB resolves them: without regard to case, aliases hiding table names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from dpsql.errors import AmbiguousColumn, Span, SyntaxFault, UnknownColumn, UnknownTable
+from dpsql.plan.expression import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A named source in FROM and its columns by casefolded name."""
+
+    name: str
+    columns: dict[str, Column]
+
+
+@dataclass(slots=True)
+class Scope:
+    """The relations that a SELECT's expressions can name."""
+
+    relations: list[Relation] = field(default_factory=list)
+    merged: dict[str, Column] = field(default_factory=dict)
+    """Columns joined by USING: unqualified, they mean the left side's."""
+
+    def add(self, relation: Relation, at: Span | None) -> None:
+        """Put `relation` in scope; its name must be new."""
+        folded = relation.name.casefold()
+        if any(other.name.casefold() == folded for other in self.relations):
+            raise SyntaxFault(
+                f"table name {relation.name} stands twice in FROM",
+                at=at,
+                hint=f"give one of them an alias: {relation.name} AS {relation.name}_2",
+            )
+        self.relations.append(relation)
+
+    def resolve(self, name: str, table: str | None, at: Span | None) -> Column:
+        """The column that `name` or `table.name` means."""
+        folded = name.casefold()
+        if table is not None:
+            return self._qualified(folded, table, at)
+        if folded in self.merged:
+            return self.merged[folded]
+        found = [r.columns[folded] for r in self.relations if folded in r.columns]
+        if len(found) > 1:
+            owners = [r.name for r in self.relations if folded in r.columns]
+            raise AmbiguousColumn(
+                f"column {name} is ambiguous: {' and '.join(owners)} have it",
+                at=at,
+                hint=f"write {owners[0]}.{name}",
+            )
+        if not found:
+            raise UnknownColumn(f"there is no column {name}", at=at, hint=self._similar(folded))
+        return found[0]
+
+    def expand(self, table: str | None, at: Span | None) -> list[tuple[str, Column]]:
+        """The columns that `*` or `table.*` means, with their names, in order."""
+        if table is None:
+            seen: list[tuple[str, Column]] = []
+            for relation in self.relations:
+                for folded, column in relation.columns.items():
+                    if folded in self.merged and self.merged[folded] != column:
+                        continue
+                    seen.append((column.name, column))
+            return seen
+        return [(c.name, c) for c in self._relation(table, at).columns.values()]
+
+    def qualified(self, column: Column) -> str:
+        """`table.column`, as the statement can write it."""
+        for relation in self.relations:
+            if column in relation.columns.values():
+                return f"{relation.name}.{column.name}"
+        return column.name
+
+    def _qualified(self, folded: str, table: str, at: Span | None) -> Column:
+        relation = self._relation(table, at)
+        if folded not in relation.columns:
+            near = get_close_matches(folded, relation.columns, n=1)
+            raise UnknownColumn(
+                f"{relation.name} has no column {folded}",
+                at=at,
+                hint=f"did you mean {relation.name}.{near[0]}?" if near else "",
+            )
+        return relation.columns[folded]
+
+    def _relation(self, table: str, at: Span | None) -> Relation:
+        for relation in self.relations:
+            if relation.name.casefold() == table.casefold():
+                return relation
+        names = ", ".join(r.name for r in self.relations)
+        raise UnknownTable(
+            f"no table {table} in FROM", at=at, hint=f"FROM names {names}" if names else ""
+        )
+
+    def _similar(self, folded: str) -> str:
+        known = {name: c.name for r in self.relations for name, c in r.columns.items()}
+        near = get_close_matches(folded, known, n=1)
+        return f"did you mean {known[near[0]]}?" if near else ""

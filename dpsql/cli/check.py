@@ -1,0 +1,131 @@
+"""`dpsql check`: a schema against its source; verifies and records declared keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import assert_never
+
+import click
+
+from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.cli.table import listing
+from dpsql.cli.visible import visible
+from dpsql.cli.watch import Cancelled, Watch
+from dpsql.dbapi.budget import opened
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.errors import SourceFault
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.decode import load_schema
+from dpsql.schema.keys import verify_keys
+from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table
+
+_HEADINGS = ("table", "rows of", "key", "limits per unit")
+
+
+def check(path: Path) -> None:
+    """Print what the schema says of each table, and whether its key holds."""
+    watch = Watch()
+    engines: list[DuckDBEngine] = []
+    with explained():
+        watch.step("reading the schema")
+        schema = load_schema(path)
+        try:
+            holds = watch.run(
+                lambda: _verified(schema, watch, engines), lambda: _interrupt(engines)
+            )
+        except Cancelled:
+            say("cancelled; no key was recorded")
+            raise click.exceptions.Exit(ExitCode.CANCELLED) from None
+        with opened(schema) as ledger:
+            state = "not made yet" if ledger is None else "as the schema says"
+    click.echo(report(schema, holds))
+    click.echo(f"\nledger: {visible(str(schema.ledger))} ({state})")
+    _judge(schema, holds)
+
+
+def _verified(schema: Schema, watch: Watch, engines: list[DuckDBEngine]) -> Mapping[str, bool]:
+    """Open the source as queries do, and look at the rows."""
+    if not schema.source.path.exists():
+        raise SourceFault(
+            f"the source {schema.source.path} doesn't exist", hint="correct source: in the schema"
+        )
+    watch.step("opening the source")
+    engines.append(DuckDBEngine(engine_source(schema)))
+    watch.step("verifying keys")
+    return verify_keys(schema, engines[0])
+
+
+def _interrupt(engines: list[DuckDBEngine]) -> None:
+    for engine in engines:
+        engine.interrupt()
+
+
+def report(schema: Schema, holds: Mapping[str, bool]) -> str:
+    """The budget, and of each table whose rows it has, its key and its limits."""
+    rows = [
+        [name, owner(table), _key(table, holds.get(name)), limits(table)]
+        for name, table in schema.tables.items()
+    ]
+    budget = schema.budget
+    head = (
+        f"dataset {schema.dataset}: epsilon = {float(budget.epsilon):g}, "
+        f"delta = {float(budget.delta):g} ({budget.accounting.value}), "
+        f"neighbours: {schema.neighbors.value}"
+    )
+    return f"{head}\n\n{listing(_HEADINGS, rows)}"
+
+
+def owner(table: Table) -> str:
+    """Whose rows these are, and over which columns their unit is found."""
+    match table.ownership:
+        case Public():
+            return "nobody (public)"
+        case RowUnit():
+            return "each its own unit"
+        case EntityUnit(kind=kind, hops=hops, column=column):
+            steps = [f"{hop.column} → {hop.table}" for hop in hops]
+            return f"{kind}, by {'.'.join([*steps, column]) if steps else column}"
+        case missing:
+            assert_never(missing)
+
+
+def limits(table: Table) -> str:
+    """The limits of a private table, and which of them the schema leaves to the defaults."""
+    match table.ownership:
+        case Public():
+            return ""
+        case RowUnit():
+            return "1 row"
+        case EntityUnit():
+            names = ("groups", "rows_per_group", "rows")
+            said = [n for n in names if n in table.limits.declared]
+            left = [n for n in names if n not in table.limits.declared]
+            texts = [_limits(table.limits, said), _limits(table.limits, left)]
+            if left:
+                texts[1] = f"default: {texts[1]}"
+            return "; ".join(text for text in texts if text)
+        case missing:
+            assert_never(missing)
+
+
+def _limits(found: Limits, names: Sequence[str]) -> str:
+    return ", ".join(f"{name} {getattr(found, name)}" for name in names)
+
+
+def _key(table: Table, holds: bool | None) -> str:  # noqa: FBT001 - None: not declared
+    if table.key is None:
+        return ""
+    return f"{', '.join(table.key)}: {'holds' if holds else 'does NOT hold'}"
+
+
+def _judge(schema: Schema, holds: Mapping[str, bool]) -> None:
+    """A declared key that doesn't hold fails the check."""
+    broken = [name for name, found in holds.items() if not found]
+    if not broken:
+        return
+    for name in broken:
+        key = ", ".join(schema.tables[name].key or ())
+        say(f"error: the key of {name} is not unique: several rows have the same {key}, or none")
+    say("hint: correct the data, or remove key: from the schema; until then queries pay its limits")
+    raise click.exceptions.Exit(ExitCode.FAILED)

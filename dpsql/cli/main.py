@@ -1,0 +1,152 @@
+"""The commands and their options; the last line of defence against tracebacks."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpsql.cli.failure import ExitCode, say
+
+if TYPE_CHECKING:
+    from dpsql.cli.query import Form
+
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
+
+_schema = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_sql = click.argument("sql")
+_epsilon = click.option(
+    "--epsilon", type=float, metavar="E", help="What the query spends.  [default: the schema's]"
+)
+_analyst = click.option(
+    "--analyst", metavar="NAME", default="analyst", show_default=True, help="On whose account."
+)
+_form = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json", "markdown", "parquet"]),
+    default="table",
+    show_default=True,
+    help="How the answer is written.",
+)
+
+
+@click.group(context_settings=_CONTEXT)
+@click.version_option(package_name="dpsql", message="dpsql %(version)s")
+def commands() -> None:
+    """Differentially private answers to ordinary SQL.
+
+    SCHEMA is a YAML file that says where the tables are, whose rows they hold
+    and what may be spent on them. SQL may be - to be read from stdin.
+
+    \b
+    Exit codes: 0 answered, 1 refused or failed, 2 wrong usage, 3 not enough
+    budget, 130 cancelled.
+    """  # noqa: D301 - \b keeps click from filling the lines
+
+
+@commands.command()
+@_schema
+@_sql
+@_form
+@_epsilon
+@_analyst
+def query(schema: Path, sql: str, form: Form, epsilon: float | None, analyst: str) -> None:
+    """Answer a query, and charge for it.
+
+    The answer goes to stdout; its cost and what is left go to stderr.
+    """
+    from dpsql.cli import query as run  # noqa: PLC0415 - opens engines
+
+    run.query(schema, _text(sql), form, epsilon=epsilon, analyst=analyst)
+
+
+@commands.command()
+@_schema
+@_sql
+@_epsilon
+@_analyst
+def explain(schema: Path, sql: str, epsilon: float | None, analyst: str) -> None:
+    """Show what a query would cost, and why. Free.
+
+    Prints the chain of operators with their distances, the sensitivity of each
+    aggregate, the noise and the price. No private row is read.
+    """
+    from dpsql.cli import query as run  # noqa: PLC0415 - opens engines
+
+    run.explain(schema, _text(sql), epsilon=epsilon, analyst=analyst)
+
+
+@commands.command()
+@_schema
+def check(schema: Path) -> None:
+    """Check a schema, also against its source.
+
+    For the owner of the data: it reads private rows to verify the declared
+    keys, and records those that hold, so that later queries need less noise.
+    """
+    from dpsql.cli import check as run  # noqa: PLC0415 - opens engines
+
+    run.check(schema)
+
+
+@commands.command()
+@_schema
+@_analyst
+def budget(schema: Path, analyst: str) -> None:
+    """Show what was spent, what is left, and on what."""
+    from dpsql.cli import budget as run  # noqa: PLC0415 - opens engines
+
+    run.budget(schema, analyst)
+
+
+@commands.command()
+def demo() -> None:
+    """Show what dpsql does, on generated data.
+
+    Takes a few seconds. Data, schema and ledger lie in a temporary folder.
+    """
+    from dpsql.cli.demo.story import tell  # noqa: PLC0415 - opens engines
+
+    tell()
+
+
+def main() -> None:
+    """Run a command; whatever it is given, it ends with a message and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that can't show a sign is no reason to fail.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = commands.main(prog_name="dpsql", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        say("cancelled")
+        code = ExitCode.CANCELLED
+    except BrokenPipeError:
+        # Whoever read the answer has had enough of it; Python would complain while it ends.
+        sys.stdout = None
+        code = ExitCode.FAILED
+    except OSError as error:
+        say(f"error: {(error.strerror or 'the system refused').lower()}")
+        code = ExitCode.FAILED
+    except Exception as error:  # noqa: BLE001 - never a traceback, which could hold data
+        say(f"error: dpsql failed by a fault of its own ({type(error).__name__})")
+        say("sqlstate: XX000")
+        code = ExitCode.FAILED
+    sys.exit(code)
+
+
+def _text(sql: str) -> str:
+    """The statement itself, or what stdin says."""
+    if sql != "-":
+        return sql
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        raise click.UsageError("stdin isn't UTF-8") from None

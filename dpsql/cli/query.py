@@ -1,0 +1,124 @@
+"""Runs one statement: the answer goes to stdout, its cost and what is left to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Literal, TypeVar, assert_never
+
+import click
+
+from dpsql.cli.export import csv, json, parquet
+from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.cli.table import markdown, plain, print_on_terminal
+from dpsql.cli.watch import Cancelled, Watch
+from dpsql.dbapi.budget import Budget
+from dpsql.dbapi.connection import Connection
+from dpsql.dbapi.cursor import Cursor
+from dpsql.session.answer import Privacy
+from dpsql.session.session import Session
+
+Found = TypeVar("Found")
+Form = Literal["table", "csv", "json", "markdown", "parquet"]
+
+
+def query(schema: Path, sql: str, form: Form, *, epsilon: float | None, analyst: str) -> None:
+    """Answer `sql` in the form asked for."""
+    if form == "parquet" and sys.stdout.isatty():
+        raise click.UsageError("Parquet isn't for terminals: redirect it, as in > answer.parquet")
+    with explained(sql):
+        connection, cursor = _watched(
+            schema, epsilon, analyst, lambda connection: connection.execute(sql)
+        )
+        with closing(connection):
+            write(cursor, form)
+            if cursor.privacy is not None:
+                say(cost(cursor.privacy, connection.budget))
+
+
+def explain(schema: Path, sql: str, *, epsilon: float | None, analyst: str) -> None:
+    """Print the proof and the price of `sql`."""
+    with explained(sql):
+        connection, text = _watched(
+            schema, epsilon, analyst, lambda connection: connection.explain(sql)
+        )
+        with closing(connection):
+            click.echo(text)
+
+
+def write(cursor: Cursor, form: Form) -> None:
+    """Write an answer to stdout, nothing where there is none."""
+    columns = cursor.description
+    if columns is None:
+        return
+    match form:
+        case "table" if sys.stdout.isatty():
+            print_on_terminal(columns, cursor.fetchall())
+        case "table":
+            click.echo(plain(columns, cursor.fetchall()))
+        case "markdown":
+            click.echo(markdown(columns, cursor.fetchall()))
+        case "csv":
+            click.echo(csv([column[0] for column in columns], cursor.fetchall()), nl=False)
+        case "json":
+            click.echo(json([column[0] for column in columns], cursor.fetchall()), nl=False)
+        case "parquet":
+            click.echo(parquet(cursor.fetch_arrow_table()), nl=False)
+        case missing:
+            assert_never(missing)
+
+
+def cost(privacy: Privacy, budget: Budget) -> str:
+    """What an answer cost, and what is left, in one line."""
+    if privacy.stored:
+        paid = "nothing, answered before"
+    elif privacy.loss is None:
+        paid = "nothing, no private table was read"
+    else:
+        paid = f"epsilon = {float(privacy.epsilon):.4g}"
+        if privacy.loss.delta:
+            paid += f", delta = {float(privacy.loss.delta):.2g}"
+    left = f"epsilon = {budget.dataset.epsilon_left:g} of {budget.dataset.epsilon_cap:g}"
+    if budget.own.epsilon_left is not None:
+        left += f" ({budget.own.epsilon_left:g} of {budget.own.epsilon_cap:g} for {budget.analyst})"
+    return f"cost: {paid}; left: {left}"
+
+
+def _watched(
+    schema: Path,
+    epsilon: float | None,
+    analyst: str,
+    ask: Callable[[Connection], Found],
+) -> tuple[Connection, Found]:
+    """Connect and ask, with the step shown; Ctrl-C says whether the charge was made."""
+    watch = Watch()
+    connections: list[Connection] = []
+
+    def work() -> Found:
+        watch.step("reading the schema")
+        session = Session(schema, analyst=analyst, epsilon=epsilon, progress=watch.step)
+        connections.append(Connection(session))
+        return ask(connections[0])
+
+    def interrupt() -> None:
+        for connection in connections:
+            connection.interrupt()
+
+    try:
+        found = watch.run(work, interrupt)
+    except Cancelled as cancelled:
+        if not cancelled.running:
+            _close(connections)
+        say("cancelled; " + ("its charge stands" if cancelled.charged else "nothing was charged"))
+        raise click.exceptions.Exit(ExitCode.CANCELLED) from None
+    except BaseException:
+        _close(connections)
+        raise
+    return connections[0], found
+
+
+def _close(connections: list[Connection]) -> None:
+    for connection in connections:
+        connection.close()

@@ -1,0 +1,17 @@
+"""Text in which nothing acts on a terminal: values and messages may hold anything."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+
+
+def visible(text: str) -> str:
+    """`text` on one line, with escapes for whatever isn't printable."""
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+    )
+
+
+def width(text: str) -> int:
+    """How many cells of a terminal `text` takes."""
+    return cell_len(text)

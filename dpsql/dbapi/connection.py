@@ -1,0 +1,197 @@
+"""connect(), and `Connection`: one analyst's use of one dataset (PEP 249)."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import fields
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self, assert_never
+
+import pyarrow as pa
+
+from dpsql import errors
+from dpsql.dbapi.budget import Allowance, Budget, read_budget
+from dpsql.dbapi.cursor import Cursor, Parameters
+from dpsql.dbapi.result import Result, answered, texts
+from dpsql.dbapi.statement import (
+    ExplainPrivacy,
+    Query,
+    SetEpsilon,
+    Setting,
+    Show,
+    Statement,
+    read_statement,
+)
+from dpsql.errors import BadParameter, InterfaceError
+from dpsql.schema.type import Double, Varchar
+from dpsql.session.grant import as_epsilon, grant
+from dpsql.session.session import Session
+
+
+def connect(
+    schema: str | PathLike[str],
+    *,
+    analyst: str = "analyst",
+    epsilon: float | str | Fraction | None = None,
+) -> Connection:
+    """Connect to the dataset that the schema file describes.
+
+    `analyst` is on whose account queries are charged, `epsilon` what each spends if nothing else is
+    said. Private rows aren't opened before the first query.
+    """
+    return Connection(Session(Path(schema), analyst=analyst, epsilon=epsilon))
+
+
+class Connection:
+    """One analyst's use of one dataset.
+
+    Threads may share a connection, not a cursor: statements run one after another. In-process
+    Python is no wall: whoever runs it can read the source itself.
+    """
+
+    Warning: Final = errors.Warning
+    Error: Final = errors.Error
+    InterfaceError: Final = errors.InterfaceError
+    DatabaseError: Final = errors.DatabaseError
+    DataError: Final = errors.DataError
+    OperationalError: Final = errors.OperationalError
+    IntegrityError: Final = errors.IntegrityError
+    InternalError: Final = errors.InternalError
+    ProgrammingError: Final = errors.ProgrammingError
+    NotSupportedError: Final = errors.NotSupportedError
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._usual_epsilon = session.epsilon
+        self._one_statement = threading.RLock()
+        self._open = True
+
+    def cursor(self) -> Cursor:
+        """A new cursor."""
+        self._check_open()
+        return Cursor(self)
+
+    def execute(self, sql: str, parameters: Parameters | None = None) -> Cursor:
+        """Run `sql` on a new cursor and return it."""
+        return self.cursor().execute(sql, parameters)
+
+    def run(self, sql: str) -> Result | None:
+        """What `sql` answers, None for a statement without an answer; cursors call this."""
+        with self._one_statement:
+            self._check_open()
+            return self._do(read_statement(sql))
+
+    def explain(self, sql: str) -> str:
+        """The proof and the price of a query: free, and without touching private rows."""
+        with self._one_statement:
+            self._check_open()
+            statement = read_statement(sql)
+            if isinstance(statement, Query | ExplainPrivacy):
+                return self._session.explain(statement.sql)
+            raise BadParameter("only queries have a price", hint="write SELECT …")
+
+    @property
+    def budget(self) -> Budget:
+        """What was spent and what is left, of the dataset's budget and of the analyst's own cap."""
+        with self._one_statement:
+            self._check_open()
+            session = self._session
+            return read_budget(session.schema, session.analyst, session.epsilon)
+
+    @property
+    def analyst(self) -> str:
+        """On whose account queries are charged."""
+        return self._session.analyst
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What a query spends; SET dpsql.epsilon changes it."""
+        return self._session.epsilon
+
+    def interrupt(self) -> None:
+        """Stop the statement that another thread runs on this connection; its charge stands."""
+        self._session.interrupt()
+
+    def commit(self) -> None:
+        """Nothing: answers change no data, and a charge is final as soon as it is made."""
+        self._check_open()
+
+    def rollback(self) -> None:
+        """Nothing: what was charged for an answer stays charged, since the answer was seen."""
+        self._check_open()
+
+    def close(self) -> None:
+        """Let go of source and ledger; cursors of this connection run nothing afterwards."""
+        self._open = False
+        with self._one_statement:
+            self._session.close()
+
+    def __enter__(self) -> Self:
+        self._check_open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _do(self, statement: Statement) -> Result | None:
+        match statement:
+            case Query(sql=sql):
+                return answered(self._session.query(sql))
+            case ExplainPrivacy(sql=sql):
+                lines = self._session.explain(sql).split("\n")
+                return texts(["explain_privacy"], ([line] for line in lines))
+            case Show(setting=setting):
+                return self._show(setting)
+            case SetEpsilon():
+                self._set_epsilon(statement)
+                return None
+            case missing:
+                assert_never(missing)
+
+    def _show(self, setting: Setting) -> Result:
+        match setting:
+            case Setting.BUDGET:
+                return budget_table(self.budget)
+            case Setting.EPSILON:
+                return texts(["dpsql.epsilon"], [[f"{float(self.epsilon):g}"]])
+            case missing:
+                assert_never(missing)
+
+    def _set_epsilon(self, statement: SetEpsilon) -> None:
+        try:
+            asked = statement.value
+            epsilon = self._usual_epsilon if asked is None else as_epsilon(asked)
+            grant(self._session.schema, epsilon)
+        except BadParameter as error:
+            error.at = error.at or statement.at
+            raise
+        self._session.epsilon = epsilon
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise InterfaceError("the connection is closed", hint="connect again")
+
+
+def budget_table(budget: Budget) -> Result:
+    """What SHOW dpsql.budget answers: a row for each allowance, NULL where there is no cap."""
+    accounts = {"dataset": budget.dataset, f"analyst {budget.analyst}": budget.own}
+    numbers = {
+        name: [
+            None if (number := getattr(account, name)) is None else float(number)
+            for account in accounts.values()
+        ]
+        for name in (field.name for field in fields(Allowance))
+    }
+    return Result(
+        ("account", *numbers),
+        (Varchar(), *(Double() for _ in numbers)),
+        pa.table({"account": list(accounts)} | numbers),
+    )

@@ -1,0 +1,173 @@
+"""`Cursor`: statements in, rows out (PEP 249)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+import pyarrow as pa
+
+from dpsql.dbapi.result import Description, Result, distinct
+from dpsql.dbapi.value import Value, python_rows
+from dpsql.errors import InterfaceError, NotSupportedError, ProgrammingError
+from dpsql.session.answer import Privacy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = tuple[Value, ...]
+Parameters = Sequence[object] | Mapping[str, object]
+
+
+class Runner(Protocol):
+    """What a cursor needs of its connection."""
+
+    def run(self, sql: str) -> Result | None:
+        """What `sql` answers, None for a statement without an answer."""
+
+
+class Cursor:
+    """Runs statements and reads their answers. A cursor belongs to one thread."""
+
+    def __init__(self, connection: Runner) -> None:
+        self.connection = connection
+        self.arraysize = 1
+        self._result: Result | None = None
+        self._rows: list[Row] | None = None
+        self._next = 0
+        self._open = True
+
+    @property
+    def description(self) -> tuple[Description, ...] | None:
+        """Names and types of the answer's columns, known from the statement alone."""
+        return None if self._result is None else self._result.description
+
+    @property
+    def rowcount(self) -> int:
+        """The number of rows of the answer; -1 if there is none."""
+        return -1 if self._result is None else self._result.table.num_rows
+
+    @property
+    def rownumber(self) -> int | None:
+        """Which row comes next, from 0."""
+        return None if self._result is None else self._next
+
+    @property
+    def privacy(self) -> Privacy | None:
+        """What the answer cost and how noisy it is; None if no query was answered."""
+        return None if self._result is None else self._result.privacy
+
+    def execute(self, sql: str, parameters: Parameters | None = None) -> Self:
+        """Run one statement and return this cursor. What it costs is charged before it runs."""
+        self._check_open()
+        self._forget()
+        if not isinstance(sql, str):
+            raise ProgrammingError("a statement is a text", hint='write execute("SELECT …")')
+        if parameters is not None and len(parameters) > 0:
+            raise NotSupportedError(
+                "parameters aren't supported yet",
+                hint="write the constants into the statement, as in WHERE age > 30",
+            )
+        self._result = self.connection.run(sql)
+        return self
+
+    def executemany(self, sql: str, parameters: Sequence[Parameters]) -> Self:  # noqa: ARG002
+        """Only there because PEP 249 asks for it: it exists for statements that write."""
+        self._check_open()
+        raise NotSupportedError(
+            "executemany isn't supported: there are no statements that write",
+            hint="call execute once for each query",
+        )
+
+    def fetchone(self) -> Row | None:
+        """The next row, None after the last."""
+        rows = self._fetch(1)
+        return rows[0] if rows else None
+
+    def fetchmany(self, size: int | None = None) -> list[Row]:
+        """The next `size` rows (`arraysize` if not given), fewer at the end."""
+        return self._fetch(self.arraysize if size is None else size)
+
+    def fetchall(self) -> list[Row]:
+        """All rows that are left."""
+        return self._fetch(None)
+
+    def fetch_arrow_table(self) -> pa.Table:
+        """The rows that are left as an Arrow table.
+
+        Names that repeat get a number (a, a_1). HUGEINT, which Arrow lacks, is decimal128(38, 0).
+        """
+        result = self._answer()
+        table = result.table.slice(self._next).rename_columns(distinct(result.names))
+        self._next = result.table.num_rows
+        return table
+
+    def fetch_df(self) -> pd.DataFrame:
+        """The rows that are left as a pandas DataFrame; decimals become float64, as in DuckDB."""
+        self._answer()
+        try:
+            import pandas  # noqa: F401, ICN001, PLC0415 - optional
+        except ImportError:
+            raise NotSupportedError(
+                "fetch_df needs pandas, which isn't installed",
+                hint="run pip install pandas, or call fetch_arrow_table()",
+            ) from None
+        table = self.fetch_arrow_table()
+        kinds = [
+            pa.float64() if pa.types.is_decimal(field.type) else field.type
+            for field in table.schema
+        ]
+        cast = table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
+        frame: pd.DataFrame = cast.to_pandas()
+        return frame
+
+    def setinputsizes(self, sizes: Sequence[object]) -> None:
+        """Nothing: PEP 249 lets it be so."""
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Nothing: PEP 249 lets it be so."""
+
+    def close(self) -> None:
+        """Let go of the answer; the cursor runs nothing afterwards."""
+        self._forget()
+        self._open = False
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.fetchone, None)
+
+    def __enter__(self) -> Self:
+        self._check_open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _fetch(self, size: int | None) -> list[Row]:
+        result = self._answer()
+        if self._rows is None:
+            self._rows = python_rows(result.table, result.types)
+        end = len(self._rows) if size is None else self._next + max(size, 0)
+        found = self._rows[self._next : end]
+        self._next += len(found)
+        return found
+
+    def _answer(self) -> Result:
+        self._check_open()
+        if self._result is None:
+            raise InterfaceError("there is no answer to fetch", hint="execute a query first")
+        return self._result
+
+    def _forget(self) -> None:
+        self._result = None
+        self._rows = None
+        self._next = 0
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise InterfaceError("the cursor is closed", hint="make another with cursor()")

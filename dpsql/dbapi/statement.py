@@ -1,0 +1,152 @@
+r"""Statements of dpsql's own, told from queries by their first words, before SQL is parsed.
+
+| statement                          | what it does                              |
+| ---------------------------------- | ----------------------------------------- |
+| EXPLAIN PRIVACY <query>            | the proof and the price of a query, free  |
+| SHOW dpsql.budget                  | what was spent and is left                |
+| SHOW dpsql.epsilon                 | what a query spends                       |
+| SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import islice
+
+from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
+
+
+class Setting(Enum):
+    """What SHOW tells; SET changes only `EPSILON`."""
+
+    BUDGET = "budget"
+    EPSILON = "epsilon"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Anything else: for the session to answer or refuse."""
+
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainPrivacy:
+    """`sql` has blanks for the words before the query, so places in it stay what they are."""
+
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """SHOW dpsql.<setting>."""
+
+    setting: Setting
+
+
+@dataclass(frozen=True, slots=True)
+class SetEpsilon:
+    """SET dpsql.epsilon; `value` as it is written, None for DEFAULT; `at` is its place."""
+
+    value: str | None
+    at: Span
+
+
+Statement = Query | ExplainPrivacy | Show | SetEpsilon
+
+
+def read_statement(sql: str) -> Statement:
+    """What `sql` asks for, and whom."""
+    words = list(islice(_words(sql), _MOST_WORDS))
+    match [word.text.casefold() for word in words]:
+        case ["explain", "privacy", *_]:
+            return ExplainPrivacy(_blanked(sql, words[1].end))
+        case ["explain", *_]:
+            raise Refused(
+                "EXPLAIN alone would show how private rows are spread",
+                at=words[0].span,
+                hint="write EXPLAIN PRIVACY SELECT …",
+            )
+        case ["show", "dpsql", ".", _, *rest]:
+            _nothing_else(words[4:], rest)
+            return Show(_setting(words[3]))
+        case ["set", "dpsql", ".", _, "=" | "to", _, *rest]:
+            _nothing_else(words[6:], rest)
+            return _set(_setting(words[3]), words[3], words[5])
+        case ["set" | "show", "dpsql", *_]:
+            raise SyntaxFault(
+                f"{words[0].text.upper()} isn't written so",
+                at=Span(words[0].start, words[-1].end),
+                hint="write SHOW dpsql.budget, or SET dpsql.epsilon = 0.1",
+            )
+        case _:
+            return Query(sql)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+
+_MOST_WORDS = 8
+_SKIPPED_OR_WORD = re.compile(
+    r"(?:\s+|--[^\n]*|/\*.*?\*/)"
+    r"|(?P<word>[^\W\d]\w*|[-+]?(?:\d[\d_]*)?\.?\d+(?:[eE][-+]?\d+)?|'(?:[^']|'')*'|.)",
+    re.DOTALL,
+)
+
+
+def _words(sql: str) -> Iterator[_Word]:
+    """Names, numbers, quoted texts and single signs; blanks and comments are passed over."""
+    for found in _SKIPPED_OR_WORD.finditer(sql):
+        if found["word"] is not None:
+            yield _Word(found["word"], found.start())
+
+
+def _setting(word: _Word) -> Setting:
+    try:
+        return Setting(word.text.casefold())
+    except ValueError:
+        raise BadParameter(
+            f"there is no setting dpsql.{word.text}",
+            at=word.span,
+            hint=f"the settings are {', '.join(f'dpsql.{s.value}' for s in Setting)}",
+        ) from None
+
+
+def _set(setting: Setting, name: _Word, value: _Word) -> SetEpsilon:
+    if setting is not Setting.EPSILON:
+        raise BadParameter(
+            f"dpsql.{setting.value} can't be set",
+            at=name.span,
+            hint="a budget is its owner's to set, in the schema",
+        )
+    if value.text.casefold() == "default":
+        return SetEpsilon(None, value.span)
+    return SetEpsilon(value.text.strip("'"), value.span)
+
+
+def _nothing_else(words: list[_Word], texts: list[str]) -> None:
+    rest = [word for word, text in zip(words, texts, strict=True) if text != ";"]
+    if rest:
+        raise SyntaxFault(
+            f"syntax error at or near {rest[0].text!r}",
+            at=rest[0].span,
+            hint="send one statement at a time",
+        )
+
+
+def _blanked(sql: str, end: int) -> str:
+    return re.sub(r"[^\n]", " ", sql[:end]) + sql[end:]

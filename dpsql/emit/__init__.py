@@ -1,0 +1,9 @@
+"""Plans become engine SQL: a tree of ours, rendered once; no text of a statement is in it.
+
+| module     | what it renders                                                     |
+| ---------- | ------------------------------------------------------------------- |
+| name       | identifiers: every column is c<id>, every schema name is quoted      |
+| expression | scalar expressions in total form: nothing on private rows can raise  |
+| relation   | operators as SELECTs; the unit comes along in every private one      |
+| bounded    | a bounded release: terms, partials, clamps, limits, totals           |
+"""

@@ -1,0 +1,192 @@
+"""Scalar expressions in total form: on no row, of whatever values, do they raise.
+
+Integer and decimal arithmetic overflows, casts fail: TRY and TRY_CAST make that NULL, row by row.
+Guards don't: the engine may evaluate `x / y` on rows that `y <> 0` would remove.
+"""
+
+from __future__ import annotations
+
+import datetime
+from fractions import Fraction
+from typing import assert_never
+
+from sqlglot import exp
+
+from dpsql.emit.name import reference
+from dpsql.plan.describe import describe_number
+from dpsql.plan.expression import (
+    And,
+    Arithmetic,
+    ArithmeticOperator,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    InList,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+)
+from dpsql.plan.function import FUNCTIONS, Total
+from dpsql.schema.type import Decimal, Double, Integer, SqlType
+
+_COMPARISONS: dict[Comparison, type[exp.Binary]] = {
+    Comparison.EQUAL: exp.EQ,
+    Comparison.UNEQUAL: exp.NEQ,
+    Comparison.LESS: exp.LT,
+    Comparison.LESS_EQUAL: exp.LTE,
+    Comparison.GREATER: exp.GT,
+    Comparison.GREATER_EQUAL: exp.GTE,
+    Comparison.DISTINCT: exp.NullSafeNEQ,
+    Comparison.NOT_DISTINCT: exp.NullSafeEQ,
+}
+
+_ARITHMETIC: dict[ArithmeticOperator, type[exp.Binary]] = {
+    ArithmeticOperator.ADD: exp.Add,
+    ArithmeticOperator.SUBTRACT: exp.Sub,
+    ArithmeticOperator.MULTIPLY: exp.Mul,
+    ArithmeticOperator.DIVIDE: exp.Div,
+}
+
+
+def emit_expression(expression: Expression) -> exp.Expr:
+    """`expression` as DuckDB SQL."""
+    match expression:
+        case Literal(value=value, type=kind):
+            return emit_literal(value, kind)
+        case Column():
+            return reference(expression)
+        case Arithmetic():
+            rendered = _strict(expression)
+            return attempt(rendered) if _can_overflow(expression) else exp.paren(rendered)
+        case Compare(op=op, left=left, right=right):
+            return exp.paren(
+                _COMPARISONS[op](this=emit_expression(left), expression=emit_expression(right))
+            )
+        case And(operands=operands):
+            return exp.paren(exp.and_(*map(emit_expression, operands), copy=False))
+        case Or(operands=operands):
+            return exp.paren(exp.or_(*map(emit_expression, operands), copy=False))
+        case Not(operand=operand):
+            return exp.paren(exp.Not(this=emit_expression(operand)))
+        case IsNull(operand=operand):
+            return exp.paren(exp.Is(this=emit_expression(operand), expression=exp.null()))
+        case InList(operand=operand, values=values):
+            return exp.paren(
+                exp.In(this=emit_expression(operand), expressions=[*map(emit_expression, values)])
+            )
+        case Case(branches=branches, otherwise=otherwise):
+            case_when = exp.case()
+            for branch in branches:
+                case_when = case_when.when(
+                    emit_expression(branch.condition), emit_expression(branch.result), copy=False
+                )
+            return case_when.else_(emit_expression(otherwise), copy=False)
+        case Cast(operand=operand, type=target):
+            return try_cast(emit_expression(operand), target)
+        case Call(function=name, arguments=arguments):
+            return _call(name, [emit_expression(a) for a in arguments])
+        case missing:
+            assert_never(missing)
+
+
+def emit_literal(value: object, kind: SqlType) -> exp.Expr:
+    """A constant of exactly the type `kind`."""
+    match value:
+        case None:
+            return exp.cast(exp.null(), str(kind), dialect="duckdb")
+        case bool():
+            return exp.true() if value else exp.false()
+        case int() if kind == _integer_of(value):
+            return _number(str(value))
+        case int() | Fraction() if isinstance(kind, Double):
+            return exp.cast(exp.Literal.string(repr(float(value))), "DOUBLE", dialect="duckdb")
+        case int() | Fraction():
+            text = describe_number(Fraction(value))
+            return exp.cast(exp.Literal.string(text), str(kind), dialect="duckdb")
+        case str():
+            return exp.Literal.string(value)
+        case datetime.datetime():
+            text = value.isoformat(sep=" ")
+            return exp.cast(exp.Literal.string(text), "TIMESTAMP", dialect="duckdb")
+        case datetime.date():
+            return exp.cast(exp.Literal.string(value.isoformat()), "DATE", dialect="duckdb")
+        case other:
+            raise TypeError(f"no literal for {type(other).__name__}")
+
+
+def integer(value: int) -> exp.Expr:
+    """An integer constant of 128 bits at most."""
+    return _number(str(value))
+
+
+def attempt(expression: exp.Expr) -> exp.Expr:
+    """`TRY(expression)`: NULL in the rows where it raises."""
+    return exp.Anonymous(this="TRY", expressions=[expression])
+
+
+def try_cast(expression: exp.Expr, target: SqlType) -> exp.Expr:
+    """`TRY_CAST(expression AS target)`."""
+    return exp.TryCast(
+        this=expression, to=exp.DataType.build(str(target), dialect="duckdb"), requires_string=False
+    )
+
+
+def is_nan(expression: exp.Expr) -> exp.Expr:
+    """NaN, which is no value: it would poison every sum it is in."""
+    return exp.Anonymous(this="isnan", expressions=[expression])
+
+
+def _strict(expression: Expression) -> exp.Expr:
+    """Nested arithmetic without a TRY of its own: NULL in any part is NULL in the whole."""
+    if not isinstance(expression, Arithmetic):
+        return emit_expression(expression)
+    left, right = _strict(expression.left), _strict(expression.right)
+    if isinstance(expression.left, Arithmetic):
+        left = exp.paren(left)
+    if isinstance(expression.right, Arithmetic):
+        right = exp.paren(right)
+    if expression.op is ArithmeticOperator.DIVIDE:
+        # 1 / 0 is infinite, 0 / 0 is NaN; neither is a value.
+        right = exp.Nullif(this=right, expression=integer(0))
+    return _ARITHMETIC[expression.op](this=left, expression=right)
+
+
+def _can_overflow(expression: Expression) -> bool:
+    if not isinstance(expression, Arithmetic):
+        return False
+    return (
+        not isinstance(expression.type, Double)
+        or _can_overflow(expression.left)
+        or _can_overflow(expression.right)
+    )
+
+
+def _call(name: str, arguments: list[exp.Expr]) -> exp.Expr:
+    match name:
+        case "like":
+            call: exp.Expr = exp.paren(exp.Like(this=arguments[0], expression=arguments[1]))
+        case "ilike":
+            call = exp.paren(exp.ILike(this=arguments[0], expression=arguments[1]))
+        case _:
+            call = exp.Anonymous(this=name, expressions=arguments)
+    return attempt(call) if FUNCTIONS[name].total is Total.TRY else call
+
+
+def _integer_of(value: int) -> SqlType:
+    """The type that DuckDB gives an integer literal."""
+    for bits in (32, 64, 128):
+        if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
+            return Integer(bits)
+    return Decimal(38, 0)
+
+
+def _number(text: str) -> exp.Expr:
+    """A numeric literal; a minus sign is an operator in SQL, so it is kept in parentheses."""
+    if text.startswith("-"):
+        return exp.paren(exp.Neg(this=exp.Literal.number(text[1:])))
+    return exp.Literal.number(text)

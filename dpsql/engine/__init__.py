@@ -1,0 +1,19 @@
+"""Execution without privacy: a locked DuckDB runs our own statements and hands out sealed rows.
+
+| module         | what it does                                                              |
+| -------------- | ------------------------------------------------------------------------- |
+| engine         | what any engine offers to the layers above                                |
+| source         | where the rows are, as a small value that crosses processes               |
+| duckdb         | the engine on DuckDB: open, lock, run, interrupt                          |
+| postprocessing | the same without a source, for what is computed from released tables      |
+| raw            | the sealed result: only `release` looks inside                            |
+| lockdown       | the settings that shut the host out and fix the meaning of SQL            |
+| semantics      | the start-up test of what our SQL means on this version of the engine     |
+| catalogue      | names and types of a source's tables, never anything of their rows        |
+| view           | each declared table as statements see it: its declared columns, cast      |
+| delimited      | CSV files: everything is text, nothing is sniffed                         |
+| fingerprint    | which version of the data the source's files hold                         |
+
+Lock-down is the second wall: it protects the host, not the rows. The first is that only SQL
+rendered from our own plan ever reaches an engine, and that only `release` opens `Raw`.
+"""

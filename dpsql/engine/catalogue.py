@@ -1,0 +1,76 @@
+"""Names and types of a source's tables, never anything of their rows.
+
+Only base tables: a view can mix the rows of several units, and no catalogue would say so. Domains,
+keys and nullability are not read: an ENUM's labels or a column's statistics are made of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+import duckdb
+from sqlglot import exp
+
+from dpsql.engine.delimited import header
+from dpsql.engine.lockdown import prepare
+from dpsql.engine.source import Columns, DuckDBSource, SourceTable
+from dpsql.engine.view import DATABASE, describe
+from dpsql.errors import SourceFault
+
+_BASE_TABLES = """
+SELECT c.table_name, c.column_name, c.data_type
+FROM duckdb_columns() AS c JOIN duckdb_tables() AS t USING (table_oid, database_oid)
+WHERE c.database_name = ? AND c.schema_name = 'main' AND NOT t.temporary
+ORDER BY c.table_name, c.column_index
+"""
+
+
+def read_catalogue(source: DuckDBSource) -> Mapping[str, Columns]:
+    """Read the columns of each base table of a DuckDB file, or of each named file.
+
+    Columns of a CSV file are VARCHAR, since that is all that the file says of them.
+    """
+    with duckdb.connect(":memory:") as connection:
+        prepare(connection)
+        attach(connection, source)
+        return catalogue(connection, source)
+
+
+def attach(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> None:
+    """Open the DuckDB file of `source`, if it has one, to be read only."""
+    if source.database is None:
+        return
+    path = exp.Literal.string(source.database).sql("duckdb")
+    with suppress(duckdb.Error):
+        connection.execute(f'ATTACH {path} AS "{DATABASE}" (READ_ONLY, TYPE duckdb)')
+        return
+    raise SourceFault(
+        f"{source.database} can't be opened as a DuckDB database",
+        hint="check that it exists, was written by this or an older DuckDB, and that no other"
+        " process has it open for writing",
+    )
+
+
+def catalogue(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Mapping[str, Columns]:
+    """Do as `read_catalogue` on a connection to which the source is attached."""
+    found: dict[str, Columns] = {}
+    if source.database is not None:
+        for table, name, kind in connection.execute(_BASE_TABLES, [DATABASE]).fetchall():
+            found[table] = (*found.get(table, ()), (name, kind))
+    for table in source.tables:
+        if table.file is not None:
+            found[table.name] = _of_file(connection, table)
+    return found
+
+
+def _of_file(connection: duckdb.DuckDBPyConnection, table: SourceTable) -> Columns:
+    if table.file is not None and table.is_delimited:
+        return tuple((name, "VARCHAR") for name in header(table.file))
+    with suppress(duckdb.Error):
+        relation = connection.sql(describe(table).sql("duckdb"))
+        return tuple(zip(relation.columns, map(str, relation.types), strict=True))
+    raise SourceFault(
+        f"{table.file} can't be read as a Parquet file",
+        hint="write it again, or correct the source",
+    )

@@ -1,0 +1,181 @@
+"""The engine on DuckDB: open, lock, run, interrupt."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import MappingProxyType
+from typing import Final, Self, final
+
+import duckdb
+import pyarrow as pa
+
+from dpsql.engine.catalogue import attach, catalogue
+from dpsql.engine.delimited import malformed
+from dpsql.engine.fingerprint import fingerprint, identity
+from dpsql.engine.lockdown import lock, prepare
+from dpsql.engine.raw import Raw
+from dpsql.engine.semantics import check_semantics
+from dpsql.engine.source import Columns, DuckDBSource, SourceTable
+from dpsql.engine.view import offer
+from dpsql.errors import ExecutionFailed, InterfaceError, InternalError, SourceFault
+
+_NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
+
+
+@final
+class DuckDBEngine:
+    """An in-memory DuckDB, locked, in which the source's declared tables can be read.
+
+    Statements run on cursors of their own, in read-only transactions, so calls from several threads
+    don't see each other. The engine reads one version of the data: once the source's files change
+    it refuses, and is opened anew.
+    """
+
+    def __init__(
+        self,
+        source: DuckDBSource,
+        *,
+        threads: int | None = None,
+        memory_limit: str | None = None,
+    ) -> None:
+        self._source = source
+        self._identity = identity(source)
+        self._fingerprint: str | None = None
+        self._guard = threading.Lock()
+        self._running: dict[int, duckdb.DuckDBPyConnection] = {}
+        resources = {"threads": threads, "memory_limit": memory_limit}
+        self._connection = duckdb.connect(
+            ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
+        )
+        self._open = True
+        try:
+            self._columns = self._offer()
+            with self._cursor() as cursor:
+                check_semantics(cursor)
+        except BaseException:
+            self.close()
+            raise
+
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = _NO_TABLES,
+    ) -> Raw:
+        """Run one SELECT; `tables` exist for this statement only.
+
+        Whatever fails is `ExecutionFailed`: what DuckDB says about a failure is made of rows.
+        """
+        if not self._open:
+            raise InterfaceError("the engine is closed")
+        self._refuse_shadows(tables)
+        self._refuse_changed_files()
+        result = None
+        with suppress(Exception):  # every reason is made of rows
+            result = self._run(sql, parameters, tables)
+        if result is None:
+            # Out here no exception chain leads back to DuckDB's message.
+            raise ExecutionFailed
+        self._refuse_changed_files()
+        return Raw(result)
+
+    def columns(self, table: str) -> Columns:
+        """Names and types of a table's columns in the source, in order; of CSV, all are VARCHAR."""
+        return self._columns[table]
+
+    def fingerprint(self) -> str:
+        """Identify the version of the data; a function of private rows, only ever compared."""
+        if self._fingerprint is None:
+            found = fingerprint(self._source)
+            self._refuse_changed_files()
+            self._fingerprint = found
+        return self._fingerprint
+
+    def interrupt(self) -> None:
+        """Stop the statements that are running now; they end in `ExecutionFailed`.
+
+        DuckDB looks up between vectors, so a single costly function call ends first.
+        """
+        with self._guard:
+            for cursor in self._running.values():
+                cursor.interrupt()
+
+    def close(self) -> None:
+        """Let go of the source; the engine runs nothing afterwards."""
+        self._open = False
+        self.interrupt()
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _offer(self) -> Mapping[str, Columns]:
+        prepare(self._connection)
+        attach(self._connection, self._source)
+        found = catalogue(self._connection, self._source)
+        for table in self._source.tables:
+            self._offer_table(table, dict(found.get(table.name, ())))
+        files = [t.file for t in self._source.tables if t.file is not None and not t.is_delimited]
+        lock(self._connection, files)
+        self._refuse_changed_files()
+        return found
+
+    def _offer_table(self, table: SourceTable, found: Mapping[str, str]) -> None:
+        declared = [name for name, _ in table.columns or ()]
+        missing = [name for name in declared if name not in found]
+        if missing or not declared:
+            what = f"column {missing[0]} of table {table.name}" if missing else table.name
+            raise SourceFault(
+                f"the source has no {what}" if found else f"the source has no table {table.name}",
+                hint="correct the schema, or the source",
+            )
+        statement = offer(table, found).sql("duckdb")
+        with suppress(duckdb.Error):  # of a CSV file, it quotes the line
+            self._connection.execute(statement)
+            return
+        if table.file is not None and table.is_delimited:
+            raise malformed(table.file)
+        raise SourceFault(f"table {table.name} can't be read from the source")
+
+    def _run(
+        self, sql: str, parameters: Sequence[object], tables: Mapping[str, pa.Table]
+    ) -> pa.Table:
+        with self._cursor() as cursor:
+            statements = cursor.extract_statements(sql)
+            if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+                # COPY could overwrite a source file, which is an allowed path.
+                raise InternalError("not a single SELECT")
+            for name, table in tables.items():
+                cursor.register(name, table)
+            # WITH x AS (INSERT …) SELECT counts as SELECT, but not in a read-only transaction.
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
+            return cursor.sql(statements[0], params=list(parameters) or None).to_arrow_table()
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._guard:
+            cursor = self._connection.cursor()
+            self._running[id(cursor)] = cursor
+        try:
+            yield cursor
+        finally:
+            with self._guard:
+                del self._running[id(cursor)]
+            cursor.close()
+
+    def _refuse_shadows(self, tables: Mapping[str, pa.Table]) -> None:
+        declared = {table.name.casefold() for table in self._source.tables}
+        for name in tables:
+            if name.casefold() in declared:
+                raise InternalError(f"a registered table would hide the declared table {name}")
+
+    def _refuse_changed_files(self) -> None:
+        if identity(self._source) != self._identity:
+            raise SourceFault(
+                "the source has changed since it was opened", hint="connect again to read it anew"
+            )

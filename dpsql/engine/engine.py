@@ -1,0 +1,34 @@
+"""What any engine offers to the layers above: statements in, sealed rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+
+from dpsql.engine.raw import Raw
+
+
+class Engine(Protocol):
+    """An engine over one version of one source; concurrent calls are safe."""
+
+    def execute(
+        self, sql: str, parameters: Sequence[object] = (), tables: Mapping[str, pa.Table] = ...
+    ) -> Raw:
+        """Run one SELECT; `tables` exist for this statement only.
+
+        Whatever fails is `ExecutionFailed`: what an engine says about a failure is made of rows.
+        """
+
+    def columns(self, table: str) -> tuple[tuple[str, str], ...]:
+        """Names and types of a table's columns, in order, from the catalogue alone."""
+
+    def fingerprint(self) -> str:
+        """Which version of the data is read; a function of private rows, only ever compared."""
+
+    def interrupt(self) -> None:
+        """Stop the statements that are running now; they end in `ExecutionFailed`."""
+
+    def close(self) -> None:
+        """Let go of the source; the engine runs nothing afterwards."""

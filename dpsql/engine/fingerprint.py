@@ -1,0 +1,77 @@
+"""Which version of the data the source's files hold.
+
+A file of up to 64 MiB is identified by its content, so that a copy, a restore or `touch` makes no
+new version (a new version costs budget: stored answers and verified keys are bound to it). Reading
+more at every start is too slow; larger files are identified as rsync and git's index do it: size,
+time of modification and inode, which a replacement by rename changes even if the others agree.
+Sampling the content is no identity: a row changed in between would keep verified keys alive.
+
+A fingerprint is a function of private rows. It is compared and stored, and never shown to analysts:
+one who knows all rows but one could try out the last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from dpsql.engine.source import DuckDBSource
+from dpsql.errors import SourceFault
+
+BY_CONTENT_UP_TO_BYTES: Final = 64 * 1024 * 1024
+
+Identity = tuple[tuple[str, int, int, int, int], ...]
+"""For each file its role, device, inode, size and time of modification."""
+
+
+def identity(source: DuckDBSource) -> Identity:
+    """Ask what the file system says of the source's files, for noticing that they changed."""
+    return tuple(_stat(role, file, missing_ok=role == "log") for role, file in _files(source))
+
+
+def fingerprint(source: DuckDBSource) -> str:
+    """Digest the files so that two versions of the data differ, wherever they are."""
+    digest = hashlib.sha256()
+    for role, file in _files(source):
+        name = role.encode()
+        digest.update(len(name).to_bytes(4) + name)
+        _, device, inode, size, modified = _stat(role, file, missing_ok=role == "log")
+        if size <= BY_CONTENT_UP_TO_BYTES:
+            digest.update(b"content" + _content(file))
+        else:
+            stated = f"{device} {inode} {size} {modified}".encode()
+            digest.update(b"stated" + hashlib.sha256(stated).digest())
+    return digest.hexdigest()
+
+
+def _files(source: DuckDBSource) -> Iterator[tuple[str, str]]:
+    if source.database is not None:
+        yield "database", source.database
+        # Committed rows stay in the write-ahead log until a checkpoint moves them.
+        yield "log", source.database + ".wal"
+    for table in sorted(source.tables, key=lambda table: table.name):
+        if table.file is not None:
+            yield f"table {table.name}", table.file
+
+
+def _stat(role: str, file: str, *, missing_ok: bool) -> tuple[str, int, int, int, int]:
+    try:
+        status = os.stat(file)  # noqa: PTH116 - follows links, as the engine does
+    except OSError:
+        if missing_ok:
+            return role, 0, 0, 0, 0
+        raise SourceFault(f"{file} is missing", hint="restore it, or correct the source") from None
+    return role, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _content(file: str) -> bytes:
+    try:
+        with Path(file).open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").digest()
+    except FileNotFoundError:
+        return hashlib.sha256().digest()
+    except OSError:
+        raise SourceFault(f"{file} can't be read", hint="check its permissions") from None

@@ -1,0 +1,116 @@
+"""The start-up test of what our SQL means on this version of the engine.
+
+Stability is proved about SQL with a certain meaning, and that meaning has changed between versions
+(in DuckDB 1.5 `x // 0` is NULL, in 2.0 an error unless a setting says otherwise), so every engine
+proves it again when it opens, after the lock and on a cursor: the place where statements run.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from typing import Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from dpsql.errors import OperationalError
+
+MAJOR: Final = "2"
+
+
+class Claim(NamedTuple):
+    """`expression` over the inputs below has the value `expected`."""
+
+    about: str
+    expression: str
+    expected: object
+
+
+# Inputs are columns, not constants: a constant is folded by the optimizer's code, not the engine's.
+_INPUTS: Final = """
+(VALUES (7, -7, 0, 2.5::DOUBLE, 3.5::DOUBLE, -2.5::DOUBLE, 'nan'::DOUBLE, 'inf'::DOUBLE,
+         9223372036854775807::BIGINT, 'x', NULL::INTEGER, -0.0::DOUBLE))
+AS inputs(seven, minus_seven, zero, half, odd_half, minus_half, nan, inf, most, letter, nothing,
+          minus_zero)
+"""
+
+OF_ROWS: Final = (
+    Claim("integers divide to a double", "seven / 2", 3.5),
+    Claim("division by zero is infinite", "seven / zero", math.inf),
+    Claim("zero by zero is NaN", "isnan(zero / zero)", True),
+    Claim("// cuts towards zero", "minus_seven // 2", -3),
+    Claim("% has the sign of the dividend", "minus_seven % 2", -1),
+    Claim("// by zero is NULL", "seven // zero", None),
+    Claim("% by zero is NULL", "seven % zero", None),
+    Claim("a double is cast half to even, down", "half::BIGINT", 2),
+    Claim("a double is cast half to even, up", "odd_half::BIGINT", 4),
+    Claim("a negative double is cast half to even", "minus_half::BIGINT", -2),
+    Claim("NaN is above infinity", "nan > inf", True),
+    Claim("NaN equals itself", "nan = nan", True),
+    Claim("-0.0 equals 0.0", "minus_zero = 0", True),
+    Claim("least skips NULL", "least(seven, nothing)", 7),
+    Claim("greatest skips NULL", "greatest(nothing, seven)", 7),
+    Claim("greatest takes NaN for the largest", "isnan(greatest(inf, nan))", True),
+    Claim("TRY makes an overflow NULL", "TRY(most + 1)", None),
+    Claim("TRY_CAST makes a failure NULL", "TRY_CAST(letter AS INTEGER)", None),
+    Claim("TRY_CAST makes NaN NULL", "TRY_CAST(nan AS BIGINT)", None),
+    Claim("TRY_CAST makes out of range NULL", "TRY_CAST(inf AS BIGINT)", None),
+    Claim("NULL is not distinct from NULL", "nothing IS NOT DISTINCT FROM NULL", True),
+    Claim("NULL is distinct from a value", "nothing IS NOT DISTINCT FROM seven", False),
+    Claim("comparison with NULL is NULL", "nothing = seven", None),
+    Claim("CASE takes NULL for false", "CASE WHEN nothing = seven THEN 1 ELSE 2 END", 2),
+    Claim("text is compared as bytes", "letter = 'X' OR letter < 'X'", False),
+    Claim("hash depends on its arguments alone", "hash(letter, seven) = hash('x', 7)", True),
+    Claim("hash is 64 bits", "typeof(hash(letter))", "UBIGINT"),
+    Claim("nothing can be set", "current_setting('lock_configuration')", True),
+    Claim("nothing outside is read", "current_setting('enable_external_access')", False),
+    Claim("nothing is spilled", "current_setting('temp_directory')", ""),
+)
+
+OF_GROUPS: Final = (
+    Claim("a sum of BIGINT is HUGEINT", "typeof(sum(most))", "HUGEINT"),
+    Claim("an empty sum is NULL", "sum(most) FILTER (WHERE zero = 1)", None),
+    Claim("an empty count is 0", "count(*) FILTER (WHERE nothing = 1)", 0),
+    Claim("TRY works inside an aggregate", "sum(TRY(most + 1))", None),
+)
+
+_WIDE = "SELECT sum(n) AS total FROM (VALUES (9223372036854775807), (9223372036854775807)) AS t(n)"
+_WIDE_TOTAL: Final = decimal.Decimal(2 * (2**63 - 1))
+
+
+def check_semantics(cursor: duckdb.DuckDBPyConnection) -> None:
+    """Every claim holds on this cursor, or the engine is refused."""
+    if duckdb.__version__.partition(".")[0] != MAJOR:
+        raise _refused(f"only versions {MAJOR}.x are known")
+    failed = _first_false_claim(cursor)
+    if failed is not None:
+        raise _refused(f"it breaks the claim: {failed}")
+
+
+def _first_false_claim(cursor: duckdb.DuckDBPyConnection) -> str | None:
+    try:
+        for claims in (OF_ROWS, OF_GROUPS):
+            for claim, value in zip(claims, _values(cursor, claims), strict=True):
+                if value != claim.expected or type(value) is not type(claim.expected):
+                    return claim.about
+        total = cursor.sql(_WIDE).to_arrow_table()["total"]
+    except duckdb.Error:
+        return "every expression of the test is known and total"
+    if total.type != pa.decimal128(38, 0) or total[0].as_py() != _WIDE_TOTAL:
+        return "a HUGEINT sum comes out exactly through Arrow"
+    return None
+
+
+def _values(cursor: duckdb.DuckDBPyConnection, claims: tuple[Claim, ...]) -> list[object]:
+    asked = ", ".join(f"{claim.expression} AS c{place}" for place, claim in enumerate(claims))
+    # The text is made of the constants above alone.
+    row = cursor.sql(f"SELECT {asked} FROM {_INPUTS}").to_arrow_table()  # noqa: S608
+    return [column[0].as_py() for column in row.columns]
+
+
+def _refused(why: str) -> OperationalError:
+    return OperationalError(
+        f"DuckDB {duckdb.__version__} is refused: {why}",
+        hint="install a release of DuckDB that dpsql was tested with",
+    )

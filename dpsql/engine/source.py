@@ -1,0 +1,35 @@
+"""Where the rows are: small frozen values that cross the worker's process boundary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Columns = tuple[tuple[str, str], ...]
+"""Names and DuckDB types of a table's columns, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTable:
+    """A table by the name that statements use.
+
+    `file` is its Parquet or CSV file, None for a table of the DuckDB file. `columns` are all that
+    statements see of it, each cast to its type where the source has another; None only for reading
+    the catalogue, since a table without declared columns isn't offered.
+    """
+
+    name: str
+    file: str | None = None
+    columns: Columns | None = None
+
+    @property
+    def is_delimited(self) -> bool:
+        """A CSV file has no catalogue: its columns are text until they are declared."""
+        return self.file is not None and self.file.lower().endswith(".csv")
+
+
+@dataclass(frozen=True, slots=True)
+class DuckDBSource:
+    """A DuckDB file, or tables of files, or nothing at all (then only registered tables exist)."""
+
+    database: str | None = None
+    tables: tuple[SourceTable, ...] = ()

@@ -1,0 +1,58 @@
+"""Each declared table as statements see it: its declared columns under their declared types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.engine.delimited import read_delimited, reader
+from dpsql.engine.source import SourceTable
+
+DATABASE: Final = "dpsql source"
+"""The name under which a DuckDB file is attached; it has a space so that no schema can say it."""
+
+
+def rows(table: SourceTable) -> exp.Table:
+    """Name the rows of a table where they are."""
+    if table.file is None:
+        return exp.table_(table.name, db="main", catalog=DATABASE, quoted=True)
+    if table.is_delimited:
+        return read_delimited(table.file)
+    # Hive partitioning would make columns of folder names, and union_by_name is for many files.
+    options = {"hive_partitioning": exp.false(), "union_by_name": exp.false()}
+    return exp.Table(this=reader("read_parquet", table.file, options))
+
+
+def offer(table: SourceTable, found: Mapping[str, str]) -> exp.Create:
+    """Make `table` visible, and no more of it than its declared columns.
+
+    `found` are the types of the source. A column of another type goes through TRY_CAST: what does
+    not fit is NULL, row by row, and never an error. A CSV file is read once, into memory: a line
+    that can't be read then fails the start, not the statements that happen to meet it.
+    """
+    columns = [_column(name, to, found[name]) for name, to in table.columns or ()]
+    if table.is_delimited:
+        # DuckDB 2.0 moves TRY_CAST into its CSV reader, where it raises (duckdb/duckdb#23818);
+        # a materialised relation in between keeps it out.
+        lines = exp.select("*").from_(rows(table))
+        rendered = exp.select(*columns).from_("lines").with_("lines", as_=lines, materialized=True)
+        kind = "TABLE"
+    else:
+        rendered, kind = exp.select(*columns).from_(rows(table)), "VIEW"
+    name = exp.Table(this=exp.to_identifier(table.name, quoted=True))
+    return exp.Create(this=name, kind=kind, expression=rendered)
+
+
+def _column(name: str, declared: str, found: str) -> exp.Expr:
+    column = exp.column(name, quoted=True)
+    if declared == found:
+        return column
+    cast = exp.TryCast(this=column, to=exp.DataType.build(declared, dialect="duckdb"))
+    return exp.alias_(cast, name, quoted=True)
+
+
+def describe(table: SourceTable) -> exp.Select:
+    """Ask for the columns of the source's table and none of its rows."""
+    return exp.select("*").from_(rows(table)).limit(0)

@@ -1,0 +1,216 @@
+"""Every way dpsql says no: one class per reason, each with a PEP 249 parent and an SQLSTATE.
+
+A message says what is wrong and where; `hint` says what to write instead. No message is ever made
+from private rows: errors raised before data are read speak of the SQL and the schema, and after
+that there is only `ExecutionFailed`, which says nothing.
+
+    raise Refused("joined on o_clerk, not on the privacy unit", at=span, hint="…", note="join")
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where in the statement: offsets of the first character and of the one after the last."""
+
+    start: int
+    end: int
+
+
+class Warning(Exception):  # noqa: A001, N818 - PEP 249 names it so
+    """Important warnings; dpsql raises none, PEP 249 asks for the name."""
+
+
+class Error(Exception):
+    """Base of all errors of dpsql (PEP 249).
+
+    `sqlstate` is PostgreSQL's five-character code, `at` the place in the statement (None when the
+    fault isn't in a statement), `detail` says more, `hint` what to write instead, and `note` names
+    the page of grammar_notes/ that argues the rule.
+    """
+
+    sqlstate: ClassVar[str] = "XX000"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        at: Span | None = None,
+        detail: str = "",
+        hint: str = "",
+        note: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+        self.detail = detail
+        self.hint = hint
+        self.note = note
+
+    @property
+    def position(self) -> int | None:
+        """The 1-based character position in the statement, as PostgreSQL counts it."""
+        return None if self.at is None else self.at.start + 1
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross the worker's process boundary; keyword-only arguments need help to pickle.
+        return (_rebuild, (type(self), self.message, self.at, self.detail, self.hint, self.note))
+
+
+def _rebuild(
+    kind: type[Error], message: str, at: Span | None, detail: str, hint: str, note: str
+) -> Error:
+    return kind(message, at=at, detail=detail, hint=hint, note=note)
+
+
+class InterfaceError(Error):
+    """The interface was misused: a closed cursor, a wrong number of parameters (PEP 249)."""
+
+    sqlstate = "08003"
+
+
+class DatabaseError(Error):
+    """Base of errors of the database (PEP 249)."""
+
+
+class DataError(DatabaseError):
+    """A value that can't be processed (PEP 249)."""
+
+    sqlstate = "22000"
+
+
+class OperationalError(DatabaseError):
+    """The database can't do it now: a missing source, a spent budget (PEP 249)."""
+
+    sqlstate = "58000"
+
+
+class IntegrityError(DatabaseError):
+    """A constraint is violated (PEP 249)."""
+
+    sqlstate = "23000"
+
+
+class InternalError(DatabaseError):
+    """dpsql itself is at fault (PEP 249)."""
+
+
+class ProgrammingError(DatabaseError):
+    """The statement is at fault (PEP 249)."""
+
+    sqlstate = "42000"
+
+
+class NotSupportedError(DatabaseError):
+    """There is no rule for what was asked (PEP 249)."""
+
+    sqlstate = "0A000"
+
+
+class SyntaxFault(ProgrammingError):
+    """The text is not one SQL statement that can be read."""
+
+    sqlstate = "42601"
+
+
+class UnknownTable(ProgrammingError):
+    """The schema declares no such table."""
+
+    sqlstate = "42P01"
+
+
+class UnknownColumn(ProgrammingError):
+    """No table in scope declares such a column."""
+
+    sqlstate = "42703"
+
+
+class UnknownFunction(ProgrammingError):
+    """No function of that name is on the allow-list."""
+
+    sqlstate = "42883"
+
+
+class AmbiguousColumn(ProgrammingError):
+    """Several tables in scope have such a column."""
+
+    sqlstate = "42702"
+
+
+class GroupingFault(ProgrammingError):
+    """A column is neither grouped by nor aggregated."""
+
+    sqlstate = "42803"
+
+
+class TypeFault(ProgrammingError):
+    """An operator or function is applied to types it doesn't take."""
+
+    sqlstate = "42804"
+
+
+class BadParameter(ProgrammingError):
+    """A setting or a query parameter is out of its range."""
+
+    sqlstate = "22023"
+
+
+class Refused(NotSupportedError):
+    """What was asked has no rule that bounds what one privacy unit can change."""
+
+
+class WouldShowIndividuals(ProgrammingError):
+    """The answer would show single privacy units."""
+
+    sqlstate = "42501"
+
+
+class TooComplex(OperationalError):
+    """The statement is longer, deeper or wider than the limits allow."""
+
+    sqlstate = "54001"
+
+
+class BudgetSpent(OperationalError):
+    """The charge would pass a cap of the ledger."""
+
+    sqlstate = "53400"
+
+
+class LedgerFault(OperationalError):
+    """The ledger is missing, damaged, rolled back or of another dataset."""
+
+    sqlstate = "58030"
+
+
+class SchemaFault(ProgrammingError):
+    """The schema file is wrong; the message names file, line, path and fix."""
+
+    sqlstate = "F0000"
+
+
+class SourceFault(OperationalError):
+    """The source is missing, or is not what the schema declares."""
+
+    sqlstate = "58P01"
+
+
+class ExecutionFailed(OperationalError):
+    """Running the statement failed after it was charged; never says why, since why is data."""
+
+    sqlstate = "XX000"
+
+    def __init__(
+        self,
+        message: str = "the query failed while it ran; its charge stands",
+        *,
+        at: Span | None = None,
+        detail: str = "",
+        hint: str = "",
+        note: str = "",
+    ) -> None:
+        super().__init__(message, at=at, detail=detail, hint=hint, note=note)

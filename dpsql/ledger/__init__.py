@@ -1,0 +1,26 @@
+"""The durable ledger: what was spent, on what, and which noisy answers came of it.
+
+Everything the ledger knows is an entry of one append-only chain; the other tables point into it.
+A charge is on disk, in the ledger and in its anchor, before the caller may read a private row, and
+nothing is ever given back. Entries are charged, then released (with the noisy answer) or burned.
+
+| module      | what it defines                                                          |
+| ----------- | ------------------------------------------------------------------------ |
+| amount      | the unit in which loss is counted, and its rounding                      |
+| terms       | what a ledger is created with, and what may change of it                 |
+| request     | a charge, its receipt, the releases it keeps                             |
+| rule        | who may spend what: caps, balances, refusals; no SQL                     |
+| entry       | the entries as closed data, their encoding, the hash that links them     |
+| fault       | what a broken ledger says: which file, what is wrong, what to do         |
+| place       | where the files may lie, and who may read them                           |
+| database    | the SQLite file: its tables and transactions, and whether it is a ledger |
+| store       | what the tables are asked and told, in SQL                               |
+| anchor      | the second file, which tells a rolled-back ledger from a whole one       |
+| chain       | appends entries and publishes them to the anchor                         |
+| audit       | replays the chain and compares everything else with it                   |
+| owner       | a sign of life that the system takes down when a process ends            |
+| request_log | requests: charged once, settled once, bound to what was asked            |
+| reuse       | kept releases: answered again, at the reader's own cap                   |
+| opening     | a ledger is created, or checked from its first entry to its last         |
+| ledger      | `Ledger`: open, charge, release, burn, replay, view, balance, verify     |
+"""

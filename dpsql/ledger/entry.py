@@ -1,0 +1,143 @@
+"""The entries of the chain as closed data, their one encoding, and the hash that links them.
+
+An entry's hash is the sha256 of the hash before it and of the entry's own JSON, so the last hash
+stands for the whole history. The bytes that were hashed are the bytes that are stored: no later
+version of an encoder can change an old hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+
+import msgspec
+
+from dpsql.ledger.terms import Terms
+from dpsql.privacy.loss import PrivacyLoss
+
+START = "0" * 64
+
+
+# Events are msgspec structs, since only those decode as a tagged union.
+class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
+    """The first entry. `ledger` is random, so no two ledgers share a chain."""
+
+    ledger: str
+    terms: Terms
+
+
+class Tightened(msgspec.Struct, frozen=True, tag_field="event", tag="tightened"):
+    """Somebody opened the ledger under smaller caps, with the schema `policy_hash`."""
+
+    terms: Terms
+    policy_hash: str
+
+
+class Amended(msgspec.Struct, frozen=True, tag_field="event", tag="amended"):
+    """The owner changed the terms."""
+
+    terms: Terms
+
+
+class Charged(msgspec.Struct, frozen=True, tag_field="event", tag="charged"):
+    """The dataset and the analyst paid `loss`, before any private row was read."""
+
+    request_id: str
+    request_hash: str
+    analyst: str
+    loss: PrivacyLoss
+    analyst_cap: Fraction | None
+    data_version: str
+    policy_hash: str
+    query: str
+    detail: tuple[dict[str, str], ...]
+
+
+class KeptRelease(msgspec.Struct, frozen=True):
+    """A release that may be answered again: its key, the sha256 of its answer, what it cost."""
+
+    key: str
+    answer: str
+    loss: PrivacyLoss
+
+
+class Released(msgspec.Struct, frozen=True, tag_field="event", tag="released"):
+    """A charge came to an answer, whose sha256 is `answer`."""
+
+    request_id: str
+    answer: str
+    kept: tuple[KeptRelease, ...]
+
+
+class Burned(msgspec.Struct, frozen=True, tag_field="event", tag="burned"):
+    """A charge came to nothing, and stands. `abandoned`: the process that ran it is gone."""
+
+    request_id: str
+    abandoned: bool
+
+
+class Viewed(msgspec.Struct, frozen=True, tag_field="event", tag="viewed"):
+    """An analyst saw others' kept releases for the first time and paid `loss` of their own cap."""
+
+    analyst: str
+    keys: tuple[str, ...]
+    loss: PrivacyLoss
+    analyst_cap: Fraction | None
+    policy_hash: str
+
+
+Event = Opened | Tightened | Amended | Charged | Released | Burned | Viewed
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One link of the chain: what happened, when, and the hash of everything up to here."""
+
+    seq: int
+    at: datetime
+    event: Event
+    hash: str
+
+
+def encode(seq: int, at: datetime, event: Event) -> str:
+    """The JSON of an entry: UTF-8, keys sorted, no spaces, amounts as exact fractions in text."""
+    return msgspec.json.encode(_Body(seq, at, event), enc_hook=_write, order="sorted").decode()
+
+
+def decode(text: str, own_hash: str) -> Entry:
+    """The entry written as `text`; raises ValueError if that is none."""
+    body = _DECODER.decode(text)
+    return Entry(body.seq, body.at, body.event, own_hash)
+
+
+def link(before: str, text: str) -> str:
+    """The hash of the entry `text` that follows the one whose hash is `before`."""
+    return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
+
+
+class _Body(msgspec.Struct, frozen=True):
+    seq: int
+    at: datetime
+    event: Event
+
+
+def _write(value: object) -> str:
+    if isinstance(value, Fraction):
+        return str(value)
+    raise NotImplementedError
+
+
+def _read(kind: type, value: object) -> Fraction:
+    # Thrice as fast as Fraction's own reader, which also takes floats, spaces and exponents.
+    if kind is Fraction and isinstance(value, str):
+        above, slash, below = value.partition("/")
+        if not slash:
+            return Fraction(int(above))
+        if int(below) > 0:
+            return Fraction(int(above), int(below))
+    raise ValueError("not a fraction")
+
+
+_DECODER = msgspec.json.Decoder(_Body, dec_hook=_read)

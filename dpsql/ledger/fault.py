@@ -1,0 +1,56 @@
+"""What a broken ledger says: which file, what is wrong with it, and what its owner can do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dpsql.errors import LedgerFault
+
+RESTORE = (
+    "bring back the newest copy of both files; if there is none, what was spent is unknown: "
+    "give the dataset a new id and count its losses on top of the old ones"
+)
+REPORT = "keep both files for the owner and restore the newest copy of the ledger"
+
+_CAUSES = {
+    sqlite3.SQLITE_BUSY: ("is locked by another process", "ask again; then look for who holds it"),
+    sqlite3.SQLITE_LOCKED: ("is locked by another process", "ask again"),
+    sqlite3.SQLITE_FULL: ("can't grow: the disk is full", "free some space; nothing was released"),
+    sqlite3.SQLITE_READONLY: ("can't be written", "make the file and its folder writable"),
+    sqlite3.SQLITE_CANTOPEN: ("can't be opened", "check the folder and its permissions"),
+    sqlite3.SQLITE_PERM: ("can't be opened", "check the folder and its permissions"),
+    sqlite3.SQLITE_IOERR: ("can't be read or written", "check the disk and its free space"),
+    sqlite3.SQLITE_CONSTRAINT: ("contradicts itself", REPORT),
+    sqlite3.SQLITE_NOMEM: ("can't be read: memory is short", "ask again"),
+    sqlite3.SQLITE_TOOBIG: ("can't hold an answer this long", "ask for fewer groups"),
+    sqlite3.SQLITE_NOTADB: ("is no SQLite database", RESTORE),
+}
+
+
+def fault(path: Path, what: str, do: str) -> LedgerFault:
+    """A LedgerFault about the file `path`."""
+    return LedgerFault(f"ledger file {path} {what}", hint=do)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Errors of SQLite and of the operating system become faults of the file `path`."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        # SQLite quotes damaged bytes of the file in its message, and Python can't read them.
+        raise fault(path, "is damaged", RESTORE) from error
+    except sqlite3.Error as error:
+        # The low byte is the cause; the others say where in SQLite it was met. The module itself
+        # raises without a code for text that isn't UTF-8 and for blobs that are too long.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+        what, do = _CAUSES.get(code, ("is damaged", RESTORE))
+        raise fault(path, what, do) from error
+    except OSError as error:
+        reason = error.strerror or "the operating system refused"
+        raise fault(
+            path, f"can't be used: {reason.lower()}", "check disk and permissions"
+        ) from error

@@ -1,0 +1,285 @@
+"""`Ledger`: what a session may do with a budget, each call one transaction.
+
+    with Ledger.open(path, anchor, terms) as ledger:
+        receipt = ledger.charge(charge)             # durable, or refused
+        if receipt.fresh:
+            answer = …                              # now private rows may be read
+            ledger.release(receipt, answer)         # before the answer is sent
+        else:
+            answer = ledger.replay(receipt)         # the very bytes of the first time
+
+A ledger is used from any thread of the process that opened it; other processes open their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from dpsql.errors import ExecutionFailed, InterfaceError, OperationalError
+from dpsql.ledger import request_log, reuse
+from dpsql.ledger.audit import Report, audit, checked_answer
+from dpsql.ledger.chain import BATCH, Chain, Clock, utc_now
+from dpsql.ledger.entry import Amended, Charged, Entry, KeptRelease, Released
+from dpsql.ledger.opening import (
+    check_fixed,
+    live_folder,
+    open_chain,
+    put_in_force,
+    recorded_terms,
+)
+from dpsql.ledger.owner import Owner, alive
+from dpsql.ledger.request import (
+    Charge,
+    Kept,
+    Receipt,
+    State,
+    Stored,
+    check_analyst_cap,
+    check_charge,
+    check_kept,
+    check_key,
+)
+from dpsql.ledger.rule import Balance, Cap, admit_charge, balance
+from dpsql.ledger.store import DATASET
+from dpsql.ledger.terms import Terms, check_name, check_terms
+
+
+class Ledger:
+    """One dataset's budget. Open it with `open`, or as its owner with `as_recorded`."""
+
+    def __init__(self, chain: Chain, owner: Owner) -> None:
+        self._chain = chain
+        self._store = chain.store
+        self._owner = owner
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._open = True
+
+    @classmethod
+    def open(
+        cls, path: Path, anchor: Path, terms: Terms, *, create: bool = True, clock: Clock = utc_now
+    ) -> Self:
+        """The checked ledger under `terms`; made if neither file exists and `create` allows it.
+
+        Terms stricter than the recorded ones are recorded; looser ones are a fault.
+        """
+        check_terms(terms)
+        return cls(*open_chain(path, anchor, terms, create=create, clock=clock))
+
+    @classmethod
+    def as_recorded(cls, path: Path, anchor: Path, *, clock: Clock = utc_now) -> Self:
+        """The checked ledger under its own terms: for its owner, who amends or audits it."""
+        return cls(*open_chain(path, anchor, None, create=False, clock=clock))
+
+    @property
+    def terms(self) -> Terms:
+        """The terms in force."""
+        with self._reading():
+            return recorded_terms(self._chain)
+
+    def amend(self, terms: Terms) -> None:
+        """The owner's will: `terms` are in force, looser or stricter, and the chain says so."""
+        check_terms(terms)
+        with self._writing():
+            check_fixed(self._chain, recorded_terms(self._chain), terms)
+            entry = self._chain.append(Amended(terms))
+            put_in_force(self._chain, terms, entry.seq)
+        self._publish()
+
+    def charge(self, charge: Charge) -> Receipt:
+        """The dataset and the analyst have paid, durably; or BudgetSpent, and nothing happened.
+
+        A request id that was charged before is never charged again: the receipt then isn't fresh.
+        """
+        with self._writing():
+            terms = recorded_terms(self._chain)
+            check_charge(charge, terms.accounting)
+            earlier = self._store.request(charge.request_id)
+            if earlier is not None:
+                if earlier.settled is None and not alive(live_folder(self._chain), earlier.owner):
+                    earlier = request_log.bury(self._chain, earlier)
+                return request_log.earlier(self._chain, earlier, charge)
+            dataset, analyst = (self._store.account(name) for name in (DATASET, charge.analyst))
+            admit_charge(charge.loss, dataset, terms.cap, analyst, charge.analyst_cap)
+            entry = self._chain.append(
+                Charged(
+                    charge.request_id,
+                    charge.request_hash,
+                    charge.analyst,
+                    charge.loss,
+                    charge.analyst_cap,
+                    charge.data_version,
+                    charge.policy_hash,
+                    charge.query,
+                    tuple(dict(mechanism) for mechanism in charge.detail),
+                )
+            )
+            cap, own = Cap(terms.cap.amount, terms.cap.delta), Cap(charge.analyst_cap, None)
+            for name, before, most in ((DATASET, dataset, cap), (charge.analyst, analyst, own)):
+                self._store.set_account(name, before.plus(charge.loss), most.backstop(before))
+            self._store.add_request(charge.request_id, entry.seq, self._owner.name)
+        self._publish()
+        return Receipt(
+            charge.request_id, entry.seq, entry.hash, entry.at, State.CHARGED, fresh=True
+        )
+
+    def release(self, receipt: Receipt, answer: bytes, keep: Sequence[Kept] = ()) -> None:
+        """`answer` is what this request will ever be answered; `keep` may answer others too.
+
+        Done before the answer leaves: a second run of the same charge is refused here.
+        """
+        kept = tuple(KeptRelease(k.key, _sha256(k.answer), k.loss) for k in keep)
+        with self._writing():
+            charged = request_log.running(self._chain, receipt)
+            check_kept(keep, charged.loss)
+            entry = self._chain.append(Released(receipt.request_id, _sha256(answer), kept))
+            self._store.settle(receipt.request_id, entry.seq)
+            for data in (answer, *(release.answer for release in keep)):
+                self._store.add_answer(_sha256(data), data)
+            for release in keep:
+                self._store.keep(release.key, entry.seq)
+                self._store.see(release.key, charged.analyst, entry.seq)
+
+    def burn(self, receipt: Receipt) -> None:
+        """The request comes to nothing, and its charge stands."""
+        with self._writing():
+            request_log.running(self._chain, receipt)
+            request_log.burn(self._chain, receipt.request_id)
+
+    def replay(self, receipt: Receipt) -> bytes:
+        """The answer that the request was released with, byte for byte."""
+        with self._reading():
+            request = request_log.known(self._chain, receipt)
+            if request.settled is None:
+                raise OperationalError("the request is still running", hint="ask again later")
+            released = request_log.released(self._chain, request)
+            if released is None:
+                raise ExecutionFailed
+            return checked_answer(self._chain, released.answer)
+
+    def stored(self, key: str) -> Stored | None:
+        """What is known of the release kept under `key`, but its answer; None if none is kept."""
+        check_key(key)
+        with self._reading():
+            return reuse.find(self._chain, key)
+
+    def seen(self, key: str, analyst: str) -> bool:
+        """The analyst has seen the release: they paid for it, or have viewed it."""
+        check_key(key)
+        with self._reading():
+            return not reuse.unseen(self._chain, [key], analyst)
+
+    def view(
+        self, keys: Sequence[str], analyst: str, analyst_cap: Fraction | None, policy_hash: str
+    ) -> tuple[bytes, ...]:
+        """The kept answers of `keys`, the same bytes for everybody, free for the dataset.
+
+        What this analyst sees for the first time is charged to their own account, all of it or
+        none, since their cap bounds all that they see.
+        """
+        check_name(analyst, "analyst")
+        check_name(policy_hash, "policy hash")
+        check_analyst_cap(analyst_cap)
+        for key in keys:
+            check_key(key)
+        with self._reading():
+            if not reuse.unseen(self._chain, keys, analyst):
+                return reuse.answers(self._chain, keys)
+        with self._writing():
+            answers = reuse.answers(self._chain, keys)
+            unseen = reuse.unseen(self._chain, keys, analyst)
+            if unseen:
+                reuse.pay(self._chain, unseen, analyst, analyst_cap, policy_hash)
+        self._publish()
+        return answers
+
+    def balance(self, analyst: str | None = None, analyst_cap: Fraction | None = None) -> Balance:
+        """The dataset's balance, or that of one analyst under their cap."""
+        check_analyst_cap(analyst_cap)
+        with self._reading():
+            terms = recorded_terms(self._chain)
+            account = self._store.account(DATASET if analyst is None else analyst)
+        if analyst is None:
+            return balance(account, terms.accounting, terms.cap.amount, terms.cap.delta)
+        return balance(account, terms.accounting, analyst_cap, None)
+
+    def history(self) -> Iterator[Entry]:
+        """Every entry in order, each checked against the one before it."""
+        seq = 0
+        while True:
+            with self._reading():
+                last = min(self._store.last(), seq + BATCH)
+                batch = [self._chain.entry(number) for number in range(seq + 1, last + 1)]
+            if not batch:
+                return
+            yield from batch
+            seq = last
+
+    def verify(self, *receipts: Receipt) -> Report:
+        """Both files agree in everything and hold these receipts; or a fault that says where."""
+        self._publish()
+        with self._alone():
+            return audit(self._chain, receipts)
+
+    def close(self) -> None:
+        """What this opening still runs is burned, and the files are closed."""
+        if os.getpid() != self._process:
+            return
+        with self._lock, ExitStack() as stack:
+            if not self._open:
+                return
+            self._open = False
+            stack.callback(self._owner.close)
+            stack.callback(self._chain.database.close)
+            with self._chain.writing():
+                for request in self._store.unsettled():
+                    if request.owner == self._owner.name:
+                        request_log.burn(self._chain, request.id)
+            self._chain.publish()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        # SQLite's locks aren't inherited: a fork would write beside its parent, not after it.
+        if os.getpid() != self._process:
+            raise InterfaceError("the ledger was opened by another process", hint="open it again")
+        with self._lock:
+            if not self._open:
+                raise InterfaceError("the ledger is closed")
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._alone(), self._chain.writing():
+            yield
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._alone(), self._chain.database.reading():
+            yield
+
+    def _publish(self) -> None:
+        with self._alone():
+            self._chain.publish()
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,138 @@
+"""A ledger is created, or checked from its first entry to its last, and its dead are buried.
+
+A missing ledger is created only where its anchor is missing too: else somebody took it away, and a
+new one would be a new budget.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from dpsql.ledger.anchor import Anchor
+from dpsql.ledger.audit import check_history
+from dpsql.ledger.chain import Chain, Clock
+from dpsql.ledger.database import Database
+from dpsql.ledger.entry import Amended, Opened, Tightened
+from dpsql.ledger.fault import RESTORE, fault
+from dpsql.ledger.owner import Owner, alive, tidy
+from dpsql.ledger.place import check_places, create_private
+from dpsql.ledger.request_log import bury
+from dpsql.ledger.rule import Account, Cap
+from dpsql.ledger.store import DATASET
+from dpsql.ledger.terms import Terms, differences
+
+_CREATE = "check the path; an owner's command creates a ledger, a server never does"
+
+
+def open_chain(
+    path: Path, anchor_path: Path, terms: Terms | None, *, create: bool, clock: Clock
+) -> tuple[Chain, Owner]:
+    """The checked chain under `terms` (None: as recorded), and this opening's sign of life."""
+    path, anchor_path = path.absolute(), anchor_path.absolute()
+    check_places(path, anchor_path)
+    anchor = Anchor(anchor_path)
+    # The anchor first: another process that creates both makes the ledger before the anchor.
+    anchored = anchor.exists()
+    if not path.exists():
+        if anchored:
+            raise fault(path, f"is missing, though its anchor {anchor_path} exists", RESTORE)
+        if path.with_name(path.name + "-wal").exists():
+            # SQLite would throw the log away with all that was spent last.
+            raise fault(path, "is missing, though its log (-wal) exists", RESTORE)
+        if terms is None or not create:
+            raise fault(path, "doesn't exist", _CREATE)
+        create_private(path)
+    with ExitStack() as stack:
+        database = Database(path)
+        stack.callback(database.close)
+        chain = Chain(database, anchor, clock)
+        _begin(chain, terms if create else None)
+        check_history(chain)
+        _settle(chain, terms)
+        with database.writing():
+            tidy(live_folder(chain))
+            owner = Owner(live_folder(chain))
+            stack.callback(owner.close)
+        chain.publish()
+        stack.pop_all()
+    return chain, owner
+
+
+def put_in_force(chain: Chain, terms: Terms, seq: int) -> None:
+    """The terms of entry `seq` hold from here on, in SQL's own check too."""
+    chain.store.set_terms(seq)
+    account = chain.store.account(DATASET)
+    backstop = Cap(terms.cap.amount, terms.cap.delta).backstop(account)
+    chain.store.set_account(DATASET, account, backstop)
+
+
+def recorded_terms(chain: Chain) -> Terms:
+    """The terms in force."""
+    entry = chain.entry(chain.store.terms())
+    if not isinstance(entry.event, Opened | Tightened | Amended):
+        raise fault(chain.path, "has no terms in force", RESTORE)
+    return entry.event.terms
+
+
+def check_fixed(chain: Chain, recorded: Terms, asked: Terms) -> None:
+    """Refuses terms of another dataset, relation or accounting, which no owner can amend."""
+    fixed = differences(recorded, asked).fixed
+    if fixed:
+        what = "was created for another promise: " + "; ".join(fixed)
+        do = "name another ledger; these never change, and losses add up over ledgers"
+        raise fault(chain.path, what, do)
+
+
+def live_folder(chain: Chain) -> Path:
+    """Where the owners of this ledger give their signs of life."""
+    return chain.path.with_name(chain.path.name + "-live")
+
+
+def _begin(chain: Chain, terms: Terms | None) -> None:
+    with chain.database.writing():
+        if not chain.database.blank():
+            chain.database.check_format()
+            # A ledger that was never charged may have died before it wrote its anchor.
+            if chain.store.last() > 1 and chain.anchor.tail().seq == 0:
+                raise fault(chain.anchor.path, f"is missing or empty beside {chain.path}", RESTORE)
+            return
+        if chain.anchor.exists():
+            raise fault(chain.path, "is empty, though its anchor isn't missing", RESTORE)
+        if terms is None:
+            raise fault(chain.path, "is empty", _CREATE)
+        chain.database.create()
+        entry = chain.append(Opened(secrets.token_hex(16), terms))
+        chain.store.set_account(DATASET, Account(), (None, None))
+        put_in_force(chain, terms, entry.seq)
+
+
+def _settle(chain: Chain, terms: Terms | None) -> None:
+    with chain.writing():
+        if terms is not None:
+            _reconcile(chain, terms)
+        open_requests = chain.store.unsettled()
+        folder = live_folder(chain)
+        living = {name for name in {found.owner for found in open_requests} if alive(folder, name)}
+        for request in open_requests:
+            if request.owner not in living:
+                bury(chain, request)
+
+
+def _reconcile(chain: Chain, asked: Terms) -> None:
+    recorded = recorded_terms(chain)
+    check_fixed(chain, recorded, asked)
+    changes = differences(recorded, asked)
+    if changes.looser:
+        raise fault(
+            chain.path,
+            "was created under stricter terms: " + "; ".join(changes.looser),
+            "the owner can agree to them with `dpsql ledger amend`, which is logged",
+        )
+    if changes.tighter:
+        # The schema of smaller caps may also loosen a bound: only an owner agrees to a policy.
+        kept = replace(recorded, cap=asked.cap, conversion_delta=asked.conversion_delta)
+        entry = chain.append(Tightened(kept, asked.policy_hash))
+        put_in_force(chain, kept, entry.seq)

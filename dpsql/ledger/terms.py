@@ -1,0 +1,89 @@
+"""What a ledger is created with, and what may change of it afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.errors import BadParameter
+from dpsql.ledger.amount import check_amount, check_delta, shown
+from dpsql.privacy.loss import Accounting, PrivacyLoss
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is promised about one dataset: `cap` bounds the loss of all its charges together.
+
+    `neighbors` is "add_remove" or "change_one". `conversion_delta` is the δ at which a zcdp ledger
+    shows ρ as ε, beside the δ in `cap`; 0 elsewhere. `policy_hash` names the schema that the owner
+    last agreed to: the one that created the ledger, or that amended it.
+    """
+
+    dataset: str
+    neighbors: str
+    accounting: Accounting
+    cap: PrivacyLoss
+    conversion_delta: Fraction
+    policy_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How new terms differ from recorded ones, in words.
+
+    `fixed` never changes in a ledger's life, `looser` needs its owner, `tighter` needs nobody.
+    """
+
+    fixed: tuple[str, ...]
+    looser: tuple[str, ...]
+    tighter: tuple[str, ...]
+
+
+def differences(recorded: Terms, asked: Terms) -> Differences:
+    """Every difference between the two but that of the policy's hash."""
+    fixed = tuple(
+        f"{name} is {old}, not {new}"
+        for name, old, new in (
+            ("dataset", recorded.dataset, asked.dataset),
+            ("neighbors", recorded.neighbors, asked.neighbors),
+            ("accounting", recorded.accounting.value, asked.accounting.value),
+        )
+        if old != new
+    )
+    amounts = (
+        ("cap", recorded.cap.amount, asked.cap.amount),
+        ("delta", recorded.cap.delta, asked.cap.delta),
+        # ρ at a larger δ shows as a smaller ε, so the stated promise would weaken unseen.
+        ("conversion delta", recorded.conversion_delta, asked.conversion_delta),
+    )
+    words = [(f"{name} is {shown(old)}, not {shown(new)}", new - old) for name, old, new in amounts]
+    return Differences(
+        fixed=fixed,
+        looser=tuple(text for text, change in words if change > 0),
+        tighter=tuple(text for text, change in words if change < 0),
+    )
+
+
+def check_terms(terms: Terms) -> None:
+    """Refuses terms that no ledger can keep."""
+    for name, text in (("dataset", terms.dataset), ("policy hash", terms.policy_hash)):
+        check_name(text, name)
+    if terms.neighbors not in {"add_remove", "change_one"}:
+        raise BadParameter("neighbors is neither add_remove nor change_one")
+    if not isinstance(terms.accounting, Accounting):
+        raise BadParameter("accounting is neither pure, approx nor zcdp")
+    if terms.cap.accounting is not terms.accounting:
+        raise BadParameter(f"the cap is no amount of a {terms.accounting.value} ledger")
+    check_amount(terms.cap.amount, "the cap")
+    check_delta(terms.cap.delta, "the cap's delta")
+    check_delta(terms.conversion_delta, "the conversion delta")
+    if terms.accounting is Accounting.PURE and terms.cap.delta:
+        raise BadParameter("a pure ledger has no delta")
+    if (terms.accounting is Accounting.ZCDP) != (terms.conversion_delta != 0):
+        raise BadParameter("a zcdp ledger needs a conversion delta, and no other has one")
+
+
+def check_name(text: object, name: str) -> None:
+    """Refuses what isn't one printable line of at most 200 characters."""
+    if not isinstance(text, str) or not 0 < len(text) <= 200 or not text.isprintable():
+        raise BadParameter(f"{name} is not a line of 1 to 200 printable characters")

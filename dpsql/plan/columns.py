@@ -1,0 +1,37 @@
+"""The columns that an operator hands on, in order; the unit of private rows isn't among them."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    Sort,
+)
+
+
+def output_columns(plan: Plan) -> tuple[Column, ...]:
+    """What can be read from `plan`'s rows."""
+    match plan:
+        case Scan(columns=columns):
+            return columns
+        case Project(outputs=outputs):
+            return tuple(output.column for output in outputs)
+        case Join(sources=sources):
+            return tuple(column for source in sources for column in output_columns(source))
+        case Aggregate(keys=keys, aggregates=aggregates) | Release(
+            keys=keys, aggregates=aggregates
+        ):
+            return (*(key.column for key in keys), *(a.column for a in aggregates))
+        case Filter(source=source) | Sort(source=source) | Limit(source=source):
+            return output_columns(source)
+        case missing:
+            assert_never(missing)

@@ -1,0 +1,100 @@
+"""Expressions as a person reads them, in SQL's own notation."""
+
+from __future__ import annotations
+
+import datetime
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.plan.expression import (
+    And,
+    Arithmetic,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Compare,
+    Expression,
+    InList,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    Scalar,
+)
+
+
+def describe(expression: Expression) -> str:
+    """`expression` in one line; it is for reading and never reaches the engine."""
+    match expression:
+        case Literal(value=value):
+            return describe_value(value)
+        case Column(name=name):
+            return name
+        case Arithmetic(op=op, left=left, right=right):
+            return f"{_operand(left)} {op.value} {_operand(right)}"
+        case Compare(op=comparison, left=left, right=right):
+            return f"{_operand(left)} {comparison.value} {_operand(right)}"
+        case And(operands=operands):
+            return " AND ".join(map(_operand, operands))
+        case Or(operands=operands):
+            return " OR ".join(map(_operand, operands))
+        case Not(operand=operand):
+            return f"NOT {_operand(operand)}"
+        case IsNull(operand=operand):
+            return f"{_operand(operand)} IS NULL"
+        case InList(operand=operand, values=values):
+            return f"{_operand(operand)} IN ({', '.join(map(describe, values))})"
+        case Case(branches=branches, otherwise=otherwise):
+            whens = " ".join(
+                f"WHEN {describe(b.condition)} THEN {describe(b.result)}" for b in branches
+            )
+            return f"CASE {whens} ELSE {describe(otherwise)} END"
+        case Cast(operand=operand, type=target):
+            return f"CAST({describe(operand)} AS {target})"
+        case Call(function=function, arguments=arguments):
+            if function in ("like", "ilike"):
+                return f"{_operand(arguments[0])} {function.upper()} {describe(arguments[1])}"
+            return f"{function}({', '.join(map(describe, arguments))})"
+        case missing:
+            assert_never(missing)
+
+
+def describe_value(value: Scalar) -> str:
+    """A constant as SQL writes it."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case int():
+            return str(value)
+        case Fraction():
+            return describe_number(value)
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case datetime.datetime():
+            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+        case datetime.date():
+            return f"DATE '{value.isoformat()}'"
+
+
+def describe_number(value: Fraction) -> str:
+    """Exact where the decimal expansion ends, else a fraction."""
+    digits = 0
+    while value.denominator > 1 and digits < 40:
+        scaled = value * 10**digits
+        if scaled.denominator == 1:
+            break
+        digits += 1
+    scaled = value * 10**digits
+    if scaled.denominator != 1:
+        return f"{value.numerator}/{value.denominator}"
+    text = f"{abs(scaled.numerator):0{digits + 1}d}"
+    sign = "-" if value < 0 else ""
+    return sign + (text if not digits else f"{text[:-digits]}.{text[-digits:]}")
+
+
+def _operand(expression: Expression) -> str:
+    text = describe(expression)
+    return f"({text})" if isinstance(expression, Arithmetic | Compare | And | Or | Not) else text

@@ -1,0 +1,212 @@
+"""Scalar expressions: immutable data, each knows its type and nothing else.
+
+    l_extendedprice * (1 - l_discount)
+
+    Arithmetic(op=MULTIPLY, type=DECIMAL(18,4),
+      left=Column(id=6, name=l_extendedprice),
+      right=Arithmetic(op=SUBTRACT, left=Literal(1), right=Column(id=7, name=l_discount)))
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from dpsql.schema.type import Boolean, Double, SqlType
+
+Scalar = None | bool | int | Fraction | str | datetime.date | datetime.datetime
+
+
+class ArithmeticOperator(Enum):
+    """Numeric operators; DIVIDE is float division, whatever the operands."""
+
+    ADD = "+"
+    SUBTRACT = "-"
+    MULTIPLY = "*"
+    DIVIDE = "/"
+
+
+class Comparison(Enum):
+    """Comparisons; the last two never are NULL."""
+
+    EQUAL = "="
+    UNEQUAL = "<>"
+    LESS = "<"
+    LESS_EQUAL = "<="
+    GREATER = ">"
+    GREATER_EQUAL = ">="
+    DISTINCT = "IS DISTINCT FROM"
+    NOT_DISTINCT = "IS NOT DISTINCT FROM"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant: decimals and doubles are Fractions, told apart by `type`."""
+
+    value: Scalar
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the operator's input, by its id, which no alias can touch; `name` is for reading."""
+
+    id: int
+    name: str
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`left op right`, NULL where it overflows or divides by zero."""
+
+    op: ArithmeticOperator
+    left: Expression
+    right: Expression
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`left op right`, both of one type."""
+
+    op: Comparison
+    left: Expression
+    right: Expression
+
+    @property
+    def type(self) -> SqlType:
+        """Comparisons are boolean."""
+        return Boolean()
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of `operands`."""
+
+    operands: tuple[Expression, ...]
+
+    @property
+    def type(self) -> SqlType:
+        """Connectives are boolean."""
+        return Boolean()
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Any of `operands`."""
+
+    operands: tuple[Expression, ...]
+
+    @property
+    def type(self) -> SqlType:
+        """Connectives are boolean."""
+        return Boolean()
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Not `operand`."""
+
+    operand: Expression
+
+    @property
+    def type(self) -> SqlType:
+        """Connectives are boolean."""
+        return Boolean()
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """`operand IS NULL`."""
+
+    operand: Expression
+
+    @property
+    def type(self) -> SqlType:
+        """A test is boolean."""
+        return Boolean()
+
+
+@dataclass(frozen=True, slots=True)
+class InList:
+    """`operand IN (values)`; the values are constants of the operand's type."""
+
+    operand: Expression
+    values: tuple[Literal, ...]
+
+    @property
+    def type(self) -> SqlType:
+        """A test is boolean."""
+        return Boolean()
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """One branch of a CASE."""
+
+    condition: Expression
+    result: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The result of the first branch whose condition holds, else `otherwise`."""
+
+    branches: tuple[When, ...]
+    otherwise: Expression
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """`operand` as `type`, NULL where that can't be."""
+
+    operand: Expression
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A scalar function of the registry in `dpsql.plan.function`."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: SqlType
+
+
+Expression = (
+    Literal
+    | Column
+    | Arithmetic
+    | Compare
+    | And
+    | Or
+    | Not
+    | IsNull
+    | InList
+    | Case
+    | Cast
+    | Call
+)
+
+
+def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
+    """The predicates whose conjunction `predicate` is."""
+    if isinstance(predicate, And):
+        return tuple(part for operand in predicate.operands for part in conjuncts(operand))
+    return (predicate,)
+
+
+def conjunction(predicates: tuple[Expression, ...]) -> Expression:
+    """The conjunction of `predicates`, TRUE if there is none."""
+    if not predicates:
+        return Literal(True, Boolean())
+    return predicates[0] if len(predicates) == 1 else And(predicates)
+
+
+def double(value: Fraction) -> Literal:
+    """A constant of type DOUBLE."""
+    return Literal(value, Double())

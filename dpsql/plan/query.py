@@ -1,0 +1,30 @@
+"""What the engine is handed: rendered SQL and the tables of key domains beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.plan.bounded import Cell
+from dpsql.schema.type import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class DomainTable:
+    """A table to hand to the engine: column `cell` numbers the cells, k0, k1 … hold them."""
+
+    name: str
+    types: tuple[SqlType, ...]
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineQuery:
+    """SQL for the engine: its rows are group columns g0, g1 … and integers s0, s1 …
+
+    A group column is the number of a cell of `domains`, in their order, or a key that isn't listed.
+    A `salted` query takes a fresh secret text as its parameter.
+    """
+
+    sql: str
+    domains: tuple[DomainTable, ...]
+    salted: bool

@@ -1,0 +1,33 @@
+"""Distances between what neighbouring databases make of a relation; each docstring is a definition.
+
+Two databases are neighbours when one is the other without all rows of one privacy unit
+(add/remove); k units apart means k such steps. Replacing a unit is two steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """All rows that differ belong to `count` privacy units, the same in every relation of a plan.
+
+    A unit's rows may differ without bound; rows of all other units are the same bag in both.
+    """
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Units(count) again, and each unit has at most one row in each of at most `per_unit` groups.
+
+    So at most `count * per_unit` (unit, group) rows differ in all, and at most `count` per group.
+    """
+
+    count: int
+    per_unit: int
+
+
+Distance = Units | Groups

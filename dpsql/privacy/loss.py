@@ -1,0 +1,43 @@
+"""Privacy loss: what a measurement costs, in the currency of its ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+
+class Accounting(Enum):
+    """How losses add up; each is a valid filter for adaptive analysts.
+
+    PURE: Σε. APPROX: Σε and Σδ (Rogers, Roth, Ullman, Vadhan 2016). ZCDP: Σρ and Σδ of
+    δ-approximate zCDP (Bun & Steinke 2016; filter: Feldman & Zrnic 2021, Whitehouse et al. 2023).
+    """
+
+    PURE = "pure"
+    APPROX = "approx"
+    ZCDP = "zcdp"
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyLoss:
+    """`amount` is ε under PURE and APPROX, ρ under ZCDP.
+
+    `delta` is what adds up beside it: always 0 under PURE, the query's δ under APPROX, and under
+    ZCDP only the δ of partition selection (the δ at which ρ is converted is the ledger's own).
+    """
+
+    accounting: Accounting
+    amount: Fraction
+    delta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if self.amount < 0 or not 0 <= self.delta < 1:
+            raise ValueError("a loss is at least 0, and its delta below 1")
+        if self.accounting is Accounting.PURE and self.delta:
+            raise ValueError("a pure loss has no delta")
+
+    def __add__(self, other: PrivacyLoss) -> PrivacyLoss:
+        if self.accounting is not other.accounting:
+            raise ValueError("losses of different accountings don't add up")
+        return PrivacyLoss(self.accounting, self.amount + other.amount, self.delta + other.delta)

@@ -1,0 +1,84 @@
+"""Outcomes of a discrete law from the bits of a uniform number, certified.
+
+Outcome i is the cell [c(i-1), c(i)) of the unit interval that a uniform real U falls into. U is
+read lazily: a prefix of b bits, the integer u, says that U lies in [u, u + 1]/2^b. Mostly a short
+prefix lies wholly in one cell and decides; if not, more bits of the same U are read. So every
+outcome has exactly the length of its cell as its probability, however coarse the tables are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.mechanisms.randomness import Randomness, doubled, lengthened, words
+
+UNDECIDED = -1
+
+
+class Inversion:
+    """A law given by its cut points, ready for vectorised draws.
+
+    `cut_points(bits)` lists, in order, integers C(i) with |C(i) - 2^bits·c(i)| <= 1; the last one
+    is 2^bits and stands for all cut points from there on, which are within 2^-bits of 1.
+    """
+
+    # C - 1 <= 2^bits·c <= C + 1 gives, for U in [u, u + 1]/2^bits:
+    #     C < u       the outcome's cell starts at or after c   (2^bits·c <= C + 1 <= u <= 2^bits·U)
+    #     C > u + 1   U lies before c                           (2^bits·U <= u + 1 <= C - 1)
+    # and between the two nothing is certain. So if i is the number of C < u, the outcome is i when
+    # C(i) > u + 1, and undecided otherwise. C(i) exists, since u never passes the last C = 2^bits,
+    # and the last C decides nothing about the outcomes it stands for: then u + 1 = 2^bits at most.
+
+    def __init__(self, cut_points: Callable[[int], Sequence[int]]) -> None:
+        self._cut_points = cut_points
+        self._cuts = np.array(cut_points(32), dtype=np.int64)
+        self._guide = self._outcomes_of_16_bits()
+
+    @property
+    def size(self) -> int:
+        """How many outcomes the table tells apart; later ones come up once in 2^31 draws."""
+        return self._cuts.size - 1
+
+    def draw(self, count: int, randomness: Randomness) -> NDArray[np.int64]:
+        """Return `count` independent outcomes."""
+        short = words(randomness, count, 16)
+        outcomes = self._guide.take(short).astype(np.int64)
+        undecided = (outcomes < 0).nonzero()[0]
+        if undecided.size:
+            outcomes[undecided] = self._decide(
+                lengthened(short.take(undecided), randomness), randomness
+            )
+        return outcomes
+
+    def _outcomes_of_16_bits(self) -> NDArray[np.int16]:
+        """Tabulate the outcome of each 16-bit prefix, if it alone decides."""
+        # A 16-bit prefix g begins the 32-bit prefixes u from g·2^16 to (g + 1)·2^16 - 1. Their
+        # outcomes are at least the number of C < g·2^16, that is, of C with C >> 16 below g. They
+        # are all that, and decided, unless more C are at most (g + 1)·2^16, that is, unless more
+        # have (C - 1) >> 16 at most g.
+        starts = np.bincount(self._cuts >> 16, minlength=2**16 + 1)
+        ends = np.bincount((self._cuts - 1).clip(0) >> 16, minlength=2**16 + 1)
+        least = np.cumsum(starts) - starts
+        most = np.cumsum(ends)
+        return np.where(least == most, least, UNDECIDED)[: 2**16].astype(np.int16)
+
+    def _decide(self, prefixes: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
+        outcomes = self._cuts.searchsorted(prefixes).astype(np.int64, copy=False)
+        for place in (self._cuts.take(outcomes) - prefixes <= 1).nonzero()[0]:
+            outcomes[place] = self._decide_exactly(int(prefixes[place]), randomness)
+        return outcomes
+
+    def _decide_exactly(self, prefix: int, randomness: Randomness) -> int:
+        """Read on until the outcome is certain; each further bit halves the doubt."""
+        bits = 32
+        while True:
+            prefix = doubled(prefix, bits, randomness)
+            bits *= 2
+            cuts = self._cut_points(bits)
+            outcome = bisect_left(cuts, prefix)
+            if cuts[outcome] > prefix + 1:
+                return outcome

@@ -1,0 +1,85 @@
+"""What a mechanism promises: integers in, integers out, a known loss and a known tail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """How far neighbours move a vector of integers: at most so far in each of three norms.
+
+    `linf` is the largest move of a single coordinate; at most `l1` where nothing more is known.
+    """
+
+    l1: int
+    l2_squared: int
+    linf: int
+
+    def __post_init__(self) -> None:
+        if min(self.l1, self.l2_squared, self.linf) < 0:
+            raise ValueError("a sensitivity is at least 0")
+
+
+class Mechanism(Protocol):
+    """Adds to each integer of a vector independent noise, symmetric about 0."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+
+    @property
+    def variance(self) -> Fraction | float:
+        """The noise's variance, or a bound it never exceeds and, from ½ on, comes within 1 % of."""
+
+    def loss(
+        self, sensitivity: Sensitivity, accounting: Accounting, delta: Fraction = Fraction(0)
+    ) -> PrivacyLoss:
+        """Return what a release costs; `delta` is where a mechanism that is not pure converts."""
+
+    def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
+        """Return each value with fresh noise; anything but an int is a TypeError."""
+
+    def tail(self, at_least: int) -> Fraction:
+        """Return P(noise >= at_least), rounded up; for at_least >= 1."""
+
+    def tail_point(self, probability: Fraction) -> int:
+        """Return the least k >= 1 with tail(k) <= probability."""
+
+    def half_width(self, confidence: Fraction) -> int:
+        """Return the least h with P(|noise| <= h) >= confidence."""
+
+
+# Tails are rounded up to no less than 10^-500; no one asks for less than this.
+SMALLEST_TAIL = Fraction(1, 10**300)
+
+
+def noised(values: Sequence[int], noise: Integers) -> list[int]:
+    """Return the sums, as Python integers of any size."""
+    return [value + draw for value, draw in zip(values, noise.tolist(), strict=True)]
+
+
+def check_integers(values: Sequence[int]) -> None:
+    """Refuse what is not exactly int: NaN must never become a number, nor True a 1."""
+    if any(type(value) is not int for value in values):
+        raise TypeError("mechanisms take integers only")
+
+
+def check_tail(probability: Fraction) -> None:
+    """Refuse tails that never come."""
+    if probability < SMALLEST_TAIL:
+        raise ValueError("no tail is that small")
+
+
+def beyond(confidence: Fraction) -> Fraction:
+    """Return the probability that each tail beyond a half-width of this confidence may have."""
+    if not 0 <= confidence < 1:
+        raise ValueError("a confidence is at least 0 and below 1")
+    return (1 - confidence) / 2

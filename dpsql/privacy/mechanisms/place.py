@@ -1,0 +1,86 @@
+"""Uniform places inside a cell of 2^bits integers, in machine words as long as that goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.mechanisms.randomness import Randomness, words
+
+# int64 or, for Python integers, object
+Integers = NDArray[Any]
+
+HIGH_BITS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Each place is `high`, of at most 50 bits, followed by the bits of each of `lows`.
+
+    `low_bits` says how many bits each of `lows` has, 64 at most.
+    """
+
+    high: NDArray[np.int64]
+    high_bits: int
+    lows: tuple[NDArray[np.uint64], ...]
+    low_bits: tuple[int, ...]
+
+    @classmethod
+    def draw(cls, bits: int, count: int, randomness: Randomness) -> Places:
+        """Return `count` uniform places of `bits` bits."""
+        high_bits = min(bits, HIGH_BITS)
+        full, rest = divmod(bits - high_bits, 64)
+        low_bits = (rest,) * (rest > 0) + (64,) * full
+        return cls(
+            high=_uniform(high_bits, count, randomness).astype(np.int64),
+            high_bits=high_bits,
+            lows=tuple(_uniform(low, count, randomness).astype(np.uint64) for low in low_bits),
+            low_bits=low_bits,
+        )
+
+    def take(self, indices: NDArray[np.int64]) -> Places:
+        """Return the places at these indices."""
+        lows = tuple(low.take(indices) for low in self.lows)
+        return Places(self.high.take(indices), self.high_bits, lows, self.low_bits)
+
+    def whole(self, index: int) -> int:
+        """Return one place, all its bits."""
+        place = int(self.high[index])
+        for low, bits in zip(self.lows, self.low_bits, strict=True):
+            place = place << bits | int(low[index])
+        return place
+
+    def in_cells(self, outcomes: NDArray[np.int64]) -> Integers:
+        """Return x = cell·2^bits + place for outcome 2·cell, and -1 - x for outcome 2·cell + 1."""
+        # -1 - x is x with every bit turned, so each word can be turned by itself.
+        minus = -(outcomes & 1)
+        if not outcomes.size or outcomes.max() < 2 ** (63 - self.high_bits):
+            joined = (outcomes >> 1 << self.high_bits | self.high) ^ minus
+            if not self.lows:
+                return joined
+            values = joined.tolist()
+        else:
+            cells, signs = (outcomes >> 1).tolist(), minus.tolist()
+            values = [
+                (cell << self.high_bits | place) ^ sign
+                for cell, place, sign in zip(cells, self.high.tolist(), signs, strict=True)
+            ]
+        for low, bits in zip(self.lows, self.low_bits, strict=True):
+            turned = low ^ minus.astype(np.uint64) >> np.uint64(64 - bits)
+            values = [
+                value << bits | word for value, word in zip(values, turned.tolist(), strict=True)
+            ]
+        exact = np.empty(outcomes.size, dtype=object)
+        exact[:] = values
+        return exact
+
+
+def _uniform(bits: int, count: int, randomness: Randomness) -> NDArray[Any]:
+    """Return `count` uniform integers of `bits` bits, 64 at most."""
+    width = 16 if bits <= 16 else 32 if bits <= 32 else 64
+    source = words(randomness, count, width)
+    kept: NDArray[Any] = source >> source.dtype.type(width - bits)
+    return kept

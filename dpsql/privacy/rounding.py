@@ -1,0 +1,95 @@
+"""Rationals around e^x, ln x and √x of a rational x, and rounding to a number of digits.
+
+Python's decimal rounds exp and ln correctly ("decimal" in the Python library reference, Context.exp
+and Context.ln), and the square root too (General Decimal Arithmetic), so the neighbours of its
+answer enclose the true value; the argument is divided out downwards and upwards first. Contexts
+are made here, whole: a caller's decimal context changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import (
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+    DivisionByZero,
+    InvalidOperation,
+    Overflow,
+)
+from fractions import Fraction
+
+DIGITS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """The number that is meant lies in [low, high]."""
+
+    low: Fraction
+    high: Fraction
+
+
+def exp(x: Fraction, digits: int = DIGITS) -> Enclosure:
+    """Enclose e^x to about `digits` significant digits."""
+    # Results under 10^-1000 lose digits, down to [0, 10^-1000…]: still an enclosure, and cheap.
+    nearest = _context(digits, ROUND_HALF_EVEN, smallest=-1000)
+    low = nearest.next_minus(nearest.exp(_divide(x, digits, ROUND_FLOOR)))
+    high = nearest.next_plus(nearest.exp(_divide(x, digits, ROUND_CEILING)))
+    return Enclosure(max(Fraction(low), Fraction(0)), Fraction(high))
+
+
+def ln(x: Fraction, digits: int = DIGITS) -> Enclosure:
+    """Enclose the natural logarithm of x > 0 to about `digits` digits after the point."""
+    if x <= 0:
+        raise ValueError("only positive numbers have a logarithm")
+    nearest = _context(digits, ROUND_HALF_EVEN)
+    low = nearest.next_minus(nearest.ln(_divide(x, digits, ROUND_FLOOR)))
+    high = nearest.next_plus(nearest.ln(_divide(x, digits, ROUND_CEILING)))
+    return Enclosure(Fraction(low), Fraction(high))
+
+
+def sqrt(x: Fraction, digits: int = DIGITS) -> Enclosure:
+    """Enclose the square root of x >= 0 to about `digits` significant digits."""
+    nearest = _context(digits, ROUND_HALF_EVEN)
+    low = nearest.next_minus(nearest.sqrt(_divide(x, digits, ROUND_FLOOR)))
+    high = nearest.next_plus(nearest.sqrt(_divide(x, digits, ROUND_CEILING)))
+    return Enclosure(max(Fraction(low), Fraction(0)), Fraction(high))
+
+
+def scaled_exp(exponent: Fraction, bits: int) -> int:
+    """Return an integer at most 1 from 2^bits·e^-exponent, nor above 2^bits; exponent >= 0."""
+    # With d digits, the rounded quotient moves e^-exponent by at most exponent·e^-exponent·10^(1-d)
+    # <= 0.4·10^(1-d), and exp and its neighbour by 2·10^(1-d). As 10^d > 10^11·2^bits, `low` is
+    # within 10^-9·2^-bits of the truth; rounding adds ½.
+    low = exp(-exponent, digits=bits // 3 + 12).low
+    return ((low.numerator << (bits + 1)) // low.denominator + 1) >> 1
+
+
+def round_up(x: Fraction, digits: int = 30) -> Fraction:
+    """Return the least decimal of `digits` significant digits that is at least x."""
+    return Fraction(_divide(x, digits, ROUND_CEILING))
+
+
+def round_down(x: Fraction, digits: int = 30) -> Fraction:
+    """Return the greatest decimal of `digits` significant digits that is at most x."""
+    return Fraction(_divide(x, digits, ROUND_FLOOR))
+
+
+def _divide(x: Fraction, digits: int, rounding: str) -> Decimal:
+    return _context(digits, rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
+
+
+def _context(digits: int, rounding: str, smallest: int = -999_999) -> Context:
+    return Context(
+        prec=digits,
+        rounding=rounding,
+        Emin=smallest,
+        Emax=999_999,
+        capitals=1,
+        clamp=0,
+        flags=[],
+        traps=[InvalidOperation, DivisionByZero, Overflow],
+    )

@@ -1,0 +1,12 @@
+"""Raw integers → noisy answers: the only place that looks inside `Raw`.
+
+| module    | what it does                                                          |
+| --------- | --------------------------------------------------------------------- |
+| calibrate | the mechanism of each statistic for a granted loss, and the threshold  |
+| job       | execute and release: one picklable value in, released tables out       |
+| noise     | raw totals → noisy integers, over all cells, sorted by key             |
+| column    | noisy integers → typed columns                                         |
+| arrow     | SQL types and values as Arrow's                                        |
+| released  | a released table and what it cost, per column                          |
+| public    | exact rows of public tables                                            |
+"""

@@ -1,0 +1,162 @@
+"""From a granted loss to the mechanism of each statistic, by public facts alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.errors import Refused
+from dpsql.plan.bounded import BoundedRelease, Linear, Mean
+from dpsql.privacy.conversion import rho_of_epsilon
+from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.noise_split import split_gaussian, split_laplace
+from dpsql.privacy.partition_selection import threshold
+from dpsql.stability.sensitivity import Sensitivity
+
+Noise = DiscreteLaplace | DiscreteGaussian
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The mechanism of each statistic, the threshold on unit counts, and what they cost together.
+
+    `rho` or `epsilon` of the vector as it is, not as it was asked for: `loss` is at most the grant.
+    """
+
+    mechanisms: tuple[Noise, ...]
+    threshold: int | None
+    loss: PrivacyLoss
+
+
+def calibrate(
+    bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss
+) -> Measurement:
+    """The mechanisms with the least expected error within `grant`.
+
+    Under approx, `grant.delta` is shared by Gaussian noise and partition selection.
+    """
+    selects = bounded.selection is not None
+    if selects and not grant.delta:
+        raise Refused(
+            "group keys without a declared domain need a delta to be selected by",
+            hint="declare `values` of the keys in the schema, or a budget with delta > 0",
+            note="partition_selection",
+        )
+    match grant.accounting:
+        case Accounting.PURE:
+            return _laplace(bounded, sensitivity, grant, selects=False)
+        case Accounting.ZCDP:
+            return _gaussian(bounded, sensitivity, grant, grant.amount, grant.delta)
+        case Accounting.APPROX:
+            laplace = _laplace(bounded, sensitivity, grant, selects=selects)
+            if not grant.delta:
+                return laplace
+            share = grant.delta / 2 if selects else grant.delta
+            rho = rho_of_epsilon(grant.amount, share)
+            gaussian = _gaussian(bounded, sensitivity, grant, rho, grant.delta - share)
+            return min(laplace, gaussian, key=lambda m: expected_cost(bounded, sensitivity, m))
+        case missing:
+            assert_never(missing)
+
+
+def expected_cost(
+    bounded: BoundedRelease, sensitivity: Sensitivity, measurement: Measurement
+) -> float:
+    """The weighted variance that the noise split minimises."""
+    costs = weights(bounded, sensitivity)
+    return sum(c * float(m.variance) for c, m in zip(costs, measurement.mechanisms, strict=True))
+
+
+def weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, ...]:
+    """What a unit of variance in each statistic costs its readers, relative to their scales.
+
+    A column's scale is what one unit can change in it, so that columns count alike; a mean's error
+    is at worst as if every value lay at the end of its range (dp_reference A6).
+    """
+    own = sensitivity.per_group
+    costs = [0.0] * len(own)
+    for output in bounded.outputs:
+        match output.formula:
+            case Linear(terms=terms):
+                scale = sum(abs(factor) * own[place] for place, factor in terms) or 1
+                for place, factor in terms:
+                    costs[place] += (factor / scale) ** 2
+            case Mean(total=total, count=count):
+                costs[total] += 1 / own[total] ** 2
+                costs[count] += 1 / own[count] ** 2
+            case missing:
+                assert_never(missing)
+    if bounded.selection is not None:
+        costs[bounded.selection] += 1 / own[bounded.selection] ** 2
+    smallest = min((cost for cost in costs if cost), default=1.0)
+    return tuple(cost or smallest for cost in costs)
+
+
+def _laplace(
+    bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss, *, selects: bool
+) -> Measurement:
+    mechanisms = split_laplace(
+        sensitivity.per_group, weights(bounded, sensitivity), sensitivity.groups, grant.amount
+    )
+    epsilon = sum(
+        (
+            mechanism.epsilon(sensitivity.groups * change)
+            for mechanism, change in zip(mechanisms, sensitivity.per_group, strict=True)
+        ),
+        Fraction(0),
+    )
+    delta = grant.delta if selects else Fraction(0)
+    return Measurement(
+        mechanisms,
+        _threshold(bounded, sensitivity, mechanisms, delta),
+        PrivacyLoss(grant.accounting, epsilon, delta),
+    )
+
+
+def _gaussian(
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    grant: PrivacyLoss,
+    rho: Fraction,
+    selection_delta: Fraction,
+) -> Measurement:
+    mechanisms = split_gaussian(
+        sensitivity.per_group, weights(bounded, sensitivity), sensitivity.groups, rho
+    )
+    spent = sum(
+        (
+            mechanism.rho(sensitivity.groups * change**2)
+            for mechanism, change in zip(mechanisms, sensitivity.per_group, strict=True)
+        ),
+        Fraction(0),
+    )
+    if spent > rho:
+        raise ArithmeticError("the noise split passed its grant")
+    if grant.accounting is Accounting.APPROX:
+        loss = grant  # (ε, δ) as converted from ρ at its share of δ
+    else:
+        delta = selection_delta if bounded.selection is not None else Fraction(0)
+        loss = PrivacyLoss(Accounting.ZCDP, spent, delta)
+    return Measurement(
+        mechanisms, _threshold(bounded, sensitivity, mechanisms, selection_delta), loss
+    )
+
+
+def _threshold(
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    mechanisms: tuple[Noise, ...],
+    delta: Fraction,
+) -> int | None:
+    """τ for groups that only the changed units are in: `units` in each, in units · l0 groups."""
+    if bounded.selection is None:
+        return None
+    return threshold(
+        mechanisms[bounded.selection],
+        groups=sensitivity.groups * sensitivity.units,
+        per_group=sensitivity.per_group[bounded.selection],
+        delta=delta,
+    )

@@ -1,0 +1,42 @@
+"""Noisy integers → typed columns: post-processing, exact until the last rounding."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import assert_never
+
+import pyarrow as pa
+
+from dpsql.plan.bounded import BoundedRelease, Formula, Linear, Mean
+from dpsql.release.arrow import arrow_array
+from dpsql.release.noise import NoisyGroups
+from dpsql.schema.type import Double
+
+
+def columns(bounded: BoundedRelease, groups: NoisyGroups) -> pa.Table:
+    """The released table: c<id> for each key and aggregate."""
+    arrays: dict[str, pa.Array] = {}
+    for place, key in enumerate(bounded.terms.keys):
+        values = [cell[place] for cell in groups.keys]
+        arrays[f"c{key.column.id}"] = arrow_array(values, key.column.type)
+    for output in bounded.outputs:
+        found = [
+            evaluate(output.formula, row) for row in zip(*groups.statistics, strict=True)
+        ]
+        arrays[f"c{output.column.id}"] = arrow_array(found, output.column.type)
+    if not arrays:
+        return pa.table({"nothing": pa.array([1] * len(groups.keys), pa.int32())})
+    return pa.table(arrays)
+
+
+def evaluate(formula: Formula, row: tuple[int, ...]) -> int | Fraction:
+    """One column's value from the noisy statistics of a group."""
+    match formula:
+        case Linear(terms=terms, step=step, type=kind):
+            total = step * sum(factor * row[place] for place, factor in terms)
+            return total if isinstance(kind, Double) or total.denominator > 1 else int(total)
+        case Mean(total=total_place, count=count, centre=centre, step=step, low=low, high=high):
+            mean = step * (centre + Fraction(row[total_place], max(row[count], 1)))
+            return min(max(mean, low), high)
+        case missing:
+            assert_never(missing)

@@ -1,0 +1,117 @@
+"""Raw totals → noisy integers: every enumerated cell, or the keys that pass the threshold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+
+import pyarrow as pa
+
+from dpsql.plan.bounded import BoundedRelease, Cell
+from dpsql.plan.query import EngineQuery
+from dpsql.privacy.domain import Value
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.release.arrow import canonical
+from dpsql.release.calibrate import Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyGroups:
+    """Keys in ascending order, NULL last, and the noisy integers of each statistic."""
+
+    keys: tuple[Cell, ...]
+    statistics: tuple[tuple[int, ...], ...]
+
+
+def privatize(
+    raw: pa.Table,
+    bounded: BoundedRelease,
+    query: EngineQuery,
+    measurement: Measurement,
+    randomness: Randomness,
+) -> NoisyGroups:
+    """Noise on every statistic of every group; the order of `raw` shows nowhere."""
+    if bounded.selection is None:
+        cells, totals = _all_cells(raw, bounded, query)
+    else:
+        cells, totals = _found_keys(raw, bounded, query)
+    noisy = [
+        mechanism.release(values, randomness)
+        for mechanism, values in zip(measurement.mechanisms, totals, strict=True)
+    ]
+    kept = range(len(cells))
+    if bounded.selection is not None and measurement.threshold is not None:
+        counts = noisy[bounded.selection]
+        kept = [place for place in kept if counts[place] >= measurement.threshold]  # type: ignore[assignment]
+    order = sorted(kept, key=lambda place: _sort_key(cells[place]))
+    return NoisyGroups(
+        tuple(cells[place] for place in order),
+        tuple(tuple(values[place] for place in order) for values in noisy),
+    )
+
+
+def _all_cells(
+    raw: pa.Table, bounded: BoundedRelease, query: EngineQuery
+) -> tuple[list[Cell], list[list[int]]]:
+    """Every cell of the enumerated domain, 0 where no row is: empty groups look like any other."""
+    sizes = [len(table.cells) for table in query.domains]
+    totals = [[0] * math.prod(sizes) for _ in bounded.terms.statistics]
+    groups = [raw.column(f"g{n}").to_pylist() for n in range(len(sizes))]
+    places = [_flatten(indices, sizes) for indices in zip(*groups, strict=True)]
+    if not sizes:
+        places = [0] * raw.num_rows
+    for number, values in enumerate(totals):
+        for place, total in zip(places, _integers(raw, number), strict=True):
+            values[place] = total
+    cells = [
+        _cell(parts, bounded) for parts in product(*(table.cells for table in query.domains))
+    ]
+    return cells, totals
+
+
+def _found_keys(
+    raw: pa.Table, bounded: BoundedRelease, query: EngineQuery
+) -> tuple[list[Cell], list[list[int]]]:
+    """The keys that rows have; which of them are shown is for the threshold to say."""
+    count = len(query.domains)
+    columns = [raw.column(f"g{n}").to_pylist() for n in range(_group_count(bounded))]
+    parts = [
+        [query.domains[n].cells[index] for index in column]
+        if n < count
+        else [(canonical(value),) for value in column]
+        for n, column in enumerate(columns)
+    ]
+    cells = [_cell(found, bounded) for found in zip(*parts, strict=True)]
+    return cells, [_integers(raw, number) for number in range(len(bounded.terms.statistics))]
+
+
+def _group_count(bounded: BoundedRelease) -> int:
+    listed = {place for found in bounded.terms.domains for place in found.keys}
+    return len(bounded.terms.domains) + len(bounded.terms.keys) - len(listed)
+
+
+def _cell(parts: tuple[Cell, ...], bounded: BoundedRelease) -> Cell:
+    """Values in the order of the keys, from those of the domains and of the unlisted keys."""
+    domains = bounded.terms.domains
+    listed = {place for found in domains for place in found.keys}
+    unlisted = [place for place in range(len(bounded.terms.keys)) if place not in listed]
+    places = [*(place for found in domains for place in found.keys), *unlisted]
+    values: list[Value | None] = [value for part in parts for value in part]
+    by_place = dict(zip(places, values, strict=True))
+    return tuple(by_place[place] for place in range(len(places)))
+
+
+def _flatten(indices: tuple[int, ...], sizes: list[int]) -> int:
+    place = 0
+    for index, size in zip(indices, sizes, strict=True):
+        place = place * size + index
+    return place
+
+
+def _integers(raw: pa.Table, number: int) -> list[int]:
+    return [0 if value is None else int(value) for value in raw.column(f"s{number}").to_pylist()]
+
+
+def _sort_key(cell: Cell) -> tuple[tuple[bool, object], ...]:
+    return tuple((value is None, 0 if value is None else value) for value in cell)

@@ -1,0 +1,11 @@
+"""Release → bounded release: which integers are summed, within which limits, over which keys.
+
+| module     | what it decides                                                      |
+| ---------- | -------------------------------------------------------------------- |
+| bound      | the whole: a release and public facts in, a bounded release out       |
+| statistic  | integer statistics of the aggregates, and formulas back to columns    |
+| key_domain | enumerated cells of the group keys                                    |
+| limit      | rows per group, groups per unit, and which of them hold already       |
+| prune      | columns that nothing reads are not scanned                            |
+| fact       | the public facts a rewrite may ask for                                |
+"""

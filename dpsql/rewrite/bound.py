@@ -1,0 +1,28 @@
+"""Bound a release: clamp what is summed, limit what a unit contributes, enumerate the keys."""
+
+from __future__ import annotations
+
+from dpsql.plan.bounded import BoundedRelease, Terms
+from dpsql.plan.operator import Release
+from dpsql.rewrite.fact import Facts
+from dpsql.rewrite.key_domain import key_domains
+from dpsql.rewrite.limit import limited
+from dpsql.rewrite.prune import prune_release
+from dpsql.rewrite.statistic import Statistics
+from dpsql.stability.domain import environment
+
+
+def bound(release: Release, facts: Facts) -> BoundedRelease:
+    """`release` as integers within limits: everything a sensitivity will be derived from."""
+    release = prune_release(release)
+    below = environment(release.source)
+    domains = key_domains(release.keys, release.source, below, facts)
+    statistics = Statistics(below)
+    formulas = statistics.formulas(release.aggregates)
+    listed = {place for found in domains for place in found.keys}
+    # Without a public list of all its keys, a group shows itself only if enough units are in it.
+    selection = None if len(listed) == len(release.keys) else statistics.presence()
+    terms = Terms(release.source, release.keys, domains, tuple(statistics.found))
+    chain, reasons = limited(terms, facts)
+    return BoundedRelease(chain, formulas, selection, reasons)
+

@@ -1,0 +1,25 @@
+"""The public facts that a rewrite may ask for: never anything about a private row."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from dpsql.plan.bounded import Cell
+from dpsql.plan.operator import Plan
+from dpsql.schema.model import Reference, Table
+
+
+class Facts(Protocol):
+    """Answers from verified keys and from public tables."""
+
+    def verified(self, table: Table) -> bool:
+        """Is `table`'s declared key verified for this version of the data?"""
+        ...
+
+    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan, None if there are more than `at_most`."""
+        ...
+
+    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+        """The distinct values of a public table's column, None if private or more than `at_most`."""
+        ...

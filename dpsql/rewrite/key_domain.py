@@ -1,0 +1,182 @@
+"""Group keys whose values can be enumerated from public facts alone.
+
+Enumerated keys all appear, empty groups too, and cost no δ. The cells are distinct by construction
+and by check: a cell that came twice would be answered twice for one charge (soundness: GROUP BY
+s_nationkey over a public table whose rows repeat it).
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from fractions import Fraction
+
+from dpsql.errors import Refused, TooComplex
+from dpsql.plan.bounded import Cell, KeyDomain
+from dpsql.plan.columns import output_columns
+from dpsql.plan.describe import describe
+from dpsql.plan.expression import Column, Expression, conjunction, conjuncts
+from dpsql.plan.operator import Aggregate, Filter, Join, Output, Plan
+from dpsql.plan.tree import columns
+from dpsql.privacy.domain import Domain, Value, day
+from dpsql.rewrite.fact import Facts
+from dpsql.schema.type import Date, Double, Integer, Interval, SqlType
+from dpsql.stability.domain import Environment, domain
+from dpsql.stability.lineage import Visibility, private_scans, visibility
+
+MAX_CELLS = 1_000_000
+
+
+def key_domains(
+    keys: tuple[Output, ...], source: Plan, below: Environment, facts: Facts
+) -> tuple[KeyDomain, ...]:
+    """The domains of those keys that have one: public keys jointly, the others one by one."""
+    for key in keys:
+        _check_type(key)
+    public = _public_part(source)
+    shared = tuple(
+        place
+        for place, key in enumerate(keys)
+        if public is not None and _reads_only(key.expression, public)
+    )
+    found: list[KeyDomain] = []
+    if public is not None and shared:
+        rows = facts.rows(_distinct(public, tuple(keys[p] for p in shared)), MAX_CELLS)
+        if rows is not None:
+            found.append(_checked(KeyDomain(shared, rows)))
+    covered = {place for key_domain in found for place in key_domain.keys}
+    for place, key in enumerate(keys):
+        if place not in covered:
+            cells = _cells(domain(key.expression, below), key.expression.type)
+            if cells is None:
+                cells = _referenced(key.expression, source, below, facts)
+            if cells is not None:
+                found.append(_checked(KeyDomain((place,), cells)))
+    if math.prod(len(d.cells) for d in found) > MAX_CELLS:
+        raise TooComplex(
+            f"the group keys have more than {MAX_CELLS:,} possible values together",
+            hint="group by fewer or coarser keys, or narrow them in WHERE",
+            note="group_by",
+        )
+    return tuple(found)
+
+
+def _check_type(output: Output) -> None:
+    """-0.0 and 0.0, or 30 days and a month, are equal keys that print differently."""
+    key = output.expression
+    if isinstance(key.type, Double | Interval):
+        raise Refused(
+            f"grouping by {describe(key)}, of type {key.type}, whose equal values have several "
+            "forms",
+            at=output.at,
+            hint=f"group by CAST({describe(key)} AS BIGINT) or by a range of it",
+            note="group_by",
+        )
+
+
+def _cells(found: Domain, kind: SqlType) -> tuple[Cell, ...] | None:
+    """All values of a domain, with NULL if it is among them; None if they can't be listed."""
+    values: tuple[Value, ...] | None = found.values
+    ends = None if found.bounds is None else found.bounds.ends
+    if values is None and ends is not None and ends[1] - ends[0] < MAX_CELLS:
+        numbers = range(math.ceil(ends[0]), math.floor(ends[1]) + 1)
+        match kind:
+            case Integer():
+                values = tuple(numbers)
+            case Date():
+                values = tuple(day(number) for number in numbers)
+            case _:
+                return None
+    if values is None:
+        return None
+    cells: tuple[Cell, ...] = tuple((value,) for value in values)
+    return (*cells, (None,)) if found.nullable else cells
+
+
+def _referenced(
+    key: Expression, source: Plan, below: Environment, facts: Facts
+) -> tuple[Cell, ...] | None:
+    """The keys of the public table that a private column references."""
+    if not isinstance(key, Column):
+        return None
+    for scan in private_scans(source):
+        if key in scan.columns:
+            reference = scan.table.columns[key.name].references
+            cells = None if reference is None else facts.referenced(reference, MAX_CELLS)
+            if cells is None:
+                return None
+            return (*cells, (None,)) if domain(key, below).nullable else cells
+    return None
+
+
+def _public_part(plan: Plan) -> Plan | None:
+    """The public sources of a join, with what the query says of them alone: a superset of theirs.
+
+    Rows of the join agree with one combination of public rows, which satisfies every condition
+    that reads public columns only.
+    """
+    predicates: list[Expression] = []
+    while isinstance(plan, Filter):
+        predicates += conjuncts(plan.predicate)
+        plan = plan.source
+    if not isinstance(plan, Join):
+        return None
+    predicates += plan.on
+    sources = tuple(s for s in plan.sources if visibility(s) is not Visibility.PRIVATE)
+    if not sources:
+        return None
+    readable = frozenset(c for s in sources for c in output_columns(s))
+    own = tuple(p for p in predicates if columns(p) <= readable)
+    joined = sources[0] if len(sources) == 1 else Join(sources, ())
+    return Filter(joined, conjunction(own)) if own else joined
+
+
+def _reads_only(key: Expression, public: Plan) -> bool:
+    read = columns(key)
+    return bool(read) and read <= frozenset(output_columns(public))
+
+
+def _distinct(public: Plan, keys: tuple[Output, ...]) -> Plan:
+    """Distinct key values; only the sources that the keys are connected to are read."""
+    return Aggregate(_connected(public, keys), keys, ())
+
+
+def _connected(public: Plan, keys: tuple[Output, ...]) -> Plan:
+    """Sources that share no condition with the keys' would only multiply rows."""
+    predicates = list(conjuncts(public.predicate)) if isinstance(public, Filter) else []
+    joined = public.source if isinstance(public, Filter) else public
+    if not isinstance(joined, Join):
+        return public
+    wanted: set[Column] = set(columns(*(key.expression for key in keys)))
+    while True:
+        used = [s for s in joined.sources if wanted & set(output_columns(s))]
+        more = wanted | {c for s in used for c in output_columns(s)}
+        for predicate in predicates:
+            if columns(predicate) & more:
+                more |= columns(predicate)
+        if more == wanted:
+            break
+        wanted = more
+    own = tuple(p for p in predicates if columns(p) <= wanted)
+    kept = tuple(used)
+    narrowed = kept[0] if len(kept) == 1 else Join(kept, ())
+    return Filter(narrowed, conjunction(own)) if own else narrowed
+
+
+def _checked(found: KeyDomain) -> KeyDomain:
+    if len(set(map(_canonical, found.cells))) != len(found.cells):
+        raise Refused("a group key's domain lists a value twice", note="group_by")
+    return found
+
+
+def _canonical(cell: Cell) -> tuple[object, ...]:
+    """True and 1, or a day and its midnight, are different keys."""
+    return tuple((_family(value), value) for value in cell)
+
+
+def _family(value: Value | None) -> str:
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return "number"
+    if isinstance(value, datetime.datetime):
+        return "timestamp"
+    return type(value).__name__

@@ -1,0 +1,117 @@
+"""Limits: how many rows a unit counts for in a group, and in how many groups it is.
+
+A limit is tightened where declared keys say that nothing is lost by it, and it is left out of the
+emitted SQL only where verified keys or an enumerated domain say that it holds already. A declared
+key that isn't verified thus costs time, never noise and never privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpsql.plan.bounded import (
+    ByDomain,
+    ByHash,
+    ByUnit,
+    ClampPartials,
+    GroupLimit,
+    KeyDomain,
+    Limited,
+    LimitGroups,
+    OneRowPerUnit,
+    Partials,
+    Terms,
+)
+from dpsql.rewrite.fact import Facts
+from dpsql.schema.model import EntityUnit, Limits, Table
+from dpsql.stability.dependency import declared, determined, is_determined, one_row_per_unit
+from dpsql.stability.lineage import private_scans
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a unit may contribute to a release, and why."""
+
+    groups: int
+    rows_per_group: int
+    reasons: tuple[str, ...]
+
+
+def limited(terms: Terms, facts: Facts) -> tuple[Limited, tuple[str, ...]]:
+    """`terms` under every limit it needs, with the reasons in words."""
+    tables = tuple(sorted({s.table.name for s in private_scans(terms.source)}))
+    if one_row_per_unit(terms.source, facts.verified):
+        return OneRowPerUnit(terms, tables), (
+            f"one row per unit: by the verified key of {', '.join(tables)}",
+        )
+    bounds = contribution_bounds(terms)
+    clamped = ClampPartials(Partials(terms), bounds.rows_per_group)
+    return LimitGroups(clamped, _group_limit(terms, bounds, facts)), bounds.reasons
+
+
+def contribution_bounds(terms: Terms) -> Bounds:
+    """Limits by declared keys, domains and the schema; all of them are enforced."""
+    if one_row_per_unit(terms.source, declared):
+        return Bounds(1, 1, ("one row per unit: by declared keys, enforced",))
+    table = finest(terms)
+    limits = table.limits
+    free = _free_cells(terms)
+    groups = limits.groups if free is None else min(limits.groups, free)
+    reasons = [_origin(table, "groups", limits) if groups == limits.groups else _few(groups)]
+    if groups == 1:
+        # In its only group a unit has all its rows.
+        rows = limits.rows
+        reasons.append(_origin(table, "rows", limits))
+    else:
+        rows = limits.rows_per_group
+        reasons.append(_origin(table, "rows_per_group", limits))
+    return Bounds(groups, rows, tuple(reasons))
+
+
+def finest(terms: Terms) -> Table:
+    """The private table farthest from the unit: its rows are what a unit has most of."""
+
+    def hops(table: Table) -> int:
+        return len(table.ownership.hops) if isinstance(table.ownership, EntityUnit) else 0
+
+    scans = private_scans(terms.source)
+    return max((s.table for s in scans), key=lambda t: (hops(t), t.limits.rows, t.name))
+
+
+def _group_limit(terms: Terms, bounds: Bounds, facts: Facts) -> GroupLimit:
+    known = determined(terms.source, facts.verified)
+    if terms.keys and all(is_determined(key.expression, known) for key in terms.keys):
+        return ByUnit(tuple(sorted({s.table.name for s in private_scans(terms.source)})))
+    cells = _cells(terms.domains, range(len(terms.keys)))
+    if cells is not None and cells <= bounds.groups:
+        return ByDomain(cells)
+    return ByHash(bounds.groups)
+
+
+def _free_cells(terms: Terms) -> int | None:
+    """How many groups a unit can be in once the keys it determines are fixed; None if unknown."""
+    known = determined(terms.source, declared)
+    free = [p for p, key in enumerate(terms.keys) if not is_determined(key.expression, known)]
+    return _cells(terms.domains, free)
+
+
+def _cells(domains: tuple[KeyDomain, ...], keys: range | list[int]) -> int | None:
+    wanted = set(keys)
+    sizes = []
+    for found in domains:
+        overlap = [i for i, key in enumerate(found.keys) if key in wanted]
+        wanted -= set(found.keys)
+        if overlap:
+            sizes.append(len({tuple(cell[i] for i in overlap) for cell in found.cells}))
+    return None if wanted else max(1, math.prod(sizes))
+
+
+def _origin(table: Table, name: str, limits: Limits) -> str:
+    value = {"groups": limits.groups, "rows_per_group": limits.rows_per_group, "rows": limits.rows}
+    source = f"limits of {table.name}" if name in limits.declared else "the default"
+    return f"{name} = {value[name]}: {source}"
+
+
+def _few(groups: int) -> str:
+    return f"groups = {groups}: a unit's rows can lie in no more"

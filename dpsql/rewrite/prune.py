@@ -1,0 +1,73 @@
+"""Columns that nothing reads are not scanned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    Sort,
+)
+from dpsql.plan.tree import columns
+
+Needed = frozenset[Column]
+
+
+def prune_release(release: Release) -> Release:
+    """`release` over a source that hands on what its keys and aggregates read."""
+    needed = columns(
+        *(key.expression for key in release.keys),
+        *(a.call.argument for a in release.aggregates),
+        *(a.call.filter for a in release.aggregates),
+    )
+    return replace(release, source=prune(release.source, needed))
+
+
+def prune(plan: Plan, needed: Needed) -> Plan:
+    """`plan` with only `needed` columns and those its own operators read."""
+    match plan:
+        case Scan(columns=found):
+            return replace(plan, columns=tuple(c for c in found if c in needed))
+        case Filter(source=source, predicate=predicate):
+            return replace(plan, source=prune(source, needed | columns(predicate)))
+        case Project(source=source, outputs=outputs):
+            kept = tuple(o for o in outputs if o.column in needed)
+            below = columns(*(o.expression for o in kept))
+            return Project(prune(source, below), kept)
+        case Join(sources=sources, on=on):
+            wanted = needed | columns(*on)
+            return replace(plan, sources=tuple(prune(s, wanted) for s in sources))
+        case Aggregate(source=source, keys=keys, aggregates=aggregates):
+            kept_aggregates = tuple(a for a in aggregates if a.column in needed)
+            below = columns(
+                *(key.expression for key in keys),
+                *(a.call.argument for a in kept_aggregates),
+                *(a.call.filter for a in kept_aggregates),
+            )
+            return Aggregate(prune(source, below), keys, kept_aggregates)
+        case Sort(source=source, by=by):
+            wanted = needed | columns(*(key.expression for key in by))
+            return replace(plan, source=prune(source, wanted))
+        case Limit(source=source):
+            return replace(plan, source=prune(source, needed))
+        case Release():
+            # Pruned on its own; its unused aggregates are dropped before it is bounded.
+            kept_outputs = tuple(a for a in plan.aggregates if a.column in needed)
+            return replace(plan, aggregates=kept_outputs)
+        case missing:
+            assert_never(missing)
+
+
+def unused(plan: Plan) -> Plan:
+    """`plan` without the columns and aggregates that its answer doesn't read."""
+    return prune(plan, frozenset(output_columns(plan)))

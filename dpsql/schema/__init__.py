@@ -1,0 +1,19 @@
+"""Annotated tables: what is private, whose it is, how large its values are, and what it costs.
+
+| module    | what it does                                                        |
+| --------- | ------------------------------------------------------------------- |
+| type      | SQL types as dpsql knows them                                       |
+| model     | the schema as frozen data                                           |
+| decode    | a schema file to the model, every fault with its line and its fix   |
+| document  | YAML to plain data that knows its lines                             |
+| form      | the sections of the file and their keys                             |
+| name      | names that mean the same to everyone                                |
+| table     | one table: its columns, key and limits                              |
+| value     | bounds and values in the canonical form of a column's type          |
+| ownership | whose rows a table's rows are: unit paths to their entity           |
+| allowance | budget, per-query shares and analysts' caps                         |
+| location  | where source, ledger and anchor lie                                 |
+| catalogue | types that the file leaves out, from the source's catalogue         |
+| policy    | what a ledger holds its owner to, as one hash                       |
+| keys      | are declared keys unique in this version of the data                |
+"""

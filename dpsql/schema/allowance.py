@@ -1,0 +1,88 @@
+"""What may be spent: the dataset's budget, a query's share, each analyst's cap."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Final
+
+from dpsql.privacy.loss import Accounting
+from dpsql.schema.document import Document, Place
+from dpsql.schema.form import AnalystForm, BudgetForm, PerQueryForm, fill
+from dpsql.schema.model import Budget, PerQuery
+
+LEAST_EPSILON: Final = Fraction(1, 1_000_000)
+MOST_EPSILON: Final = Fraction(64)
+
+
+def read_budget(document: Document, data: object) -> Budget:
+    """Read `budget`: zcdp by default where there is a delta for it, pure where there is none."""
+    form = fill(BudgetForm, document, ("budget",), data)
+    _check_epsilon(document, ("budget", "epsilon"), form.epsilon)
+    _check_delta(document, ("budget", "delta"), form.delta)
+    named = form.accounting or ("zcdp" if form.delta else "pure")
+    accounting = Accounting(named)
+    if accounting is Accounting.PURE and form.delta:
+        raise document.fault(
+            ("budget", "delta"),
+            "a pure budget has no delta",
+            "write delta: 0, or another accounting",
+        )
+    if accounting is not Accounting.PURE and not form.delta:
+        raise document.fault(
+            ("budget",), f"{named} needs a delta above 0", "add delta: 1.0e-6, or accounting: pure"
+        )
+    return Budget(form.epsilon, form.delta, accounting)
+
+
+def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery:
+    """Read `per_query`: by default a tenth of the budget, and at most all of it."""
+    place = ("per_query",)
+    form = fill(PerQueryForm, document, place, data)
+    most = budget.epsilon if form.max_epsilon is None else form.max_epsilon
+    tenth = min(max(budget.epsilon / 10, LEAST_EPSILON), most)
+    epsilon = tenth if form.epsilon is None else form.epsilon
+    delta = budget.delta / 10 if form.delta is None else form.delta
+    _check_epsilon(document, (*place, "epsilon"), epsilon)
+    _check_epsilon(document, (*place, "max_epsilon"), most)
+    _check_delta(document, (*place, "delta"), delta)
+    if epsilon > most:
+        raise document.fault((*place, "epsilon"), "above max_epsilon", "lower it, or raise that")
+    if most > budget.epsilon:
+        raise document.fault(
+            (*place, "max_epsilon"), "above budget.epsilon", "no query can spend it: lower it"
+        )
+    if delta > budget.delta:
+        raise document.fault(
+            (*place, "delta"), "above budget.delta", "no query can spend it: lower it"
+        )
+    if budget.delta and not delta:
+        raise document.fault((*place, "delta"), "is 0", "write a share of budget.delta")
+    return PerQuery(epsilon, most, delta)
+
+
+def read_analysts(document: Document, data: Mapping[str, object] | None) -> Mapping[str, Fraction]:
+    """Read `analysts`: a cap for each who is named; two names must not look the same."""
+    caps: dict[str, Fraction] = {}
+    seen: dict[str, str] = {}
+    for name, written in (data or {}).items():
+        place = ("analysts", name)
+        if not (name.isprintable() and name.strip() == name and 1 <= len(name) <= 128):
+            raise document.fault(place, "not a name", "use 1 to 128 printable characters")
+        other = seen.setdefault(unicodedata.normalize("NFKC", name).casefold(), name)
+        if other != name:
+            raise document.fault(place, f"looks like {other}", "rename one of them")
+        caps[name] = fill(AnalystForm, document, place, written).epsilon
+        _check_epsilon(document, (*place, "epsilon"), caps[name])
+    return caps
+
+
+def _check_epsilon(document: Document, place: Place, epsilon: Fraction) -> None:
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        raise document.fault(place, "out of range", "write a number from 1e-6 to 64")
+
+
+def _check_delta(document: Document, place: Place, delta: Fraction) -> None:
+    if not 0 <= delta < 1:
+        raise document.fault(place, "out of range", "write a number from 0 to below 1")

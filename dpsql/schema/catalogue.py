@@ -1,0 +1,124 @@
+"""Types that the schema leaves out, from the source's catalogue; the source as the engine opens it.
+
+Names and types only: what else a catalogue knows (an ENUM's labels, NOT NULL, statistics, folders
+of a partition) follows from rows, and is declared by the owner or not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpsql.engine.catalogue import read_catalogue
+from dpsql.engine.source import DuckDBSource, SourceTable
+from dpsql.schema.document import Document, Place
+from dpsql.schema.model import Schema, Source
+from dpsql.schema.type import (
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    SqlType,
+    Timestamp,
+    Varchar,
+    parse_type,
+)
+
+Found = Mapping[str, Mapping[str, str]]
+"""For each table of the source the type names of its columns, in order."""
+
+_TIMESTAMPS = frozenset({"TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
+
+
+def engine_source(schema: Schema) -> DuckDBSource:
+    """Describe the source to the engine: of each table the declared columns, and nothing else."""
+    return DuckDBSource(
+        database=None if schema.source.files else str(schema.source.path),
+        tables=tuple(
+            SourceTable(
+                name,
+                file=str(schema.source.files[name]) if schema.source.files else None,
+                columns=tuple((column.name, str(column.type)) for column in table.columns.values()),
+            )
+            for name, table in schema.tables.items()
+        ),
+    )
+
+
+def find_columns(source: Source) -> Found | None:
+    """Ask the source's catalogue; None where the source isn't there yet.
+
+    A schema that declares every type can then be read, explained and tested without any data.
+    """
+    if not source.path.exists():
+        return None
+    if source.files:
+        tables = tuple(SourceTable(name, str(file)) for name, file in source.files.items())
+        found = read_catalogue(DuckDBSource(None, tables))
+    else:
+        found = read_catalogue(DuckDBSource(str(source.path)))
+    return {table: dict(columns) for table, columns in found.items()}
+
+
+def known_type(found: str) -> SqlType | None:
+    """Name the type under which a column of the source is offered, None if there is none."""
+    if found.startswith("ENUM("):
+        return Varchar()
+    return Timestamp() if found in _TIMESTAMPS else parse_type(found)
+
+
+def column_type(
+    document: Document,
+    place: Place,
+    declared: str | None,
+    found: str | None,
+    *,
+    is_delimited: bool,
+    identifies: bool,
+) -> SqlType:
+    """Settle a column's type from what is declared and what the source has (None: not there).
+
+    `identifies`: keys and unit columns are offered as they are, since a cast could make one unit of
+    two ('7' and '07'). A CSV file has only text, and then the cast is what its identities mean.
+    """
+    written = None if declared is None else parse_type(declared)
+    if declared is not None and written is None:
+        raise document.fault(
+            (*place, "type"),
+            f"{declared} is not a type here",
+            "see the list of types, or leave it out",
+        )
+    if written is None and (found is None or is_delimited):
+        why = (
+            "a CSV file has no types"
+            if is_delimited
+            else "its type is not known without the source"
+        )
+        raise document.fault(place, why, "declare it, as in {type: bigint}")
+    if found is None or is_delimited:
+        assert written is not None  # noqa: S101 - the lines above
+        return written
+    offered = known_type(found)
+    if offered is None:
+        raise document.fault(
+            place, f"the source has {found}, for which there are no rules", "remove the column"
+        )
+    if written is None or written == offered:
+        return offered
+    if not _converts(offered, written, exactly=identifies):
+        raise document.fault(
+            (*place, "type"), f"the source has {found}", f"write {str(offered).lower()}"
+        )
+    return written
+
+
+def _converts(offered: SqlType, written: SqlType, *, exactly: bool) -> bool:
+    """Allow casts within numbers and within times; of identities only between integers."""
+    match offered, written:
+        case Integer(), Integer():
+            return True
+        case ((Integer() | Decimal() | Double()), (Integer() | Decimal() | Double())):
+            return not exactly
+        case ((Date() | Timestamp()), (Date() | Timestamp())):
+            return not exactly
+        case _:
+            return False

@@ -1,0 +1,100 @@
+"""A schema file to the model: every fault with its file, line, path and fix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from dpsql.schema.allowance import read_analysts, read_budget, read_per_query
+from dpsql.schema.catalogue import find_columns
+from dpsql.schema.document import Document, read_document
+from dpsql.schema.form import File, TableForm, UnitForm, fill
+from dpsql.schema.location import anchor_path, check_dataset, find_source, ledger_path
+from dpsql.schema.model import Neighbors, Schema, UnitKind
+from dpsql.schema.name import check_names
+from dpsql.schema.ownership import Claim, read_claim
+from dpsql.schema.policy import policy_hash
+from dpsql.schema.table import add_public_columns, check_types, read_table
+
+
+def load_schema(path: Path, *, source: Path | None = None) -> Schema:
+    """Read and check a schema file; `source` stands for the one that the file names.
+
+    The source's catalogue is asked where the source is there, its rows never. Anything wrong with
+    the file is a `SchemaFault`, an unreadable source a `SourceFault`.
+    """
+    document = read_document(Path(path))
+    file = fill(File, document, (), document.data)
+    check_dataset(document, file.dataset)
+    forms = _table_forms(document, file)
+    units = _units(document, file, forms)
+    claims = {name: read_claim(document, name, form, units) for name, form in forms.items()}
+    _check_units(document, units, claims)
+    where = find_source(document, file.source, forms, source)
+    found = find_columns(where)
+    tables = {
+        name: read_table(document, name, form, claims, where, found) for name, form in forms.items()
+    }
+    check_types(document, tables)
+    budget = read_budget(document, file.budget)
+    schema = Schema(
+        dataset=file.dataset,
+        path=document.path,
+        source=where,
+        neighbors=Neighbors(file.neighbors),
+        units=units,
+        tables=tables,
+        budget=budget,
+        per_query=read_per_query(document, file.per_query, budget),
+        analysts=read_analysts(document, file.analysts),
+        ledger=ledger_path(document, file.ledger, file.dataset),
+        anchor=anchor_path(file.dataset),
+        version=None if file.version is None else str(file.version),
+        policy_hash="",
+    )
+    return replace(
+        schema, policy_hash=policy_hash(schema), tables=add_public_columns(tables, where, found)
+    )
+
+
+def _table_forms(document: Document, file: File) -> Mapping[str, TableForm]:
+    place = ("tables",)
+    if not file.tables:
+        raise document.fault(
+            place, "no table is declared", "declare one: a table not declared is not there"
+        )
+    check_names(document, place, file.tables)
+    return {
+        name: fill(TableForm, document, (*place, name), written)
+        for name, written in file.tables.items()
+    }
+
+
+def _units(
+    document: Document, file: File, forms: Mapping[str, TableForm]
+) -> Mapping[str, UnitKind]:
+    check_names(document, ("units",), file.units)
+    units = {}
+    for name, written in file.units.items():
+        place = ("units", name)
+        if name.casefold() == "row":
+            raise document.fault(place, "row means that each row is a unit", "choose another name")
+        form = fill(UnitForm, document, place, written)
+        if form.table not in forms:
+            raise document.unknown(
+                (*place, "table", form.table), "no such table", forms, "declare it under tables"
+            )
+        units[name] = UnitKind(name, form.table, form.key)
+    return units
+
+
+def _check_units(
+    document: Document, units: Mapping[str, UnitKind], claims: Mapping[str, Claim]
+) -> None:
+    """Refuse a unit kind whose table says otherwise: neither place can be changed alone."""
+    for unit in units.values():
+        if claims[unit.table].kind != unit.name:
+            raise document.fault(
+                ("tables", unit.table), f"is the table of {unit.name}", f"write unit: {unit.name}"
+            )

@@ -1,0 +1,117 @@
+"""Are declared keys unique in this version of the data: the owner's commands ask, and record it.
+
+Analysts' statements never ask. A key that is not recorded for the very version that is read saves
+no limit: its tables pay the limits, and nothing fails. A lost record costs accuracy only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlglot import exp
+
+from dpsql.engine.engine import Engine
+from dpsql.schema.model import Schema
+
+
+def duplicate_free(engine: Engine, table: str, key: Sequence[str]) -> bool:
+    """Tell whether no two rows of `table` share a key, and none lacks a part of it.
+
+    NULL counts as a duplicate: rows without a key would be one group, yet several rows.
+    """
+    columns = [exp.column(name, quoted=True) for name in key]
+    lacking = exp.or_(*(column.is_(exp.null()) for column in columns))
+    rows = exp.Table(this=exp.to_identifier(table, quoted=True))
+    several = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
+    offending = (
+        exp.select(exp.Literal.number(1))
+        .from_(rows)
+        .group_by(*columns)
+        .having(exp.or_(several, lacking))
+        .limit(1)
+    )
+    return bool(engine.execute(offending.sql("duckdb")).table.num_rows == 0)
+
+
+def verify_keys(schema: Schema, engine: Engine) -> Mapping[str, bool]:
+    """Check every declared key on the rows themselves and record those that hold."""
+    fingerprint = engine.fingerprint()
+    holds = {
+        name: duplicate_free(engine, name, table.key)
+        for name, table in schema.tables.items()
+        if table.key is not None
+    }
+    KeyRecord.of(schema, fingerprint, holds).save(record_path(schema))
+    return holds
+
+
+def verified(schema: Schema, fingerprint: str) -> frozenset[str]:
+    """Name the tables whose key, as declared now, was found to hold in this version of the data."""
+    record = KeyRecord.load(record_path(schema))
+    if record is None or record.fingerprint != fingerprint:
+        return frozenset()
+    return frozenset(
+        name
+        for name, table in schema.tables.items()
+        if table.key is not None and _claim(name, table.key) in record.keys
+    )
+
+
+def record_path(schema: Schema) -> Path:
+    """Place the record beside the ledger: it belongs to the dataset, not to a folder of files."""
+    return schema.ledger.with_name("keys.json")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRecord:
+    """The keys that hold in the version of the data with `fingerprint`, as table(column, …)."""
+
+    fingerprint: str
+    keys: frozenset[str]
+
+    @classmethod
+    def of(cls, schema: Schema, fingerprint: str, holds: Mapping[str, bool]) -> KeyRecord:
+        """Record the declared keys of those tables for which `holds` is true."""
+        keys = {
+            _claim(name, table.key)
+            for name, table in schema.tables.items()
+            if table.key is not None and holds.get(name)
+        }
+        return cls(fingerprint, frozenset(keys))
+
+    @classmethod
+    def load(cls, path: Path) -> KeyRecord | None:
+        """Read a record; None if there is none that can be read."""
+        try:
+            ((fingerprint, keys),) = json.loads(path.read_text(encoding="utf-8")).items()
+        except (OSError, ValueError, AttributeError, RecursionError):
+            return None
+        if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+            return None
+        return cls(fingerprint, frozenset(keys))
+
+    def save(self, path: Path) -> None:
+        """Write the record whole or not at all, readable by its owner only."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=path.name)  # mode 0600
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+                json.dump({self.fingerprint: sorted(self.keys)}, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(unfinished).replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(unfinished).unlink()
+            raise
+
+
+def _claim(table: str, key: Sequence[str]) -> str:
+    """Spell a key so that another one declared later for the same table is not taken for it."""
+    return f"{table}({', '.join(key)})"

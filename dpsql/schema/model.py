@@ -1,0 +1,174 @@
+"""The annotated schema as frozen data.
+
+Values of domains (`bounds`, `values`) are canonical Python values: int for integers, Fraction for
+decimals and doubles, str, bool, datetime.date and datetime.datetime (naive).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from pathlib import Path
+
+from dpsql.privacy.loss import Accounting
+from dpsql.schema.type import SqlType
+
+Value = int | Fraction | str | bool | dt.date | dt.datetime
+
+
+class Neighbors(Enum):
+    """Which databases are neighbours; `units_apart` counts add/remove steps between them."""
+
+    ADD_REMOVE = "add_remove"
+    CHANGE_ONE = "change_one"
+
+    @property
+    def units_apart(self) -> int:
+        """A changed unit is one removed and one added."""
+        return 1 if self is Neighbors.ADD_REMOVE else 2
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A column whose values are keys of another table."""
+
+    table: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its domain as its owner declares it, never as its data show it.
+
+    `bounds` are inclusive; `values` is the finite set of values the column may take, without
+    duplicates, in the schema's order. `nullable` False is a fact that only accuracy relies on.
+    """
+
+    name: str
+    type: SqlType
+    bounds: tuple[Value, Value] | None = None
+    values: tuple[Value, ...] | None = None
+    nullable: bool = True
+    references: Reference | None = None
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """A table whose rows are nobody's secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowUnit:
+    """A table each of whose rows is a privacy unit of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """From the column `column` of one table to the key `key` of the private table `table`."""
+
+    column: str
+    table: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityUnit:
+    """A table whose rows belong to entities of the unit kind `kind`.
+
+    `hops` leads over private tables to the one that holds `column`, the entity's identity: no hop
+    when the table's own `column` is it (the entity's table, or one that references it directly).
+    lineitem: hops (l_orderkey → orders.o_orderkey), column o_custkey. orders: no hop, o_custkey.
+    """
+
+    kind: str
+    hops: tuple[Hop, ...]
+    column: str
+
+
+Ownership = Public | RowUnit | EntityUnit
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one unit may contribute: groups, rows in each group, rows in all.
+
+    `declared` names those that the schema states; the others are defaults.
+    """
+
+    groups: int = 8
+    rows_per_group: int = 8
+    rows: int = 64
+    declared: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One declared table. `key` names the columns that are unique together, if declared."""
+
+    name: str
+    columns: Mapping[str, Column] = field(hash=False)
+    ownership: Ownership
+    key: tuple[str, ...] | None = None
+    limits: Limits = Limits()
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitKind:
+    """A kind of entity: the table that lists them and its identifying column."""
+
+    name: str
+    table: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What all analysts together may spend on the dataset, ever."""
+
+    epsilon: Fraction
+    delta: Fraction
+    accounting: Accounting
+
+
+@dataclass(frozen=True, slots=True)
+class PerQuery:
+    """What one query spends if nothing is said, and the most it may ask for."""
+
+    epsilon: Fraction
+    max_epsilon: Fraction
+    delta: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the rows are: a DuckDB file, or a folder with TABLE.parquet or TABLE.csv files.
+
+    `files` maps each declared table to its file when `path` is a folder, and is empty otherwise.
+    """
+
+    path: Path
+    files: Mapping[str, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A dataset that can be queried. `policy_hash` identifies all that is declared here."""
+
+    dataset: str
+    path: Path
+    source: Source
+    neighbors: Neighbors
+    units: Mapping[str, UnitKind]
+    tables: Mapping[str, Table]
+    budget: Budget
+    per_query: PerQuery
+    analysts: Mapping[str, Fraction]
+    ledger: Path
+    anchor: Path
+    version: str | None
+    policy_hash: str

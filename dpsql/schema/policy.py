@@ -1,0 +1,89 @@
+"""The policy of a schema: all that a ledger holds its owner to, as one hash.
+
+Left out: comments, the order of things, paths (the same dataset elsewhere is the same dataset),
+`version`, and public columns that are only in the catalogue (nobody's secret).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.schema.model import Column, EntityUnit, Ownership, Public, RowUnit, Schema, Table, Value
+
+
+def policy_hash(schema: Schema) -> str:
+    """Digest a canonical rendering of `schema`: equal for equal policies, however written."""
+    rendering = {
+        "dataset": schema.dataset,
+        "neighbors": schema.neighbors.value,
+        "units": {name: [kind.table, kind.key] for name, kind in schema.units.items()},
+        "tables": {name: _table(table) for name, table in schema.tables.items()},
+        "budget": [
+            _value(schema.budget.epsilon),
+            _value(schema.budget.delta),
+            schema.budget.accounting.value,
+        ],
+        "per_query": [
+            _value(schema.per_query.epsilon),
+            _value(schema.per_query.max_epsilon),
+            _value(schema.per_query.delta),
+        ],
+        "analysts": {name: _value(cap) for name, cap in schema.analysts.items()},
+    }
+    text = json.dumps(rendering, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _table(table: Table) -> dict[str, object]:
+    limits = table.limits
+    return {
+        "key": table.key,
+        "owner": _owner(table.ownership),
+        "limits": [limits.groups, limits.rows_per_group, limits.rows],
+        "columns": {name: _column(column) for name, column in table.columns.items()},
+    }
+
+
+def _owner(ownership: Ownership) -> object:
+    match ownership:
+        case Public():
+            return "public"
+        case RowUnit():
+            return "row"
+        case EntityUnit(kind, hops, column):
+            return [kind, [[hop.column, hop.table, hop.key] for hop in hops], column]
+        case missing:
+            assert_never(missing)
+
+
+def _column(column: Column) -> dict[str, object]:
+    to = column.references
+    return {
+        "type": str(column.type),
+        "bounds": None if column.bounds is None else [_value(bound) for bound in column.bounds],
+        # A set: its order is how answers are listed, not what they may be.
+        "values": None if column.values is None else sorted(map(_value, column.values)),
+        "nullable": column.nullable,
+        "references": None if to is None else [to.table, to.column],
+    }
+
+
+def _value(value: Value) -> str:
+    """Spell a value so that no two of any type are spelled the same."""
+    match value:
+        case bool():
+            return f"bool {value}"
+        case int() | Fraction():
+            return f"number {Fraction(value)}"
+        case str():
+            return f"text {value}"
+        case dt.datetime():
+            return f"timestamp {value.isoformat()}"
+        case dt.date():
+            return f"date {value.isoformat()}"
+        case missing:
+            assert_never(missing)

@@ -1,0 +1,193 @@
+"""One table of a schema file: its columns, key, limits and owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dpsql.schema.catalogue import Found, column_type, known_type
+from dpsql.schema.document import Document, Place
+from dpsql.schema.form import ColumnForm, LimitsForm, TableForm, fill
+from dpsql.schema.model import Column, EntityUnit, Limits, Public, Reference, Source, Table
+from dpsql.schema.name import check_names, is_plain
+from dpsql.schema.ownership import Claim, check_reference, own, read_reference
+from dpsql.schema.type import Double, Integer, SqlType, Uuid, Varchar
+from dpsql.schema.value import read_bounds, read_values
+
+_MOST = 1_000_000_000
+
+
+def read_table(
+    document: Document,
+    name: str,
+    form: TableForm,
+    claims: Mapping[str, Claim],
+    source: Source,
+    found: Found | None,
+) -> Table:
+    """Read one table: what identifies its rows first, then its columns in the order of the file.
+
+    Key and unit columns need no declaration; any other column of a private table exists only if it
+    is declared.
+    """
+    place = ("tables", name)
+    if found is not None and name not in found:
+        raise document.unknown(place, "the source has no such table", found, "remove the table")
+    claim = claims[name]
+    written = form.columns or {}
+    implied: dict[str, object] = {
+        column: None for column in claim.leads_by if column not in written
+    }
+    all_written = implied | written
+    check_names(document, (*place, "columns"), all_written)
+    reader = _Reader(
+        document, claim, is_delimited(source, name), None if found is None else found[name]
+    )
+    return Table(
+        name=name,
+        columns={
+            column: reader.column((*place, "columns", column), column, data, claims)
+            for column, data in all_written.items()
+        },
+        ownership=own(document, name, claims),
+        key=claim.key,
+        limits=_limits(document, (*place, "limits"), form.limits),
+        comment=form.comment,
+    )
+
+
+def check_types(document: Document, tables: Mapping[str, Table]) -> None:
+    """Identities compare as equal only where their types are one, and where equality is exact.
+
+    '7' and '07' are one integer and two texts; NaN and -0.0 make floats no identities.
+    """
+    for name, table in tables.items():
+        for column in table.columns.values():
+            place = ("tables", name, "columns", column.name)
+            if column.references is not None:
+                to = tables[column.references.table].columns[column.references.column]
+                if column.type != to.type:
+                    raise document.fault(
+                        place,
+                        f"is {column.type}, but {column.references.table}.{to.name} is {to.type}",
+                        "declare one type for both",
+                    )
+            if column.name in (table.key or ()) and isinstance(column.type, Double):
+                raise document.fault(place, "a float is no key", "remove the key, or use a decimal")
+        match table.ownership:
+            case EntityUnit(_, hops, column_name):
+                first = hops[0].column if hops else column_name
+                kind = table.columns[first].type
+                if not isinstance(kind, Integer | Uuid | Varchar):
+                    raise document.fault(
+                        ("tables", name, "columns", first),
+                        f"{kind} does not identify a unit",
+                        "use an integer, a uuid or a varchar",
+                    )
+            case _:
+                pass
+
+
+def add_public_columns(
+    tables: Mapping[str, Table], source: Source, found: Found | None
+) -> Mapping[str, Table]:
+    """Offer the undeclared columns of public tables too, as far as they have a name and a type."""
+    return {
+        name: replace(table, columns=_with_undeclared(table, found[name]))
+        if found is not None
+        and isinstance(table.ownership, Public)
+        and not is_delimited(source, name)
+        else table
+        for name, table in tables.items()
+    }
+
+
+def is_delimited(source: Source, table: str) -> bool:
+    """Tell whether a table's file is CSV, whose columns have no types of their own."""
+    return table in source.files and source.files[table].suffix == ".csv"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the columns of one table; `found` are the source's, None while it isn't there."""
+
+    document: Document
+    claim: Claim
+    is_delimited: bool
+    found: Mapping[str, str] | None
+
+    def column(self, place: Place, name: str, data: object, claims: Mapping[str, Claim]) -> Column:
+        form = fill(ColumnForm, self.document, place, data)
+        references = self._references(place, name, form, claims)
+        kind = self._type(place, name, form, identifies=references is not None)
+        if form.bounds is not None and form.values is not None:
+            raise self.document.fault(place, "has bounds and values", "remove one of them")
+        bounds, values = form.bounds, form.values
+        return Column(
+            name=name,
+            type=kind,
+            bounds=None
+            if bounds is None
+            else read_bounds(self.document, (*place, "bounds"), kind, bounds),
+            values=None
+            if values is None
+            else read_values(self.document, (*place, "values"), kind, values),
+            nullable=form.nullable,
+            references=references,
+            comment=form.comment,
+        )
+
+    def _type(self, place: Place, name: str, form: ColumnForm, *, identifies: bool) -> SqlType:
+        if self.found is not None and name not in self.found:
+            raise self.document.unknown(
+                place, "the source has no such column", self.found, "correct the name, or remove it"
+            )
+        return column_type(
+            self.document,
+            place,
+            form.type,
+            None if self.found is None else self.found[name],
+            is_delimited=self.is_delimited,
+            identifies=identifies or name in self.claim.leads_by,
+        )
+
+    def _references(
+        self, place: Place, name: str, form: ColumnForm, claims: Mapping[str, Claim]
+    ) -> Reference | None:
+        at = (*place, "references")
+        owner = self.claim.references if name == self.claim.column else None
+        if form.references is None:
+            return owner
+        to = read_reference(self.document, at, form.references)
+        if owner is not None and to != owner:
+            raise self.document.fault(
+                at, f"the unit goes by {owner.table}.{owner.column}", "write the same, or nothing"
+            )
+        check_reference(self.document, at, to, claims)
+        return to
+
+
+def _limits(document: Document, place: Place, data: object) -> Limits:
+    form = fill(LimitsForm, document, place, data)
+    stated = {
+        name: limit
+        for name in ("groups", "rows_per_group", "rows")
+        if (limit := getattr(form, name)) is not None
+    }
+    for name, limit in stated.items():
+        if not 1 <= limit <= _MOST:
+            raise document.fault(
+                (*place, name), "out of range", f"write a number from 1 to {_MOST}"
+            )
+    return replace(Limits(declared=frozenset(stated)), **stated)
+
+
+def _with_undeclared(table: Table, found: Mapping[str, str]) -> Mapping[str, Column]:
+    columns = dict(table.columns)
+    taken = {name.casefold() for name in columns}
+    for name, written in found.items():
+        kind = known_type(written)
+        if kind is not None and is_plain(name) and name.casefold() not in taken:
+            columns[name] = Column(name, kind)
+            taken.add(name.casefold())
+    return columns

@@ -1,0 +1,159 @@
+"""SQL types, as DuckDB names them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    """TRUE, FALSE or NULL."""
+
+    def __str__(self) -> str:
+        return "BOOLEAN"
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """A signed or unsigned integer of 8, 16, 32, 64 or 128 bits."""
+
+    bits: int
+    signed: bool = True
+
+    def __post_init__(self) -> None:
+        if self.bits not in _INTEGER_NAMES:
+            raise ValueError(f"no integer type has {self.bits} bits")
+
+    def __str__(self) -> str:
+        return ("" if self.signed else "U") + _INTEGER_NAMES[self.bits]
+
+
+@dataclass(frozen=True, slots=True)
+class Decimal:
+    """An exact number of `precision` digits, `scale` of them after the point."""
+
+    precision: int
+    scale: int
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.precision <= 38 and 0 <= self.scale <= self.precision):
+            raise ValueError(f"decimal({self.precision},{self.scale}) is not a type")
+
+    def __str__(self) -> str:
+        return f"DECIMAL({self.precision},{self.scale})"
+
+
+@dataclass(frozen=True, slots=True)
+class Double:
+    """A float: `bits` is 32 or 64."""
+
+    bits: int = 64
+
+    def __str__(self) -> str:
+        return "DOUBLE" if self.bits == 64 else "FLOAT"
+
+
+@dataclass(frozen=True, slots=True)
+class Varchar:
+    """Text."""
+
+    def __str__(self) -> str:
+        return "VARCHAR"
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A day."""
+
+    def __str__(self) -> str:
+        return "DATE"
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """A moment without time zone, in microseconds."""
+
+    def __str__(self) -> str:
+        return "TIMESTAMP"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A span of time; only constants have it."""
+
+    def __str__(self) -> str:
+        return "INTERVAL"
+
+
+@dataclass(frozen=True, slots=True)
+class Uuid:
+    """A UUID; only compared and counted."""
+
+    def __str__(self) -> str:
+        return "UUID"
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """The type of a bare NULL."""
+
+    def __str__(self) -> str:
+        return '"NULL"'
+
+
+SqlType = Boolean | Integer | Decimal | Double | Varchar | Date | Timestamp | Interval | Uuid | Null
+
+_INTEGER_NAMES = {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT", 128: "HUGEINT"}
+
+BIGINT = Integer(64)
+HUGEINT = Integer(128)
+
+_INTEGERS: dict[str, SqlType] = {
+    prefix + name: Integer(bits, signed=not prefix)
+    for bits, name in _INTEGER_NAMES.items()
+    for prefix in ("", "U")
+}
+
+_BY_NAME: dict[str, SqlType] = {
+    **_INTEGERS,
+    "BOOLEAN": Boolean(),
+    "BOOL": Boolean(),
+    "INT": Integer(32),
+    "INT1": Integer(8),
+    "INT2": Integer(16),
+    "INT4": Integer(32),
+    "INT8": Integer(64),
+    "LONG": Integer(64),
+    "SHORT": Integer(16),
+    "DOUBLE": Double(),
+    "DOUBLE PRECISION": Double(),
+    "FLOAT8": Double(),
+    "FLOAT": Double(32),
+    "FLOAT4": Double(32),
+    "REAL": Double(32),
+    "VARCHAR": Varchar(),
+    "TEXT": Varchar(),
+    "STRING": Varchar(),
+    "CHAR": Varchar(),
+    "DATE": Date(),
+    "TIMESTAMP": Timestamp(),
+    "DATETIME": Timestamp(),
+    "UUID": Uuid(),
+    "DECIMAL": Decimal(18, 3),
+    "NUMERIC": Decimal(18, 3),
+}
+
+_DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d{1,2})\s*(?:,\s*(\d{1,2})\s*)?\)")
+
+
+def parse_type(name: str) -> SqlType | None:
+    """Read a type as DuckDB or a schema writes it; None if dpsql has no rules for it."""
+    folded = " ".join(name.upper().split())
+    match = _DECIMAL.fullmatch(folded)
+    if match:
+        precision, scale = int(match[1]), int(match[2] or 0)
+        return Decimal(precision, scale) if 1 <= precision <= 38 and scale <= precision else None
+    if re.fullmatch(r"(VARCHAR|CHAR)\s*\(\s*\d+\s*\)", folded):
+        return Varchar()
+    return _BY_NAME.get(folded)

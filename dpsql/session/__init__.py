@@ -1,0 +1,11 @@
+"""The pipeline: bind, bound, emit, calibrate, charge, run, finish; the only place that composes it.
+
+| module   | what it does                                                          |
+| -------- | --------------------------------------------------------------------- |
+| session  | one analyst's use of one dataset, the pipeline on one screen           |
+| grant    | ε asked for → loss in the ledger's currency; the ledger's terms        |
+| prepared | a statement bound, bounded, emitted and calibrated: all but run        |
+| fact     | public facts, from verified keys and public tables                     |
+| answer   | what an analyst gets: a table, and what it cost                        |
+| explain  | EXPLAIN PRIVACY, without touching private data                         |
+"""

@@ -1,0 +1,48 @@
+"""What an analyst gets: a table, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pyarrow as pa
+
+from dpsql.privacy.loss import PrivacyLoss
+from dpsql.schema.type import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPrivacy:
+    """How one released column was made: `half_width` holds with 95 % for each of its values.
+
+    `half_width` is None for a mean, whose error depends on the noisy count beside it.
+    """
+
+    name: str
+    mechanism: str
+    scale: float
+    half_width: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """What an answer cost: `epsilon` for people, `loss` in the ledger's currency (None: nothing).
+
+    `thresholds` are the least noisy unit counts at which unlisted keys appear.
+    """
+
+    loss: PrivacyLoss | None
+    epsilon: Fraction
+    columns: tuple[ColumnPrivacy, ...]
+    thresholds: tuple[int, ...]
+    stored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A noisy table; names and types follow from the plan alone."""
+
+    table: pa.Table
+    names: tuple[str, ...]
+    types: tuple[SqlType, ...]
+    privacy: Privacy

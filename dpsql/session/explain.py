@@ -1,0 +1,160 @@
+"""EXPLAIN PRIVACY: the proof and the price of a statement, for people, without private data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.plan.bounded import Amount, BoundedRelease, Linear, Mean, Ones, Presence, Present
+from dpsql.plan.bounded import Statistic
+from dpsql.plan.describe import describe, describe_number
+from dpsql.plan.expression import Expression
+from dpsql.plan.tree import columns
+from dpsql.privacy.domain import Domain
+from dpsql.schema.model import Schema
+from dpsql.session.answer import ColumnPrivacy
+from dpsql.session.grant import conversion_delta, epsilon_of
+from dpsql.session.prepared import Prepared, PreparedRelease
+from dpsql.stability.chain import chain, tree
+from dpsql.stability.domain import environment
+from dpsql.stability.sensitivity import rows_per_group
+
+CONFIDENCE = Fraction(95, 100)
+
+
+def explain(prepared: Prepared, schema: Schema) -> str:
+    """The chain of operators with distances, sensitivities with their origin, noise and price."""
+    units = schema.neighbors.units_apart
+    parts = [tree(prepared.plan, units)]
+    parts += [_release(release, units) for release in prepared.releases]
+    parts.append(_price(prepared, schema))
+    return "\n\n".join(parts)
+
+
+def column_privacy(prepared: Prepared) -> tuple[ColumnPrivacy, ...]:
+    """How each released column was made."""
+    return tuple(
+        _column(release, place)
+        for release in prepared.releases
+        for place in range(len(release.step.bounded.outputs))
+    )
+
+
+def describe_statistic(statistic: Statistic) -> str:
+    """What is summed."""
+    match statistic.term:
+        case Ones():
+            text = "rows"
+        case Present(argument=argument):
+            text = f"rows with {describe(argument)}"
+        case Presence():
+            text = "units"
+        case Amount(argument=argument, centre=centre):
+            shift = f" less {describe_number(centre * statistic.step)}" if centre else ""
+            text = f"{describe(argument)}{shift}"
+        case missing:
+            assert_never(missing)
+    return text if statistic.filter is None else f"{text} where {describe(statistic.filter)}"
+
+
+def _release(release: PreparedRelease, units: int) -> str:
+    bounded = release.step.bounded
+    lines = [f"{release.name}:", *_indented(chain(bounded, units))]
+    lines.append("  limits")
+    lines += [f"    {note}" for note in bounded.notes]
+    lines.append("  sensitivity: what one unit changes in a group, in as many groups as above")
+    lines += [f"    {line}" for line in _sensitivities(release)]
+    lines.append("  noise")
+    lines += [f"    {line}" for line in _noise(release)]
+    return "\n".join(lines)
+
+
+def _sensitivities(release: PreparedRelease) -> list[str]:
+    bounded = release.step.bounded
+    domains = environment(bounded.terms.source)
+    lines: list[str] = []
+    for statistic, most in zip(
+        bounded.terms.statistics, release.sensitivity.per_group, strict=True
+    ):
+        worth = describe_number(most * statistic.step)
+        lines.append(f"{describe_statistic(statistic)}: {worth}{_derived(statistic, bounded)}")
+        if isinstance(statistic.term, Amount):
+            lines += [f"  {origin}" for origin in _origins(statistic.term.argument, domains)]
+    return lines
+
+
+def _derived(statistic: Statistic, bounded: BoundedRelease) -> str:
+    if isinstance(statistic.term, Presence):
+        return " = 1 unit"
+    rows = rows_per_group(bounded.limited)
+    low, high = (describe_number(b * statistic.step) for b in (statistic.low, statistic.high))
+    return f" = {rows} row{'s' if rows > 1 else ''}, each in [{low}, {high}]"
+
+
+def _origins(argument: Expression, domains: Mapping[int, Domain]) -> list[str]:
+    """The bounds of the columns that an argument's bounds follow from."""
+    lines: list[str] = []
+    for column in sorted(columns(argument), key=lambda c: c.id):
+        found = domains.get(column.id, Domain())
+        if found.values is not None:
+            lines.append(f"{column.name} is one of {len(found.values)} values, by the schema or WHERE")
+        elif found.bounds is not None and found.bounds.ends is not None:
+            low, high = map(describe_number, found.bounds.ends)
+            lines.append(f"{column.name} in [{low}, {high}], by the schema or WHERE")
+    return lines
+
+
+def _noise(release: PreparedRelease) -> list[str]:
+    measurement = release.step.measurement
+    lines: list[str] = []
+    for place, output in enumerate(release.step.bounded.outputs):
+        found = _column(release, place)
+        width = "depends on the count" if found.half_width is None else f"± {found.half_width:.6g}"
+        lines.append(
+            f"{output.column.name}: {found.mechanism}, scale {found.scale:.6g}; 95 % error {width}"
+        )
+    if measurement.threshold is not None:
+        lines.append(f"a key appears when its noisy number of units is {measurement.threshold} or more")
+    return lines
+
+
+def _column(release: PreparedRelease, place: int) -> ColumnPrivacy:
+    output = release.step.bounded.outputs[place]
+    mechanisms = release.step.measurement.mechanisms
+    statistics = release.step.bounded.terms.statistics
+    match output.formula:
+        case Linear(terms=terms, step=step):
+            variance = sum(f * f * float(mechanisms[p].variance) for p, f in terms)
+            main = mechanisms[terms[0][0]]
+            scale = variance**0.5 * float(step)
+            if len(terms) == 1:
+                width = float(abs(terms[0][1]) * main.half_width(CONFIDENCE) * step)
+            else:
+                width = 1.96 * scale
+            return ColumnPrivacy(output.column.name, main.name, scale, width)
+        case Mean(total=total):
+            main = mechanisms[total]
+            scale = float(main.variance) ** 0.5 * float(statistics[total].step)
+            return ColumnPrivacy(output.column.name, main.name, scale, None)
+        case missing:
+            assert_never(missing)
+
+
+def _price(prepared: Prepared, schema: Schema) -> str:
+    loss = prepared.loss
+    if loss is None:
+        return "cost: nothing, no private table is read"
+    amount = float(epsilon_of(schema, loss.amount))
+    name = schema.budget.accounting.value
+    text = f"cost: epsilon = {amount:.6g}"
+    if name == "zcdp":
+        converted = float(conversion_delta(schema.budget))
+        text += f" at delta = {converted:g} (rho = {float(loss.amount):.6g})"
+    if loss.delta:
+        text += f", and delta = {float(loss.delta):g}"
+    return f"{text}, in a {name} ledger; neighbours: {schema.neighbors.value}"
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}" for line in text.split("\n")]

@@ -1,0 +1,55 @@
+"""Public facts for the rewriter: verified keys, and rows of public tables, read once."""
+
+from __future__ import annotations
+
+from dpsql.emit.relation import emit_plan
+from dpsql.engine.engine import Engine
+from dpsql.plan.bounded import Cell
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import Aggregate, Limit, Output, Plan, Scan
+from dpsql.release.arrow import rows
+from dpsql.release.public import open_rows
+from dpsql.schema.keys import duplicate_free, verified
+from dpsql.schema.model import Public, Reference, Schema, Table
+
+
+class SourceFacts:
+    """Facts of one version of the data; `engine` runs statements over public tables only."""
+
+    def __init__(self, schema: Schema, engine: Engine) -> None:
+        self._schema = schema
+        self._engine = engine
+        self._owner_verified: frozenset[str] | None = None
+        self._public_keys: dict[str, bool] = {}
+        self._rows: dict[str, tuple[Cell, ...]] = {}
+
+    def verified(self, table: Table) -> bool:
+        """A private table's key as its owner checked it; a public one's is looked up here."""
+        if table.key is None:
+            return False
+        if not isinstance(table.ownership, Public):
+            if self._owner_verified is None:
+                self._owner_verified = verified(self._schema, self._engine.fingerprint())
+            return table.name in self._owner_verified
+        if table.name not in self._public_keys:
+            self._public_keys[table.name] = duplicate_free(self._engine, table.name, table.key)
+        return self._public_keys[table.name]
+
+    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan, None if there are more than `at_most`."""
+        sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb")
+        if sql not in self._rows:
+            self._rows[sql] = rows(open_rows(plan, self._engine.execute(sql)))
+        found = self._rows[sql]
+        return found if len(found) <= at_most else None
+
+    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+        """The distinct values of a public table's column."""
+        table = self._schema.tables[reference.table]
+        if not isinstance(table.ownership, Public):
+            return None
+        declared = table.columns[reference.column]
+        column, key = (Column(n, declared.name, declared.type) for n in (1, 2))
+        scan = Scan(table, (column,), None)
+        found = self.rows(Aggregate(scan, (Output(key, column),), ()), at_most)
+        return None if found is None else tuple(cell for cell in found if cell[0] is not None)

@@ -1,0 +1,91 @@
+"""From the ε of a query and the budget of a schema to losses in the ledger's currency."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.errors import BadParameter
+from dpsql.ledger.terms import Terms
+from dpsql.privacy.conversion import epsilon_of_rho, rho_of_epsilon
+from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.schema.model import Budget, Schema
+
+LEAST_EPSILON = Fraction(1, 1_000_000)
+
+
+def conversion_delta(budget: Budget) -> Fraction:
+    """Under zcdp half of δ turns ρ into ε; the other half is for partition selection."""
+    return budget.delta / 2 if budget.accounting is Accounting.ZCDP else Fraction(0)
+
+
+def ledger_terms(schema: Schema) -> Terms:
+    """What the schema promises of its dataset, as a ledger keeps it."""
+    budget = schema.budget
+    converted = conversion_delta(budget)
+    match budget.accounting:
+        case Accounting.PURE | Accounting.APPROX:
+            cap = PrivacyLoss(budget.accounting, budget.epsilon, budget.delta)
+        case Accounting.ZCDP:
+            rho = rho_of_epsilon(budget.epsilon, converted)
+            cap = PrivacyLoss(Accounting.ZCDP, rho, budget.delta - converted)
+        case missing:
+            assert_never(missing)
+    return Terms(
+        schema.dataset,
+        schema.neighbors.value,
+        budget.accounting,
+        cap,
+        converted,
+        schema.policy_hash,
+    )
+
+
+def grant(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
+    """What a query that asks for `epsilon` may spend: asked alone, it is (epsilon, δ)-DP."""
+    most = schema.per_query.max_epsilon
+    if not LEAST_EPSILON <= epsilon <= most:
+        raise BadParameter(
+            f"epsilon = {float(epsilon):g} is out of range",
+            hint=f"ask for an epsilon from {float(LEAST_EPSILON):g} to {float(most):g}",
+        )
+    return PrivacyLoss(
+        schema.budget.accounting, amount(schema, epsilon), schema.per_query.delta
+    )
+
+
+def amount(schema: Schema, epsilon: Fraction) -> Fraction:
+    """ε itself, or the largest ρ whose tight conversion gives it."""
+    match schema.budget.accounting:
+        case Accounting.PURE | Accounting.APPROX:
+            return epsilon
+        case Accounting.ZCDP:
+            return rho_of_epsilon(epsilon, conversion_delta(schema.budget))
+        case missing:
+            assert_never(missing)
+
+
+def epsilon_of(schema: Schema, spent: Fraction) -> Fraction:
+    """An amount of the ledger's as ε, for people."""
+    match schema.budget.accounting:
+        case Accounting.PURE | Accounting.APPROX:
+            return spent
+        case Accounting.ZCDP:
+            if not spent:
+                return Fraction(0)
+            return epsilon_of_rho(spent, conversion_delta(schema.budget))
+        case missing:
+            assert_never(missing)
+
+
+def as_epsilon(value: object) -> Fraction:
+    """A number or its text as an exact ε; NaN, infinities and other things are refused."""
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
+            raise TypeError
+        found = Fraction(str(value) if isinstance(value, float) else value)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        raise BadParameter(
+            f"epsilon is {str(value)[:40]!r}, not a number", hint="write epsilon = 0.1"
+        ) from None
+    return found

@@ -1,0 +1,89 @@
+"""A statement bound, bounded, emitted and calibrated: everything but the run and its charge."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from dpsql.bind.statement import Statement, bind
+from dpsql.emit.bounded import emit_release
+from dpsql.emit.relation import emit_plan
+from dpsql.plan.operator import Plan, Release
+from dpsql.plan.tree import operators
+from dpsql.privacy.loss import PrivacyLoss
+from dpsql.release.calibrate import calibrate
+from dpsql.release.job import Step
+from dpsql.rewrite.bound import bound
+from dpsql.rewrite.fact import Facts
+from dpsql.rewrite.prune import unused
+from dpsql.schema.model import Schema
+from dpsql.stability.sensitivity import Sensitivity, sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRelease:
+    """One release of a statement: `key` identifies its noisy answer in the release store."""
+
+    release: Release
+    name: str
+    step: Step
+    sensitivity: Sensitivity
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A statement that is ready to be charged and run; no private row was read for it.
+
+    `finish` is the SQL that makes the answer of the released tables.
+    """
+
+    statement: Statement
+    plan: Plan
+    releases: tuple[PreparedRelease, ...]
+    finish: str
+    grant: PrivacyLoss
+
+    @property
+    def loss(self) -> PrivacyLoss | None:
+        """What all releases cost together, None if nothing private is read."""
+        losses = [release.step.measurement.loss for release in self.releases]
+        return sum(losses[1:], losses[0]) if losses else None
+
+
+def prepare(sql: str, schema: Schema, facts: Facts, grant: PrivacyLoss, version: str) -> Prepared:
+    """Everything that SQL, schema and public facts decide; `version` names that of the data."""
+    statement = bind(sql, schema)
+    plan = unused(statement.plan)
+    found = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
+    share = PrivacyLoss(
+        grant.accounting, grant.amount / max(1, len(found)), grant.delta / max(1, len(found))
+    )
+    names = {release: f"release_{number}" for number, release in enumerate(found)}
+    prepared = tuple(
+        _prepare(release, names[release], schema, facts, share, version) for release in found
+    )
+    finish = emit_plan(plan, names).sql(dialect="duckdb")
+    return Prepared(statement, plan, prepared, finish, grant)
+
+
+def _prepare(  # noqa: PLR0913, PLR0917
+    release: Release, name: str, schema: Schema, facts: Facts, share: PrivacyLoss, version: str
+) -> PreparedRelease:
+    bounded = bound(release, facts)
+    found = sensitivity(bounded, schema.neighbors.units_apart)
+    query = emit_release(bounded, {})
+    step = Step(bounded, query, calibrate(bounded, found, share))
+    parts = (
+        query.sql,
+        query.domains,
+        [output.formula for output in bounded.outputs],
+        [output.column.id for output in bounded.outputs],
+        [key.column.id for key in bounded.terms.keys],
+        step.measurement,
+        schema.policy_hash,
+        version,
+    )
+    # All parts are frozen values of ours, whose repr shows every field.
+    key = hashlib.sha256(repr(parts).encode()).hexdigest()
+    return PreparedRelease(release, name, step, found, key)

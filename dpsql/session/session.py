@@ -1,0 +1,262 @@
+"""One analyst's use of one dataset: the pipeline on one screen."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.engine import Engine
+from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.errors import ExecutionFailed, InterfaceError
+from dpsql.ledger.ledger import Ledger
+from dpsql.ledger.request import Charge, Kept
+from dpsql.ledger.rule import Balance
+from dpsql.plan.columns import output_columns
+from dpsql.plan.operator import Plan, Scan
+from dpsql.plan.tree import operators
+from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
+from dpsql.release.job import Job, run
+from dpsql.release.public import open_rows
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.decode import load_schema
+from dpsql.schema.model import Public, Schema
+from dpsql.session.answer import Answer, Privacy
+from dpsql.session.explain import column_privacy, explain
+from dpsql.session.fact import SourceFacts
+from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant, ledger_terms
+from dpsql.session.prepared import Prepared, PreparedRelease, prepare
+from dpsql.stability.lineage import Visibility, visibility
+
+Progress = Callable[[str], None]
+
+
+class Session:
+    """Answers one analyst's queries on one dataset, within its budget.
+
+    Nothing private is opened before the first query runs; `explain` reads public tables at most.
+    """
+
+    def __init__(
+        self,
+        schema: Path | Schema,
+        *,
+        analyst: str = "analyst",
+        epsilon: object = None,
+        randomness: Randomness | None = None,
+        progress: Progress = lambda _: None,
+    ) -> None:
+        self.schema = load_schema(schema) if isinstance(schema, Path) else schema
+        self.analyst = analyst
+        self.epsilon = self.schema.per_query.epsilon if epsilon is None else as_epsilon(epsilon)
+        grant(self.schema, self.epsilon)
+        self._randomness = SystemRandomness() if randomness is None else randomness
+        self._progress = progress
+        self._engine: DuckDBEngine | None = None
+        self._finisher: DuckDBEngine | None = None
+        self._ledger: Ledger | None = None
+        self._facts: SourceFacts | None = None
+        self._open = True
+
+    def query(self, sql: str, epsilon: object = None) -> Answer:
+        """Prove, charge, run and answer `sql`; a refusal costs nothing and reads nothing private."""
+        prepared = self.prepare(sql, epsilon)
+        if not prepared.releases:
+            return self._public(prepared)
+        released, stored = self._released(sql, prepared)
+        self._progress("finishing the answer")
+        return self._answer(prepared, self._finish(prepared, released), stored=stored)
+
+    def prepare(self, sql: str, epsilon: object = None) -> Prepared:
+        """All that is decided before the charge."""
+        self._check_open()
+        self._progress("proving what one unit can change")
+        asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
+        facts = self._source_facts()
+        return prepare(sql, self.schema, facts, grant(self.schema, asked), self._version())
+
+    def explain(self, sql: str, epsilon: object = None) -> str:
+        """EXPLAIN PRIVACY: the proof and the price of `sql`, free."""
+        return explain(self.prepare(sql, epsilon), self.schema)
+
+    def balance(self) -> Balance:
+        """What the dataset has spent and has left."""
+        self._check_open()
+        return self._budget().balance()
+
+    def interrupt(self) -> None:
+        """Stop what is running; its charge stands."""
+        for engine in (self._engine, self._finisher):
+            if engine is not None:
+                engine.interrupt()
+
+    def close(self) -> None:
+        """Let go of the source and the ledger."""
+        self._open = False
+        for held in (self._engine, self._finisher, self._ledger):
+            if held is not None:
+                held.close()
+
+    def _released(
+        self, sql: str, prepared: Prepared
+    ) -> tuple[dict[str, pa.Table], bool]:
+        """The released tables by name: what was paid before is read again, the rest is charged."""
+        ledger = self._budget()
+        kept = [r for r in prepared.releases if ledger.stored(r.key) is not None]
+        due = [r for r in prepared.releases if r not in kept]
+        cap = self._analyst_cap()
+        answers = ledger.view(
+            [r.key for r in kept], self.analyst, cap, self.schema.policy_hash
+        )
+        tables = {r.name: _from_bytes(a) for r, a in zip(kept, answers, strict=True)}
+        if due:
+            tables |= self._run(sql, due, cap)
+        return tables, not due
+
+    def _run(
+        self, sql: str, due: list[PreparedRelease], cap: Fraction | None
+    ) -> dict[str, pa.Table]:
+        """Charge all of `due` in one entry, then run them; a failure burns the charge."""
+        ledger = self._budget()
+        losses = [r.step.measurement.loss for r in due]
+        keys = ",".join(r.key for r in due)
+        receipt = ledger.charge(
+            Charge(
+                request_id=secrets.token_hex(16),
+                request_hash=hashlib.sha256(f"{self.analyst}\0{keys}".encode()).hexdigest(),
+                analyst=self.analyst,
+                loss=sum(losses[1:], losses[0]),
+                analyst_cap=cap,
+                data_version=self._version(),
+                policy_hash=self.schema.policy_hash,
+                query=sql,
+                detail=tuple(_detail(r) for r in due),
+            )
+        )
+        self._progress("running on the data")
+        try:
+            job = Job(engine_source(self.schema), tuple(r.step for r in due))
+            tables = run(job, self._source_engine(), self._randomness)
+        except BaseException:
+            ledger.burn(receipt)
+            raise
+        encoded = [_to_bytes(table) for table in tables]
+        ledger.release(
+            receipt,
+            b"".join(encoded),
+            [Kept(r.key, a, r.step.measurement.loss) for r, a in zip(due, encoded, strict=True)],
+        )
+        return {r.name: table for r, table in zip(due, tables, strict=True)}
+
+    def _finish(self, prepared: Prepared, released: dict[str, pa.Table]) -> pa.Table:
+        """Everything above the releases, in an engine that knows nothing else."""
+        if self._finisher is None:
+            self._finisher = postprocessing_engine()
+        tables = released | {
+            scan.table.name: self._copy(scan) for scan in _public_scans(prepared.plan)
+        }
+        raw = self._finisher.execute(prepared.finish, (), tables)
+        return open_rows(prepared.plan, raw)
+
+    def _public(self, prepared: Prepared) -> Answer:
+        """A query over public tables only: exact and free."""
+        if visibility(prepared.plan) is not Visibility.PUBLIC:
+            raise ExecutionFailed
+        raw = self._source_engine().execute(prepared.finish)
+        return self._answer(prepared, open_rows(prepared.plan, raw), stored=False)
+
+    def _answer(self, prepared: Prepared, table: pa.Table, *, stored: bool) -> Answer:
+        columns = prepared.statement.columns
+        ordered = table.select([f"c{c.id}" for c in columns])
+        loss = None if stored else prepared.loss
+        privacy = Privacy(
+            loss,
+            epsilon_of(self.schema, loss.amount if loss else Fraction(0)),
+            column_privacy(prepared),
+            tuple(
+                r.step.measurement.threshold
+                for r in prepared.releases
+                if r.step.measurement.threshold is not None
+            ),
+            stored,
+        )
+        # Names may repeat; only the plan's columns are told apart, so they go beside the table.
+        return Answer(ordered, prepared.statement.names, tuple(c.type for c in columns), privacy)
+
+    def _copy(self, scan: Scan) -> pa.Table:
+        """A public table's needed columns, for joins with released tables."""
+        names = ", ".join(f'"{c.name}"' for c in scan.columns)
+        raw = self._source_engine().execute(f'SELECT {names} FROM "{scan.table.name}"')
+        return open_rows(scan, raw)
+
+    def _analyst_cap(self) -> Fraction | None:
+        found = self.schema.analysts.get(self.analyst)
+        return None if found is None else amount(self.schema, found)
+
+    def _version(self) -> str:
+        if self.schema.version is not None:
+            return self.schema.version
+        return self._source_engine().fingerprint()
+
+    def _source_facts(self) -> SourceFacts:
+        if self._facts is None:
+            self._facts = SourceFacts(self.schema, self._source_engine())
+        return self._facts
+
+    def _source_engine(self) -> DuckDBEngine:
+        if self._engine is None:
+            self._progress("opening the source")
+            self._engine = DuckDBEngine(engine_source(self.schema))
+        return self._engine
+
+    def _budget(self) -> Ledger:
+        if self._ledger is None:
+            self._ledger = Ledger.open(
+                self.schema.ledger, self.schema.anchor, ledger_terms(self.schema)
+            )
+        return self._ledger
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise InterfaceError("the connection is closed", hint="connect again")
+
+
+def _public_scans(plan: Plan) -> list[Scan]:
+    """Public tables read above the releases, not below them."""
+    from dpsql.plan.operator import Release
+    from dpsql.stability.chain import sources
+
+    if isinstance(plan, Release):
+        return []
+    if isinstance(plan, Scan):
+        return [plan]
+    return [scan for source in sources(plan) for scan in _public_scans(source)]
+
+
+def _detail(release: PreparedRelease) -> dict[str, str]:
+    step = release.step
+    return {
+        "release": release.key,
+        "mechanisms": "; ".join(map(str, step.measurement.mechanisms)),
+        "sensitivities": ", ".join(map(str, release.sensitivity.per_group)),
+        "groups": str(release.sensitivity.groups),
+        "threshold": str(step.measurement.threshold),
+    }
+
+
+def _to_bytes(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _from_bytes(data: bytes) -> pa.Table:
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_all()

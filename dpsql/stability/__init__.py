@@ -1,0 +1,11 @@
+"""What is proved about a plan: whose rows it holds, what they may be, how far neighbours push it.
+
+| module      | analysis                                                             |
+| ----------- | -------------------------------------------------------------------- |
+| lineage     | public, private or released; the unit column; columns that identify a unit |
+| dependency  | what the unit determines; is there one row per unit                  |
+| domain      | values of every expression: interval, finite set, NULL               |
+| narrowing   | domains after a predicate                                            |
+| distance    | stability of each operator: distance out, given distance in          |
+| sensitivity | of a bounded release: groups and integers per group that can change  |
+"""

@@ -1,0 +1,210 @@
+"""The chain of operators of a bounded release as text, each line with its distance.
+
+    LimitGroups(6, by domain)                   Groups(count=1, per_unit=6)
+      ClampPartials(rows_per_group=60)          Units(count=1)
+        …
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from dpsql.plan.bounded import (
+    BoundedRelease,
+    ByDomain,
+    ByHash,
+    ByUnit,
+    GroupLimit,
+    LimitGroups,
+    OneRowPerUnit,
+    Terms,
+)
+from dpsql.plan.describe import describe
+from dpsql.plan.operator import (
+    Aggregate,
+    AggregateOutput,
+    Filter,
+    Join,
+    Limit,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    Sort,
+)
+from dpsql.privacy.distance import Distance, Groups, Units
+from dpsql.schema.model import EntityUnit, Public, RowUnit
+from dpsql.stability.distance import distance, limited_distance, partials_distance, terms_distance
+from dpsql.stability.lineage import Visibility, visibility
+
+Line = tuple[int, str, str]
+
+WIDTH = 90
+"""Remarks of longer lines don't push the others' aside."""
+
+
+def chain(bounded: BoundedRelease, units: int) -> str:
+    """The operators of `bounded`, outermost first, with what `units` units change in each."""
+    return aligned([(depth, text, show(found)) for depth, text, found in _bounded(bounded, units)])
+
+
+def tree(plan: Plan, units: int) -> str:
+    """The operators of a plan, private ones with their distance, others with what they are."""
+    return aligned(_lines(plan, units, 0))
+
+
+def aligned(lines: list[Line]) -> str:
+    """Indented lines with their remarks in one column."""
+    texts = ["  " * depth + text for depth, text, _ in lines]
+    width = max((len(text) for text in texts if len(text) <= WIDTH), default=0)
+    return "\n".join(
+        f"{text:<{width}}  -- {remark}" for text, (_, _, remark) in zip(texts, lines, strict=True)
+    )
+
+
+def show(found: Distance) -> str:
+    """A distance as the notes write it."""
+    match found:
+        case Units(count=count):
+            return f"Units(count={count})"
+        case Groups(count=count, per_unit=per_unit):
+            return f"Groups(count={count}, per_unit={per_unit})"
+        case missing:
+            assert_never(missing)
+
+
+def describe_limit(limit: GroupLimit) -> str:
+    """What keeps a unit to so many groups."""
+    match limit:
+        case ByHash(groups=groups):
+            return f"LimitGroups({groups}, by keyed hash)"
+        case ByDomain(groups=groups):
+            return f"LimitGroups({groups}, all there are)"
+        case ByUnit(tables=tables):
+            return f"LimitGroups(1, the unit determines the keys: verified {', '.join(tables)})"
+        case missing:
+            assert_never(missing)
+
+
+def _bounded(bounded: BoundedRelease, units: int) -> list[tuple[int, str, Distance]]:
+    limited = bounded.limited
+    top = limited_distance(limited, units)
+    match limited:
+        case OneRowPerUnit(tables=tables):
+            head: list[tuple[int, str, Distance]] = [
+                (0, f"OneRowPerUnit(verified {', '.join(tables)})", top)
+            ]
+        case LimitGroups(source=clamped, limit=limit):
+            head = [
+                (0, describe_limit(limit), top),
+                (
+                    1,
+                    f"ClampPartials(rows_per_group={clamped.rows_per_group})",
+                    partials_distance(clamped, units),
+                ),
+                (2, "Partials(per unit and group)", partials_distance(clamped.source, units)),
+            ]
+        case missing:
+            assert_never(missing)
+    terms = bounded.terms
+    depth = len(head)
+    return [
+        *head,
+        (depth, _terms(terms), terms_distance(terms, units)),
+        *_plan(terms.source, units, depth + 1),
+    ]
+
+
+def _plan(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]:
+    return [
+        (depth, operator(plan), distance(plan, units)),
+        *(line for source in sources(plan) for line in _plan(source, units, depth + 1)),
+    ]
+
+
+def _lines(plan: Plan, units: int, depth: int) -> list[Line]:
+    kind = visibility(plan)
+    remark = show(distance(plan, units)) if kind is Visibility.PRIVATE else kind.value
+    return [
+        (depth, operator(plan), remark),
+        *(line for source in _shown(plan) for line in _lines(source, units, depth + 1)),
+    ]
+
+
+def _shown(plan: Plan) -> tuple[Plan, ...]:
+    """What is below a release has a chain of its own."""
+    return () if isinstance(plan, Release) else sources(plan)
+
+
+def sources(plan: Plan) -> tuple[Plan, ...]:
+    """What an operator reads."""
+    match plan:
+        case Scan():
+            return ()
+        case Join(sources=found):
+            return found
+        case (
+            Filter(source=source)
+            | Project(source=source)
+            | Aggregate(source=source)
+            | Release(source=source)
+            | Sort(source=source)
+            | Limit(source=source)
+        ):
+            return (source,)
+        case missing:
+            assert_never(missing)
+
+
+def operator(plan: Plan) -> str:
+    """One operator in one line."""
+    match plan:
+        case Scan():
+            return f"Scan({plan.table.name}, {_owner(plan)})"
+        case Filter(predicate=predicate):
+            return f"Filter({describe(predicate)})"
+        case Project(outputs=outputs):
+            return f"Project({', '.join(describe(o.expression) for o in outputs)})"
+        case Join(on=on):
+            return f"Join({' AND '.join(map(describe, on)) or 'all pairs'})"
+        case Aggregate(keys=keys, aggregates=aggregates):
+            return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
+        case Release(keys=keys, aggregates=aggregates):
+            return f"Release({_grouped([describe(k.expression) for k in keys], aggregates)})"
+        case Sort(by=by):
+            terms = (describe(k.expression) + (" DESC" if k.descending else "") for k in by)
+            return f"Sort({', '.join(terms)})"
+        case Limit(count=count, offset=offset):
+            return f"Limit({count}, offset={offset})"
+        case missing:
+            assert_never(missing)
+
+
+def _terms(terms: Terms) -> str:
+    parts = [describe(key.expression) for key in terms.keys]
+    listed = {place for found in terms.domains for place in found.keys}
+    sizes = " x ".join(str(len(found.cells)) for found in terms.domains)
+    keys = f"keys={', '.join(parts)}" if parts else "no keys"
+    if not parts:
+        return f"Terms({keys})"
+    if len(listed) == len(parts):
+        return f"Terms({keys}; {sizes} cells)"
+    return f"Terms({keys}; {'partly ' if listed else ''}unlisted)"
+
+
+def _grouped(keys: list[str], aggregates: tuple[AggregateOutput, ...]) -> str:
+    found = [output.column.name for output in aggregates]
+    return ", ".join([*keys, *found])
+
+
+def _owner(scan: Scan) -> str:
+    match scan.table.ownership:
+        case Public():
+            return "public"
+        case RowUnit():
+            return "unit=row"
+        case EntityUnit(hops=hops, column=column):
+            path = [f"{hop.column} → {hop.table}" for hop in hops]
+            return f"unit={'.'.join([*path, column])}"
+        case missing:
+            assert_never(missing)

@@ -1,0 +1,169 @@
+"""Functional dependencies: which columns the unit determines, and is there one row per unit.
+
+Both rest on declared keys. `trusted` says which tables' keys may be relied on: all of them when
+the question is how tight a limit may be without losing rows of clean data (the limit is then
+enforced), only the verified ones when the question is whether a limit holds already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    Sort,
+)
+from dpsql.plan.tree import columns
+from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
+from dpsql.stability.lineage import Visibility, visibility
+
+Trusted = Callable[[Table], bool]
+
+
+def declared(_: Table) -> bool:
+    """Every declared key: for choosing limits that are then enforced."""
+    return True
+
+
+def determined(plan: Plan, trusted: Trusted) -> frozenset[Column]:
+    """The columns that have one value in all rows of a unit."""
+    match plan:
+        case Scan(columns=found) if _one_row_scan(plan, trusted):
+            return frozenset(found)
+        case Scan(table=table, columns=found):
+            # The entity's own identity; over hops it isn't a column of this table.
+            own = table.ownership
+            if isinstance(own, EntityUnit) and not own.hops:
+                return frozenset(c for c in found if c.name == own.column)
+            return frozenset()
+        case Filter(source=source) | Sort(source=source) | Limit(source=source):
+            return determined(source, trusted)
+        case Project(source=source, outputs=outputs):
+            below = determined(source, trusted)
+            return frozenset(o.column for o in outputs if is_determined(o.expression, below))
+        case Join(sources=sources, on=on):
+            known = frozenset(c for source in sources for c in determined(source, trusted))
+            return _join_closure(sources, on, known, trusted)
+        case Aggregate(source=source, keys=keys):
+            below = determined(source, trusted)
+            return frozenset(k.column for k in keys if is_determined(k.expression, below))
+        case Release():
+            return frozenset()
+        case missing:
+            assert_never(missing)
+
+
+def is_determined(expression: Expression, known: frozenset[Column]) -> bool:
+    """A function of determined columns is determined; every expression is a function of its row."""
+    return columns(expression) <= known
+
+
+def one_row_per_unit(plan: Plan, trusted: Trusted) -> bool:
+    """Every unit has at most one row.
+
+    Survives filter, project, and joins in which each further source has at most one partner: its
+    key is fixed by what is joined already, or it is private and has one row per unit itself.
+    """
+    match plan:
+        case Scan():
+            return _one_row_scan(plan, trusted)
+        case Filter(source=source) | Project(source=source):
+            return one_row_per_unit(source, trusted)
+        case Join(sources=sources, on=on):
+            return _one_row_join(sources, on, trusted)
+        case Aggregate(source=source, keys=keys):
+            # One group per unit: every key has one value in all of the unit's rows.
+            below = determined(source, trusted)
+            return all(is_determined(key.expression, below) for key in keys)
+        case Sort() | Limit() | Release():
+            return False
+        case missing:
+            assert_never(missing)
+
+
+def _one_row_scan(scan: Scan, trusted: Trusted) -> bool:
+    match scan.table.ownership:
+        case Public():
+            return False
+        case RowUnit():
+            return True
+        case EntityUnit(hops=hops, column=column):
+            return not hops and scan.table.key == (column,) and trusted(scan.table)
+        case missing:
+            assert_never(missing)
+
+
+def _one_row_join(sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted: Trusted) -> bool:
+    single = [s for s in sources if visibility(s) is Visibility.PRIVATE and one_row_per_unit(s, trusted)]
+    if len(single) < sum(1 for s in sources if visibility(s) is Visibility.PRIVATE) or not single:
+        return False
+    # All private sources have one row per unit and agree on it, so together they have one.
+    joined = frozenset(c for s in single for c in output_columns(s))
+    waiting = [s for s in sources if visibility(s) is not Visibility.PRIVATE]
+    while waiting:
+        attached = [s for s in waiting if _keyed_by(s, on, joined, trusted)]
+        if not attached:
+            return False
+        joined |= frozenset(c for s in attached for c in output_columns(s))
+        waiting = [s for s in waiting if not any(s is a for a in attached)]
+    return True
+
+
+def _join_closure(
+    sources: tuple[Plan, ...],
+    on: tuple[Expression, ...],
+    known: frozenset[Column],
+    trusted: Trusted,
+) -> frozenset[Column]:
+    """Close `known` under equalities and public keys."""
+    while True:
+        more = set(known)
+        for left, right in _equalities(on):
+            if isinstance(left, Column) and is_determined(right, known):
+                more.add(left)
+            if isinstance(right, Column) and is_determined(left, known):
+                more.add(right)
+        for source in sources:
+            if visibility(source) is not Visibility.PRIVATE and _keyed_by(source, on, frozenset(more), trusted):
+                more.update(output_columns(source))
+        if more == known:
+            return known
+        known = frozenset(more)
+
+
+def _keyed_by(
+    source: Plan, on: tuple[Expression, ...], joined: frozenset[Column], trusted: Trusted
+) -> bool:
+    """At most one row of the public `source` fits one combination of `joined` columns."""
+    scan = _public_scan(source)
+    if scan is None or scan.table.key is None or not trusted(scan.table):
+        return False
+    fixed = {
+        column.name
+        for left, right in _equalities(on)
+        for column, other in ((left, right), (right, left))
+        if isinstance(column, Column) and column in scan.columns
+        if columns(other) <= joined and (columns(other) or isinstance(other, Literal))
+    }
+    return fixed >= set(scan.table.key)
+
+
+def _equalities(on: tuple[Expression, ...]) -> list[tuple[Expression, Expression]]:
+    return [(p.left, p.right) for p in on if isinstance(p, Compare) and p.op is Comparison.EQUAL]
+
+
+def _public_scan(source: Plan) -> Scan | None:
+    """The public table under filters: they keep its columns and its key."""
+    while isinstance(source, Filter):
+        source = source.source
+    return source if isinstance(source, Scan) and source.unit is None else None

@@ -1,0 +1,207 @@
+"""Domains of expressions and of operators' columns, by interval arithmetic and finite sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.plan.expression import (
+    And,
+    Arithmetic,
+    ArithmeticOperator,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    InList,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+)
+from dpsql.plan.function import FUNCTIONS
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    Sort,
+)
+from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
+from dpsql.schema.model import Column as Declared
+from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
+from dpsql.stability.narrowing import narrow
+
+Environment = Mapping[int, Domain]
+"""Domains of the columns in scope, by column id."""
+
+_TRUTH = (False, True)
+_DAY = Fraction(86_400_000_000)
+_HALF = Fraction(1, 2)
+
+
+def environment(plan: Plan) -> Environment:
+    """The domain of each column that `plan` hands on."""
+    match plan:
+        case Scan(table=table, columns=columns):
+            return {c.id: declared_domain(table.columns[c.name]) for c in columns}
+        case Filter(source=source, predicate=predicate):
+            return narrow(predicate, environment(source))
+        case Project(source=source, outputs=outputs):
+            below = environment(source)
+            return {o.column.id: domain(o.expression, below) for o in outputs}
+        case Join(sources=sources, on=on):
+            merged = {i: d for source in sources for i, d in environment(source).items()}
+            for predicate in on:
+                merged = dict(narrow(predicate, merged))
+            return merged
+        case Aggregate(source=source, keys=keys, aggregates=aggregates):
+            below = environment(source)
+            return {k.column.id: domain(k.expression, below) for k in keys} | {
+                a.column.id: UNKNOWN for a in aggregates
+            }
+        case Release(keys=keys, aggregates=aggregates):
+            return {k.column.id: UNKNOWN for k in keys} | {
+                a.column.id: UNKNOWN for a in aggregates
+            }
+        case Sort(source=source) | Limit(source=source):
+            return environment(source)
+        case missing:
+            assert_never(missing)
+
+
+def declared_domain(column: Declared) -> Domain:
+    """What the schema says of a column."""
+    if column.values is not None:
+        return of_values(column.values, nullable=column.nullable)
+    if isinstance(column.type, Boolean):
+        return Domain(values=_TRUTH, nullable=column.nullable)
+    if column.bounds is not None:
+        low, high = map(coordinate, column.bounds)
+        if low is not None and high is not None:
+            return Domain(Interval(low, high), nullable=column.nullable)
+    return Domain(nullable=column.nullable)
+
+
+def domain(expression: Expression, columns: Environment) -> Domain:  # noqa: PLR0911
+    """What `expression` may be when its columns are in their domains."""
+    match expression:
+        case Literal(value=value):
+            if value is None:
+                return Domain(values=(), nullable=True)
+            return of_values((value,), nullable=False)
+        case Column(id=number):
+            return columns.get(number, UNKNOWN)
+        case Arithmetic():
+            return _arithmetic(expression, columns)
+        case Compare(op=Comparison.DISTINCT | Comparison.NOT_DISTINCT) | IsNull():
+            return Domain(values=_TRUTH, nullable=False)
+        case Compare(left=left, right=right):
+            return _truth(columns, left, right)
+        case And(operands=operands) | Or(operands=operands):
+            return _truth(columns, *operands)
+        case Not(operand=operand) | InList(operand=operand):
+            return _truth(columns, operand)
+        case Case(branches=branches, otherwise=otherwise):
+            # Each result is evaluated only where its condition holds.
+            found = [domain(b.result, narrow(b.condition, columns)) for b in branches]
+            return _union([*found, domain(otherwise, columns)])
+        case Cast(operand=operand, type=target):
+            return _cast(domain(operand, columns), operand.type, target)
+        case Call(function=function, arguments=arguments):
+            return FUNCTIONS[function].domain(tuple(domain(a, columns) for a in arguments))
+        case missing:
+            assert_never(missing)
+
+
+def _truth(columns: Environment, *operands: Expression) -> Domain:
+    return Domain(values=_TRUTH, nullable=any(domain(o, columns).nullable for o in operands))
+
+
+def _union(domains: list[Domain]) -> Domain:
+    """What any may be; a bare NULL adds nothing but NULL."""
+    valued = [d for d in domains if d.values != ()]
+    if not valued:
+        return Domain(values=(), nullable=True)
+    merged = valued[0]
+    for more in valued[1:]:
+        merged = merged.union(more)
+    return merged.as_nullable() if any(d.nullable for d in domains) else merged
+
+
+def _arithmetic(expression: Arithmetic, columns: Environment) -> Domain:
+    left, right = domain(expression.left, columns), domain(expression.right, columns)
+    nullable = left.nullable or right.nullable
+    bounds: Interval | None = None
+    if left.bounds is not None and right.bounds is not None:
+        match expression.op:
+            case ArithmeticOperator.ADD:
+                bounds = left.bounds + right.bounds
+            case ArithmeticOperator.SUBTRACT:
+                bounds = left.bounds - right.bounds
+            case ArithmeticOperator.MULTIPLY:
+                bounds = left.bounds * right.bounds
+            case ArithmeticOperator.DIVIDE:
+                bounds = left.bounds.divide(right.bounds)
+            case missing:
+                assert_never(missing)
+    if expression.op is ArithmeticOperator.DIVIDE:
+        divisor = right.bounds
+        nullable = nullable or divisor is None or Fraction(0) in divisor
+    return Domain(bounds, nullable=nullable or not _fits(bounds, expression.type))
+
+
+def _cast(before: Domain, source: SqlType, target: SqlType) -> Domain:
+    if source == target:
+        return before
+    if isinstance(source, Boolean) and isinstance(target, Integer):
+        return Domain(Interval(Fraction(0), Fraction(1)), (0, 1), before.nullable)
+    bounds = None if before.bounds is None else _converted(before.bounds, source, target)
+    if bounds is None:
+        return Domain(nullable=True)
+    nullable = before.nullable or not _fits(bounds, target)
+    keeps_values = isinstance(source, Integer) and isinstance(target, Integer | Decimal)
+    return Domain(bounds, before.values if keeps_values else None, nullable)
+
+
+def _converted(bounds: Interval, source: SqlType, target: SqlType) -> Interval | None:
+    """Coordinates of `bounds` after a cast that never fails within them; None if not known."""
+    number = Integer | Decimal | Double
+    match source, target:
+        case Integer() | Decimal() | Double(), Integer():
+            # Rounding moves a number by at most one half.
+            return bounds + Interval(-_HALF, _HALF)
+        case Integer() | Decimal() | Double(), Decimal(scale=scale):
+            margin = Fraction(0) if isinstance(source, Integer) else _HALF / 10**scale
+            return bounds + Interval(-margin, margin)
+        case _, Double() if isinstance(source, number):
+            return bounds
+        case Date(), Timestamp():
+            return bounds * Interval(_DAY, _DAY)
+        case Timestamp(), Date():
+            return bounds * Interval(1 / _DAY, 1 / _DAY) + Interval(Fraction(-1), Fraction(0))
+        case _:
+            return None
+
+
+def _fits(bounds: Interval | None, target: SqlType) -> bool:
+    """Nothing within `bounds` overflows `target`."""
+    ends = None if bounds is None else bounds.ends
+    match target:
+        case Integer(bits=bits, signed=signed):
+            low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+            return ends is not None and low <= ends[0] and ends[1] <= high
+        case Decimal(precision=precision, scale=scale):
+            limit = Fraction(10**precision - 1, 10**scale)
+            return ends is not None and -limit <= ends[0] and ends[1] <= limit
+        case _:
+            # Whether NULL may appear matters for accuracy only; other types don't overflow here.
+            return True

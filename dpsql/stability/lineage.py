@@ -1,0 +1,189 @@
+"""Lineage: whose rows a relation holds, and which columns tell the unit apart.
+
+The unit is an attribute of the plan: a column id that binding never hands out, so no alias, join
+or projection of the statement can redefine it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import assert_never
+
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    Sort,
+)
+from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
+
+Identity = tuple[str, str]
+"""A private table and its column whose values tell its rows' units apart."""
+
+
+class Visibility(Enum):
+    """PUBLIC: nobody's secret. PRIVATE: each row belongs to one unit. RELEASED: already noisy."""
+
+    PUBLIC = "public"
+    PRIVATE = "private"
+    RELEASED = "released"
+
+
+def visibility(plan: Plan) -> Visibility:
+    """What `plan`'s rows are; a join of private and public rows is private."""
+    match plan:
+        case Scan(unit=None):
+            return Visibility.PUBLIC
+        case Scan():
+            return Visibility.PRIVATE
+        case Release():
+            return Visibility.RELEASED
+        case Join(sources=sources):
+            return _strictest([visibility(source) for source in sources])
+        case (
+            Filter(source=source)
+            | Project(source=source)
+            | Aggregate(source=source)
+            | Sort(source=source)
+            | Limit(source=source)
+        ):
+            return visibility(source)
+        case missing:
+            assert_never(missing)
+
+
+def _strictest(kinds: list[Visibility]) -> Visibility:
+    for kind in (Visibility.PRIVATE, Visibility.RELEASED):
+        if kind in kinds:
+            return kind
+    return Visibility.PUBLIC
+
+
+def unit(plan: Plan) -> Column | None:
+    """The column that holds each row's privacy unit; None if the rows aren't private."""
+    match plan:
+        case Scan(unit=column):
+            return column
+        case Release():
+            return None
+        case Join(sources=sources):
+            # All private sources' units are equal in every row: the emitted join sees to it.
+            return next((u for u in map(unit, sources) if u is not None), None)
+        case (
+            Filter(source=source)
+            | Project(source=source)
+            | Aggregate(source=source)
+            | Sort(source=source)
+            | Limit(source=source)
+        ):
+            return unit(source)
+        case missing:
+            assert_never(missing)
+
+
+def unit_kind(plan: Plan) -> str | None:
+    """The kind of unit that `plan`'s rows belong to: an entity's name, or "row of TABLE"."""
+    kinds = [kind for kind in map(_scan_kind, _scans(plan)) if kind is not None]
+    return kinds[0] if kinds else None
+
+
+def identities(plan: Plan) -> Mapping[Column, frozenset[Identity]]:
+    """The columns of private rows whose equality proves that two rows have the same unit.
+
+    orders.o_custkey identifies (customer, c_custkey); orders.o_orderkey and lineitem.l_orderkey
+    identify (orders, o_orderkey): rows that agree on either belong to the same customer.
+    """
+    match plan:
+        case Scan(table=table, columns=columns):
+            names = _identifying(table)
+            return {c: names[c.name] for c in columns if c.name in names}
+        case Project(source=source, outputs=outputs):
+            below = identities(source)
+            return {
+                output.column: below[output.expression]
+                for output in outputs
+                if isinstance(output.expression, Column) and output.expression in below
+            }
+        case Join(sources=sources):
+            return {c: i for source in sources for c, i in identities(source).items()}
+        case Aggregate(source=source, keys=keys):
+            below = identities(source)
+            return {
+                key.column: below[key.expression]
+                for key in keys
+                if isinstance(key.expression, Column) and key.expression in below
+            }
+        case Filter(source=source) | Sort(source=source) | Limit(source=source):
+            return identities(source)
+        case Release():
+            return {}
+        case missing:
+            assert_never(missing)
+
+
+def _identifying(table: Table) -> dict[str, frozenset[Identity]]:
+    """Columns of `table` that determine a row's unit, and what they identify.
+
+    A declared key of one column determines its row, and with it the row's unit; the first column
+    of the unit's path names a row of another private table, or the entity itself.
+    """
+    names: dict[str, set[Identity]] = {}
+    match table.ownership:
+        case Public():
+            return {}
+        case RowUnit():
+            pass
+        case EntityUnit(kind=kind, hops=hops, column=column):
+            if hops:
+                names.setdefault(hops[0].column, set()).add((hops[0].table, hops[0].key))
+            else:
+                names.setdefault(column, set()).add(("unit", kind))
+        case missing:
+            assert_never(missing)
+    if table.key is not None and len(table.key) == 1:
+        names.setdefault(table.key[0], set()).add((table.name, table.key[0]))
+    return {name: frozenset(found) for name, found in names.items()}
+
+
+def _scans(plan: Plan) -> list[Scan]:
+    match plan:
+        case Scan():
+            return [plan]
+        case Join(sources=sources):
+            return [scan for source in sources for scan in _scans(source)]
+        case Release():
+            return []
+        case (
+            Filter(source=source)
+            | Project(source=source)
+            | Aggregate(source=source)
+            | Sort(source=source)
+            | Limit(source=source)
+        ):
+            return _scans(source)
+        case missing:
+            assert_never(missing)
+
+
+def _scan_kind(scan: Scan) -> str | None:
+    match scan.table.ownership:
+        case Public():
+            return None
+        case RowUnit():
+            return f"row of {scan.table.name}"
+        case EntityUnit(kind=kind):
+            return kind
+        case missing:
+            assert_never(missing)
+
+
+def private_scans(plan: Plan) -> list[Scan]:
+    """The private tables that `plan` reads below any release, as they are scanned."""
+    return [scan for scan in _scans(plan) if scan.unit is not None]

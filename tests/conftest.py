@@ -1,0 +1,60 @@
+"""Data that several tests read, generated once a session."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from data import penguins, tpch
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+
+
+@pytest.fixture(scope="session")
+def fixtures() -> Path:
+    """The folder of the annotated schemas."""
+    return FIXTURES
+
+
+@pytest.fixture(scope="session")
+def tpch_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """TPC-H at scale 0.01 as Parquet files: 1,500 customers, 15,000 orders, 60,175 lines."""
+    return _once(tmp_path_factory, "tpch", tpch.generate)
+
+
+@pytest.fixture(scope="session")
+def penguins_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """penguins.parquet: 333 rows."""
+    return _once(tmp_path_factory, "penguins", penguins.generate)
+
+
+@pytest.fixture(autouse=True)
+def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Ledgers and anchors of a test lie in its own folder, never in the user's."""
+    folder = tmp_path / "state"
+    monkeypatch.setenv("DPSQL_STATE", str(folder))
+    return folder
+
+
+def _once(factory: pytest.TempPathFactory, name: str, generate: Callable[[Path], Path]) -> Path:
+    """Generate into a folder that the workers of pytest-xdist share; the first one does it."""
+    base = factory.getbasetemp()
+    shared = base.parent if base.name.startswith("popen-") else base
+    folder = shared / f"data-{name}"
+    with (shared / f"data-{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            unfinished = shared / f"unfinished-{name}"
+            unfinished.mkdir(exist_ok=True)
+            generate(unfinished).rename(folder)
+    return folder
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-notes",
+        action="store_true",
+        help="rewrite what grammar_notes/ claim; a changed distance is then a reviewed diff",
+    )

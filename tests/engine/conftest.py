@@ -1,0 +1,49 @@
+"""Engines over one small source in each of its forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from people import CANARY, source
+
+from dpsql.engine.duckdb import DuckDBEngine
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("source")
+    rows = pa.table(
+        {
+            "id": pa.array([1, 2, None], pa.int64()),
+            "word": [CANARY, "7", ""],
+            "price": [0.5, float("nan"), None],
+            "hidden": [CANARY, CANARY, CANARY],
+        }
+    )
+    pq.write_table(rows, folder / "people.parquet")
+    with duckdb.connect(str(folder / "people.duckdb")) as connection:
+        connection.register("rows", rows)
+        connection.execute("CREATE TABLE people AS SELECT * FROM rows")
+        connection.execute("CREATE VIEW looking AS SELECT * FROM people")
+    (folder / "people.csv").write_text(
+        f'id,word,price,hidden\r\n1,{CANARY},0.5,{CANARY}\r\n2,7,nan,{CANARY}\r\n,"",,{CANARY}\r\n',
+        newline="",
+    )
+    return folder
+
+
+@pytest.fixture(scope="session", params=["duckdb", "parquet", "csv"])
+def engine(files: Path, request: pytest.FixtureRequest) -> Iterator[DuckDBEngine]:
+    with DuckDBEngine(source(files, request.param)) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def parquet_engine(files: Path) -> Iterator[DuckDBEngine]:
+    with DuckDBEngine(source(files, "parquet")) as engine:
+        yield engine

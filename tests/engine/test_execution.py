@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import decimal
+import logging
+import pickle
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from people import CANARY
+
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.errors import ExecutionFailed, InterfaceError, InternalError
+
+
+def test_wide_sums_come_out_exactly(parquet_engine: DuckDBEngine) -> None:
+    statement = """
+        SELECT sum(x)::HUGEINT AS total, max(y) AS most
+        FROM (VALUES (9223372036854775807, 170141183460469231731687303715884105727::HUGEINT),
+                     (9223372036854775806, 0)) AS t(x, y)"""
+    table = parquet_engine.execute(statement).table
+    assert table.schema.types == [pa.decimal128(38, 0)] * 2
+    with decimal.localcontext(decimal.Context(prec=50)):
+        found = {
+            name: int(column[0].as_py()) for name, column in zip(*_columns(table), strict=True)
+        }
+    assert found == {"total": 2**64 - 3, "most": 2**127 - 1}
+
+
+def _columns(table: pa.Table) -> tuple[list[str], list[pa.ChunkedArray]]:
+    return table.column_names, table.columns
+
+
+def test_parameters_are_bound(engine: DuckDBEngine) -> None:
+    statement = "SELECT count(*) AS n FROM people WHERE word = $1 AND id < $2"
+    assert engine.execute(statement, [CANARY, 2]).table["n"][0].as_py() == 1
+
+
+def test_registered_tables_live_for_one_statement(engine: DuckDBEngine) -> None:
+    keys = pa.table({"key": [CANARY, None, "x"], "n": pa.array([1, 2, 3], pa.decimal128(38, 0))})
+    statement = 'SELECT "odd ""name".n FROM people JOIN "odd ""name" ON key = word'
+    found = engine.execute(statement, (), {'odd "name': keys})
+    assert found.table["n"].to_pylist() == [Decimal(1)]
+    with pytest.raises(ExecutionFailed):
+        engine.execute(statement)
+
+
+def test_registered_tables_compare_as_the_engine_does(parquet_engine: DuckDBEngine) -> None:
+    numbers = pa.table({"x": [1.0, float("nan"), float("inf"), None]})
+    statement = "SELECT count(*) AS n FROM numbers WHERE x > 5"
+    assert parquet_engine.execute(statement, (), {"numbers": numbers}).table["n"][0].as_py() == 2
+
+
+@pytest.mark.parametrize("name", ["people", "People"])
+def test_a_registered_table_hides_no_declared_one(engine: DuckDBEngine, name: str) -> None:
+    with pytest.raises(InternalError):
+        engine.execute("SELECT * FROM people", (), {name: pa.table({"id": [1]})})
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT CAST(word AS INTEGER) FROM people",
+        "SELECT error(word) FROM people",
+        "SELECT (SELECT word FROM people) AS word",
+        "SELECT 9223372036854775807 + id FROM people",
+        "SELECT word FROM nowhere",
+        "SELEC word FROM people",
+        "SELECT $1 + id FROM people",
+    ],
+)
+def test_a_failure_says_nothing(
+    engine: DuckDBEngine,
+    statement: str,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with caplog.at_level(logging.DEBUG), pytest.raises(ExecutionFailed) as failure:
+        engine.execute(statement)
+    error = failure.value
+    assert error.args == ExecutionFailed().args
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    shown = "".join(traceback.format_exception(error))
+    told = [shown, repr(error), repr(pickle.dumps(error)), caplog.text, *capfd.readouterr()]
+    for text in told:
+        assert CANARY not in text
+        assert "Error:" not in text.replace("ExecutionFailed:", "")
+    assert caplog.text == ""
+
+
+def test_threads_do_not_see_each_other(engine: DuckDBEngine) -> None:
+    def run(worker: int) -> list[int]:
+        found = []
+        for turn in range(40):
+            keys = pa.table({"n": [worker * 1000 + turn]})
+            statement = "SELECT n + $1 AS n FROM keys, people WHERE id = 1"
+            found.append(engine.execute(statement, [0], {"keys": keys}).table["n"][0].as_py())
+        return found
+
+    with ThreadPoolExecutor(2) as workers:
+        results = list(workers.map(run, range(2)))
+    assert results == [[worker * 1000 + turn for turn in range(40)] for worker in range(2)]
+
+
+def test_interrupt_stops_what_runs(parquet_engine: DuckDBEngine) -> None:
+    outcome: list[str] = []
+
+    def run() -> None:
+        try:
+            parquet_engine.execute("SELECT count(*) FROM range(10000000) a, range(100000) b")
+        except ExecutionFailed:
+            outcome.append("stopped")
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    until = time.monotonic() + 20
+    while thread.is_alive() and time.monotonic() < until:
+        parquet_engine.interrupt()
+        thread.join(0.05)
+    assert outcome == ["stopped"]
+    assert parquet_engine.execute("SELECT 1 AS n").table["n"][0].as_py() == 1
+
+
+def test_a_closed_engine_runs_nothing() -> None:
+    engine = postprocessing_engine()
+    engine.close()
+    engine.close()
+    with pytest.raises(InterfaceError):
+        engine.execute("SELECT 1")
+
+
+def test_postprocessing_sees_registered_tables_only(files: Path) -> None:
+    with postprocessing_engine(threads=1) as engine:
+        released = pa.table({"n": [3, 1, 2]})
+        found = engine.execute("SELECT n FROM released ORDER BY n", (), {"released": released})
+        assert found.table["n"].to_pylist() == [1, 2, 3]
+        for statement in (
+            "SELECT * FROM people",
+            f"SELECT * FROM read_parquet('{files}/people.parquet')",
+        ):
+            with pytest.raises(ExecutionFailed):
+                engine.execute(statement)

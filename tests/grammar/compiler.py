@@ -1,0 +1,133 @@
+"""What the compiler says of a query, without any private row: the answers notes are held to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import sqlglot
+from dpsql.emit.relation import emit_plan
+from dpsql.errors import Error
+from dpsql.plan.bounded import Cell
+from dpsql.plan.describe import describe_number
+from dpsql.plan.operator import Limit, Plan
+from dpsql.release.arrow import canonical
+from dpsql.schema.decode import load_schema
+from dpsql.schema.model import Public, Reference, Schema, Table
+from dpsql.session.explain import describe_statistic
+from dpsql.session.fact import SourceFacts
+from dpsql.session.grant import epsilon_of, grant
+from dpsql.session.prepared import Prepared, prepare
+from dpsql.stability.chain import chain, tree
+from grammar.public_rows import public_connection
+
+FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+
+
+@cache
+def schema_of(name: str) -> Schema:
+    return load_schema(FIXTURES / name / "schema.yaml")
+
+
+@dataclass
+class Facts:
+    """Public facts of a fixture: its public rows, and the keys that count as verified."""
+
+    schema: Schema
+    connection: duckdb.DuckDBPyConnection
+    trusted: frozenset[str]
+
+    def verified(self, table: Table) -> bool:
+        if isinstance(table.ownership, Public):
+            return table.key is not None
+        return table.name in self.trusted
+
+    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
+        sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb")
+        found = tuple(
+            tuple(map(canonical, row)) for row in self.connection.execute(sql).fetchall()
+        )
+        return found if len(found) <= at_most else None
+
+    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+        return SourceFacts.referenced(self, reference, at_most)  # type: ignore[arg-type]
+
+    @property
+    def _schema(self) -> Schema:
+        return self.schema
+
+
+@cache
+def prepared(sql: str, schema: str, verified: frozenset[str]) -> Prepared:
+    """`sql` up to the point where it would be charged."""
+    found = schema_of(schema)
+    facts = Facts(found, public_connection(schema), verified)
+    epsilon = Fraction(1)
+    return prepare(sql, found, facts, grant(found, epsilon), "data")
+
+
+def plan(sql: str, schema: str, verified: frozenset[str]) -> str:
+    found = prepared(sql, schema, verified)
+    units = schema_of(schema).neighbors.units_apart
+    parts = [tree(found.plan, units)]
+    parts += [f"{r.name}:\n{chain(r.step.bounded, units)}" for r in found.releases]
+    return "\n".join(parts)
+
+
+def rewritten(sql: str, schema: str, verified: frozenset[str]) -> str:
+    found = prepared(sql, schema, verified)
+    return "\n".join(
+        sqlglot.transpile(r.step.query.sql, read="duckdb", write="duckdb", pretty=True)[0]
+        for r in found.releases
+    )
+
+
+def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
+    lines: list[str] = []
+    for release in prepared(sql, schema, verified).releases:
+        bounded = release.step.bounded
+        for statistic, most in zip(
+            bounded.terms.statistics, release.sensitivity.per_group, strict=True
+        ):
+            worth = describe_number(most * statistic.step)
+            groups = release.sensitivity.groups
+            lines.append(f"{describe_statistic(statistic)} = {worth} in each of {groups} groups")
+        lines += [f"  {note}" for note in bounded.notes]
+        if release.step.measurement.threshold is not None:
+            lines.append(f"  keys appear from {release.step.measurement.threshold} units on")
+    return "\n".join(lines)
+
+
+def loss(sql: str, schema: str, verified: frozenset[str]) -> str:
+    found = prepared(sql, schema, verified).loss
+    if found is None:
+        return "nothing"
+    epsilon = float(epsilon_of(schema_of(schema), found.amount))
+    delta = f", delta = {float(found.delta):g}" if found.delta else ""
+    return f"epsilon = {epsilon:.3f}{delta}"
+
+
+def refused(sql: str, schema: str, verified: frozenset[str]) -> str:
+    """The refusal's SQLSTATE, message, place and hint."""
+    try:
+        prepared(sql, schema, verified)
+    except Error as error:
+        lines = [f"{error.sqlstate}: {error.message}"]
+        if error.at is not None:
+            lines.append(f"at: {sql[error.at.start : error.at.end]}")
+        if error.hint:
+            lines.append(f"hint: {error.hint}")
+        return "\n".join(lines)
+    return "accepted"
+
+
+SAYS = {
+    "plan": plan,
+    "rewritten": rewritten,
+    "sensitivity": sensitivity,
+    "loss": loss,
+    "refused": refused,
+}

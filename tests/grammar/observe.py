@@ -1,0 +1,56 @@
+"""Run a bounded release's own SQL on neighbouring databases, and count what changed."""
+
+from __future__ import annotations
+
+import duckdb
+import pyarrow as pa
+from dpsql.plan.query import EngineQuery
+from dpsql.release.arrow import arrow_array
+from dpsql.session.prepared import PreparedRelease
+
+Groups = dict[tuple[object, ...], tuple[int, ...]]
+
+
+def totals(
+    connection: duckdb.DuckDBPyConnection, release: PreparedRelease, salt: str
+) -> Groups:
+    """The integers of each group, before noise."""
+    query = release.step.query
+    for name, table in domain_tables(query).items():
+        connection.register(name, table)
+    found = connection.execute(query.sql, [salt] if query.salted else []).fetchall()
+    count = len(release.step.bounded.terms.statistics)
+    groups = {tuple(row[: len(row) - count]): tuple(map(int, row[len(row) - count :])) for row in found}
+    assert len(groups) == len(found), "a group came twice"
+    return groups
+
+
+def domain_tables(query: EngineQuery) -> dict[str, pa.Table]:
+    return {
+        domain.name: pa.table(
+            {
+                "cell": pa.array(range(len(domain.cells)), pa.int64()),
+                **{
+                    f"k{n}": arrow_array([cell[n] for cell in domain.cells], kind)
+                    for n, kind in enumerate(domain.types)
+                },
+            }
+        )
+        for domain in query.domains
+    }
+
+
+def check(before: Groups, after: Groups, release: PreparedRelease, where: str) -> None:
+    """What one unit changed is within the derived sensitivity, in every norm."""
+    derived = release.sensitivity
+    zeros = (0,) * len(release.step.bounded.terms.statistics)
+    changed = [key for key in {*before, *after} if before.get(key) != after.get(key)]
+    assert len(changed) <= derived.groups * derived.units, f"groups {changed}: {where}"
+    for place, most in enumerate(derived.per_group):
+        found = [
+            abs(before.get(key, zeros)[place] - after.get(key, zeros)[place]) for key in changed
+        ]
+        shown = f"statistic {place} by {found}, derived {most}: {where}"
+        assert max(found, default=0) <= most, shown
+        assert sum(found) <= derived.groups * most, shown
+        assert sum(x * x for x in found) <= derived.groups * most**2, shown

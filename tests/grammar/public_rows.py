@@ -1,0 +1,57 @@
+"""The fixed public rows of the fixtures that notes are bound against; private tables are empty."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import duckdb
+from dpsql.schema.decode import load_schema
+from dpsql.schema.model import Schema
+
+FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+
+PUBLIC: dict[str, dict[str, list[tuple[object, ...]]]] = {
+    "clinic": {
+        "regions": [(1, "north"), (2, "south")],
+        # Two doctors of one specialty and region: keys of joins repeat, and one has no region.
+        "doctors": [(1, "surgery", 1), (2, "surgery", 1), (3, "general", 2), (4, "eye", None)],
+    },
+    "tpch": {
+        "region": [(0, "AFRICA", ""), (2, "ASIA", "")],
+        "nation": [(5, "ETHIOPIA", 0, ""), (8, "INDIA", 2, ""), (12, "JAPAN", 2, "")],
+        "supplier": [(1, "S1", "", 8, "", 0, ""), (2, "S2", "", 12, "", 0, "")],
+        "part": [
+            (1, "green tin", "", "Brand#12", "PROMO TIN", 3, "SM BOX", 901, ""),
+            (2, "red brass", "", "Brand#23", "LARGE BRASS", 8, "MED BOX", 902, ""),
+        ],
+        "partsupp": [(1, 1, 10, 5, ""), (1, 2, 10, 6, ""), (2, 1, 10, 7, "")],
+    },
+}
+
+
+@cache
+def public_connection(schema: str) -> duckdb.DuckDBPyConnection:
+    """A database with the fixture's tables: public ones filled, private ones empty."""
+    connection = duckdb.connect()
+    create_tables(connection, load_schema(FIXTURES / schema / "schema.yaml"), PUBLIC[schema])
+    return connection
+
+
+def create_tables(
+    connection: duckdb.DuckDBPyConnection,
+    schema: Schema,
+    rows: dict[str, list[tuple[object, ...]]],
+    world: str = "main",
+) -> None:
+    """Every declared table with `rows`, in the namespace `world`."""
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {world}")
+    for table in schema.tables.values():
+        columns = ", ".join(f'"{c.name}" {c.type}' for c in table.columns.values())
+        connection.execute(f'CREATE TABLE {world}."{table.name}" ({columns})')
+        found = rows.get(table.name, [])
+        if found:
+            row = f"({', '.join('?' for _ in table.columns)})"
+            marks = ", ".join([row] * len(found))
+            values = [value for cells in found for value in cells]
+            connection.execute(f'INSERT INTO {world}."{table.name}" VALUES {marks}', values)

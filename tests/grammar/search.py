@@ -1,0 +1,70 @@
+"""Neighbouring databases side by side in one engine, made once for all queries of a schema."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+
+import duckdb
+from dpsql.session.prepared import PreparedRelease
+from grammar.compiler import schema_of
+from grammar.observe import Groups, totals
+from grammar.public_rows import PUBLIC, create_tables
+from grammar.worlds import Rows, Unit, neighbours
+
+
+
+WORLDS = int(os.environ.get("DPSQL_WORLDS", "8"))
+"""Random databases for each schema; each has three or four neighbours."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The namespaces of a database and of the same without `unit`; `rows` are the full one's."""
+
+    full: str
+    without: str
+    unit: Unit
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class Search:
+    """All pairs of one schema, and the engine that holds them."""
+
+    connection: duckdb.DuckDBPyConnection
+    pairs: tuple[Pair, ...]
+
+    def relevant(self, kind: str) -> list[Pair]:
+        """The pairs whose unit is of `kind`: no other unit's rows are read."""
+        return [p for p in self.pairs if kind in (p.unit[0], f"row of {p.unit[1]}")]
+
+    def totals(self, world: str, release: PreparedRelease, salt: str) -> Groups:
+        """The integers of each group, before noise, in one database."""
+        self.connection.execute(f"SET schema = '{world}'")
+        return totals(self.connection, release, salt)
+
+
+@cache
+def search(name: str, verified: frozenset[str], seed: int = 0) -> Search:
+    """Random databases of the fixture `name` whose `verified` keys hold, with all neighbours."""
+    schema, public = schema_of(name), PUBLIC[name]
+    random = Random(f"{name}{sorted(verified)}{seed}")
+    connection = duckdb.connect(config={"threads": 1})
+    pairs: list[Pair] = []
+    for number in range(WORLDS):
+        full = f"w{number}"
+        for place, pair in enumerate(neighbours(schema, public, random, verified)):
+            if place == 0:
+                create_tables(connection, schema, _shuffled(pair.full, random), full)
+            without = f"{full}_{place}"
+            create_tables(connection, schema, _shuffled(pair.without, random), without)
+            pairs.append(Pair(full, without, pair.unit, pair.full))
+    return Search(connection, tuple(pairs))
+
+
+def _shuffled(rows: Rows, random: Random) -> Rows:
+    """In an order of their own: nothing may follow from it."""
+    return {name: random.sample(found, len(found)) for name, found in rows.items()}

@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+import pytest
+from ledger_world import PURE, TENTH, Place, charge, terms
+
+from dpsql.errors import (
+    BadParameter,
+    BudgetSpent,
+    ExecutionFailed,
+    InterfaceError,
+    OperationalError,
+)
+from dpsql.ledger.entry import Burned, Charged, Opened, Released
+from dpsql.ledger.ledger import Ledger
+from dpsql.ledger.request import State
+from dpsql.privacy.loss import Accounting, PrivacyLoss
+
+APPROX = Accounting.APPROX
+
+
+def spent(ledger: Ledger) -> Fraction:
+    return ledger.balance().spent.amount
+
+
+def test_thirty_charges_of_a_tenth_are_three(place: Place) -> None:
+    with place.open(terms(3)) as ledger:
+        for number in range(30):
+            ledger.charge(charge(number))
+        assert spent(ledger) == 3
+        assert ledger.balance().left == 0
+        with pytest.raises(BudgetSpent):
+            ledger.charge(charge("one more", Fraction(1, 10**18)))
+
+
+def test_a_charge_of_the_whole_cap_passes_though_it_is_no_number_of_units(place: Place) -> None:
+    with place.open(terms(Fraction(1, 3))) as ledger:
+        ledger.charge(charge(1, Fraction(1, 3)))
+        assert ledger.balance().left == 0
+
+
+def test_a_charge_just_above_the_cap_is_refused(place: Place) -> None:
+    with place.open(terms(Fraction(1, 3))) as ledger, pytest.raises(BudgetSpent):
+        ledger.charge(charge(1, Fraction(1, 3) + Fraction(1, 10**40)))
+
+
+def test_thirds_are_rounded_up(place: Place) -> None:
+    with place.open(terms(1)) as ledger:
+        ledger.charge(charge(1, Fraction(1, 3)))
+        ledger.charge(charge(2, Fraction(1, 3)))
+        assert Fraction(2, 3) < spent(ledger) < Fraction(2, 3) + Fraction(1, 10**23)
+        with pytest.raises(BudgetSpent):
+            ledger.charge(charge(3, Fraction(1, 3)))
+
+
+def test_a_refused_charge_leaves_no_trace(place: Place) -> None:
+    with place.open(terms(1)) as ledger:
+        before = list(ledger.history())
+        with pytest.raises(BudgetSpent):
+            ledger.charge(charge(1, 2))
+        assert list(ledger.history()) == before
+        assert ledger.charge(charge(1, 1)).fresh
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (charge(9, 6), "not enough budget is left: dataset ε 5.9"),
+        (charge(9, 1, own=1), "not enough budget is left: dataset ε 5.9, analyst ε 0.9"),
+        (
+            charge(9, 6, analyst="bob", own=7),
+            "not enough budget is left: dataset ε 5.9, analyst ε 7",
+        ),
+    ],
+)
+def test_a_refusal_names_what_is_left_and_nothing_else(
+    place: Place, asked: object, message: str
+) -> None:
+    with place.open(terms(6)) as ledger:
+        ledger.charge(charge(1))
+        with pytest.raises(BudgetSpent, match=f"^{re.escape(message)}$") as refusal:
+            ledger.charge(asked)
+    assert (refusal.value.sqlstate, refusal.value.detail, refusal.value.hint) == ("53400", "", "")
+
+
+def test_a_zcdp_ledger_speaks_of_rho(place: Place) -> None:
+    rho = terms(TENTH, Fraction(1, 10**6), Accounting.ZCDP, conversion=Fraction(1, 10**6))
+    with place.open(rho) as ledger, pytest.raises(BudgetSpent, match=r"dataset ρ 0\.1, dataset δ"):
+        ledger.charge(charge(1, 1, Fraction(1, 10**7), accounting=Accounting.ZCDP))
+
+
+def test_delta_adds_up_beside_the_amount(place: Place) -> None:
+    delta = Fraction(1, 10**6)
+    with place.open(terms(10, 3 * delta, APPROX)) as ledger:
+        for number in range(3):
+            ledger.charge(charge(number, TENTH, delta, accounting=APPROX))
+        assert ledger.balance().delta_left == 0
+        with pytest.raises(BudgetSpent, match=r"dataset ε 9\.7, dataset δ 0$"):
+            ledger.charge(charge(4, TENTH, Fraction(1, 10**20), accounting=APPROX))
+
+
+def test_when_delta_is_spent_charges_without_it_go_on(place: Place) -> None:
+    with place.open(terms(10, Fraction(1, 10**6), APPROX)) as ledger:
+        ledger.charge(charge(1, TENTH, Fraction(1, 10**6), accounting=APPROX))
+        assert ledger.charge(charge(2, accounting=APPROX)).fresh
+
+
+def test_all_analysts_together_stay_below_the_datasets_cap(place: Place) -> None:
+    with place.open(terms(1)) as ledger:
+        for number in range(10):
+            ledger.charge(charge(number, analyst=f"sybil {number}", own=1))
+        with pytest.raises(BudgetSpent):
+            ledger.charge(charge(10, analyst="sybil 10", own=1))
+        assert spent(ledger) == 1
+
+
+def test_an_analysts_cap_binds_that_analyst_alone(place: Place) -> None:
+    with place.open() as ledger:
+        ledger.charge(charge(1, TENTH, own=TENTH))
+        with pytest.raises(BudgetSpent):
+            ledger.charge(charge(2, own=TENTH))
+        assert ledger.charge(charge(3, analyst="bob", own=TENTH)).fresh
+        assert ledger.balance("alice", TENTH).left == 0
+        assert ledger.balance("bob").spent == PrivacyLoss(PURE, TENTH)
+        assert ledger.balance("carol").spent == PrivacyLoss(PURE, Fraction(0))
+
+
+def test_an_analysts_cap_may_fall_below_what_they_spent(place: Place) -> None:
+    with place.open() as ledger:
+        ledger.charge(charge(1, 2))
+        with pytest.raises(BudgetSpent, match=r"analyst ε 0$"):
+            ledger.charge(charge(2, own=1))
+        assert ledger.charge(charge(3, own=3)).fresh
+
+
+def test_the_same_request_is_charged_once(place: Place) -> None:
+    with place.open() as ledger:
+        first = ledger.charge(charge("a"))
+        again = ledger.charge(charge("a"))
+        assert (first.fresh, again.fresh) == (True, False)
+        assert replace(again, fresh=True) == first
+        assert spent(ledger) == TENTH
+
+
+@pytest.mark.parametrize(
+    "other",
+    [charge("a", request_hash="other"), charge("a", analyst="bob")],
+    ids=["other hash", "other analyst"],
+)
+def test_a_request_id_is_bound_to_its_request(place: Place, other: object) -> None:
+    with place.open() as ledger:
+        ledger.release(ledger.charge(charge("a")), b"alice's")
+        with pytest.raises(BadParameter, match="used for another request"):
+            ledger.charge(other)
+        assert spent(ledger) == TENTH
+
+
+def test_an_answer_is_replayed_byte_for_byte(place: Place) -> None:
+    answer = bytes(range(256)) * 100
+    with place.open() as ledger:
+        ledger.release(ledger.charge(charge("a")), answer)
+        again = ledger.charge(charge("a"))
+        assert (again.state, ledger.replay(again)) == (State.RELEASED, answer)
+    with place.open() as ledger:
+        assert ledger.replay(ledger.charge(charge("a"))) == answer
+        assert spent(ledger) == TENTH
+
+
+def test_a_burned_request_stays_charged_and_has_no_answer(place: Place) -> None:
+    with place.open() as ledger:
+        ledger.burn(ledger.charge(charge("a")))
+        again = ledger.charge(charge("a"))
+        assert (again.state, again.fresh) == (State.BURNED, False)
+        with pytest.raises(ExecutionFailed):
+            ledger.replay(again)
+        assert spent(ledger) == TENTH
+
+
+def test_a_running_request_has_no_answer_yet(place: Place) -> None:
+    with place.open() as ledger:
+        receipt = ledger.charge(charge("a"))
+        with pytest.raises(OperationalError, match="still running"):
+            ledger.replay(receipt)
+
+
+def test_a_charge_answers_once(place: Place) -> None:
+    with place.open() as ledger:
+        receipt = ledger.charge(charge("a"))
+        ledger.release(receipt, b"first draw")
+        for settle in (lambda: ledger.release(receipt, b"second"), lambda: ledger.burn(receipt)):
+            with pytest.raises(InterfaceError, match="released already"):
+                settle()
+        assert ledger.replay(receipt) == b"first draw"
+
+
+def test_a_repeated_request_may_not_be_run_again(place: Place) -> None:
+    with place.open() as ledger:
+        ledger.charge(charge("a"))
+        with pytest.raises(InterfaceError, match="isn't run again"):
+            ledger.release(ledger.charge(charge("a")), b"second draw")
+
+
+def test_a_receipt_of_another_ledger_is_refused(place: Place) -> None:
+    with place.open() as ledger:
+        receipt = ledger.charge(charge("a"))
+        for forged in (
+            replace(receipt, hash="0" * 64),
+            replace(receipt, seq=1),
+            replace(receipt, request_id="b"),
+        ):
+            with pytest.raises(InterfaceError, match="another ledger"):
+                ledger.release(forged, b"")
+
+
+def test_a_clock_that_goes_back_never_lowers_the_recorded_time(place: Place) -> None:
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    times = iter([noon, noon - timedelta(days=1), noon + timedelta(days=40), noon])
+    with place.open(clock=lambda: next(times, noon)) as ledger:
+        for number in range(4):
+            ledger.charge(charge(number))
+        recorded = [entry.at for entry in ledger.history()]
+        late = noon + timedelta(days=40)
+        assert recorded == [noon, noon, late, late, late]
+
+
+def test_history_says_what_happened(place: Place) -> None:
+    with place.open() as ledger:
+        asked = charge("a", own=1)
+        ledger.release(ledger.charge(asked), b"42")
+        ledger.burn(ledger.charge(charge("b")))
+        opened, charged, released, _, burned = (entry.event for entry in ledger.history())
+    assert isinstance(opened, Opened)
+    assert opened.terms == terms()
+    assert isinstance(charged, Charged)
+    assert (charged.loss, charged.query) == (asked.loss, asked.query)
+    assert charged.detail == asked.detail
+    assert released == Released("a", hashlib.sha256(b"42").hexdigest(), ())
+    assert burned == Burned("b", abandoned=False)
+
+
+def test_history_goes_on_beyond_one_batch(place: Place) -> None:
+    with place.open(terms(100)) as ledger:
+        for number in range(600):
+            ledger.charge(charge(number))
+        assert [entry.seq for entry in ledger.history()] == list(range(1, 602))
+
+
+def test_an_audit_confirms_receipts(place: Place) -> None:
+    with place.open() as ledger:
+        receipts = [ledger.charge(charge(number)) for number in range(3)]
+        report = ledger.verify(*receipts)
+        assert (report.entries, report.hash) == (4, receipts[-1].hash)
+        assert report.accounts[""].loss(PURE).amount == 3 * TENTH
+
+
+def test_a_closed_ledger_refuses_everything(place: Place) -> None:
+    ledger = place.open()
+    ledger.close()
+    ledger.close()
+    with pytest.raises(InterfaceError, match="closed"):
+        ledger.charge(charge(1))
+
+
+def test_closing_burns_what_still_runs(place: Place) -> None:
+    with place.open() as ledger:
+        ledger.charge(charge("a"))
+    with place.open() as ledger:
+        assert ledger.charge(charge("a")).state is State.BURNED
+        assert spent(ledger) == TENTH
+
+
+def test_a_charge_costs_the_same_however_long_the_history(place: Place) -> None:
+    with place.open(terms(100)) as ledger:
+        run = ledger._store._run
+        rows: list[int] = []
+
+        def counted(query: str, *values: object) -> list[tuple[object, ...]]:
+            found = run(query, *values)
+            rows.append(len(found))
+            return found
+
+        ledger._store._run = counted
+        costs = []
+        for number in range(50):
+            rows.clear()
+            ledger.release(ledger.charge(charge(number)), b"")
+            costs.append((len(rows), sum(rows)))
+        # The first finds no account of the analyst; from the second on nothing depends on length.
+        assert len(set(costs[1:])) == 1
+
+
+def test_a_commit_waits_for_the_disk(place: Place) -> None:
+    with place.open() as ledger:
+        settings = {
+            name: ledger._chain.database.run(f"PRAGMA {name}")[0][0]
+            for name in ("journal_mode", "synchronous", "fullfsync", "busy_timeout")
+        }
+        full = 2
+        assert settings == {
+            "journal_mode": "wal",
+            "synchronous": full,
+            "fullfsync": 1,
+            "busy_timeout": 30_000,
+        }

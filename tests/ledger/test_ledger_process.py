@@ -1,0 +1,162 @@
+"""Several processes and threads at one ledger."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from ledger_world import PROCESSES, TENTH, Place, charge, place_in, run, terms
+
+from dpsql.errors import BudgetSpent, InterfaceError
+from dpsql.ledger.entry import Burned
+from dpsql.ledger.opening import live_folder
+from dpsql.ledger.request import State
+
+
+def spend_all(place: Place, who: int, tries: int, granted: Path) -> None:
+    with place.open(terms(100)) as ledger, granted.open("w") as file:
+        for number in range(tries):
+            try:
+                ledger.charge(charge(f"{who}-{number}", 1, analyst=f"analyst {who}"))
+            except BudgetSpent:
+                continue
+            print(number, file=file)
+
+
+def test_eight_processes_spend_the_cap_exactly(place: Place, tmp_path: Path) -> None:
+    # All eight find no ledger, so they also race to create it.
+    logs = [tmp_path / f"granted {who}" for who in range(8)]
+    running = [
+        PROCESSES.Process(target=spend_all, args=(place, who, 200, log))
+        for who, log in enumerate(logs)
+    ]
+    for process in running:
+        process.start()
+    for process in running:
+        process.join(60)
+        assert process.exitcode == 0
+        process.close()
+    granted = [len(log.read_text().splitlines()) for log in logs]
+    assert sum(granted) == 100
+    with place.open(terms(100)) as ledger:
+        assert ledger.balance().left == 0
+        assert [ledger.balance(f"analyst {who}").spent.amount for who in range(8)] == granted
+        ledger.verify()
+
+
+def create(place: Place) -> None:
+    place.open().close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attempt", range(6))
+def test_processes_that_create_one_ledger_agree(place: Place, attempt: int) -> None:
+    assert attempt >= 0
+    running = [PROCESSES.Process(target=create, args=(place,)) for _ in range(6)]
+    for process in running:
+        process.start()
+    for process in running:
+        process.join(60)
+        assert process.exitcode == 0
+        process.close()
+
+
+def test_threads_share_an_open_ledger(place: Place) -> None:
+    with place.open(terms(5)) as ledger, ThreadPoolExecutor(8) as pool:
+
+        def spend(number: int) -> bool:
+            try:
+                receipt = ledger.charge(charge(number))
+            except BudgetSpent:
+                return False
+            ledger.release(receipt, str(number).encode())
+            return True
+
+        assert sum(pool.map(spend, range(100))) == 50
+        assert ledger.balance().left == 0
+        ledger.verify()
+
+
+def test_one_request_sent_by_many_threads_runs_once(place: Place) -> None:
+    start = threading.Barrier(8)
+    with place.open() as ledger, ThreadPoolExecutor(8) as pool:
+
+        def ask(_: int) -> bool:
+            start.wait()
+            return ledger.charge(charge("the same")).fresh
+
+        assert sorted(pool.map(ask, range(8))) == [False] * 7 + [True]
+        assert ledger.balance().spent.amount == TENTH
+
+
+def charge_and_die(place: Place) -> None:
+    place.open().charge(charge("abandoned"))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_what_a_dead_process_ran_is_burned_at_the_next_opening(place: Place) -> None:
+    assert run(charge_and_die, place) == -signal.SIGKILL
+    with place.open() as ledger:
+        assert Burned("abandoned", abandoned=True) in [e.event for e in ledger.history()]
+        assert ledger.balance().spent.amount == TENTH
+
+
+def test_what_a_dead_process_ran_is_burned_when_it_is_asked_again(place: Place) -> None:
+    with place.open() as ledger:
+        assert run(charge_and_die, place) == -signal.SIGKILL
+        receipt = ledger.charge(charge("abandoned"))
+        assert (receipt.state, receipt.fresh) == (State.BURNED, False)
+        ledger.verify()
+
+
+def look_at(place: Place) -> None:
+    with place.open() as ledger:
+        assert ledger.charge(charge("slow")).state is State.CHARGED
+
+
+def test_what_a_living_process_runs_is_left_alone(place: Place) -> None:
+    with place.open() as ledger:
+        receipt = ledger.charge(charge("slow"))
+        assert run(look_at, place) == 0
+        # An opening in the same process, and its end, don't take the sign of life down either.
+        place.open().close()
+        assert run(look_at, place) == 0
+        ledger.release(receipt, b"at last")
+        assert ledger.replay(receipt) == b"at last"
+
+
+def test_signs_of_life_are_taken_down(place: Place) -> None:
+    assert run(charge_and_die, place) == -signal.SIGKILL
+    with place.open() as ledger:
+        folder = live_folder(ledger._chain)
+        assert len(list(folder.iterdir())) == 1
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_may_not_use_its_parents_ledger(place: Place) -> None:
+    with place.open() as ledger:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                ledger.charge(charge(1))
+            except InterfaceError:
+                ledger.close()
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0
+        assert ledger.charge(charge(1)).fresh
+
+
+def test_two_datasets_have_two_budgets(tmp_path: Path) -> None:
+    first, second = place_in(tmp_path, "first"), place_in(tmp_path, "second")
+    with first.open(terms(1)) as one, second.open(terms(1, dataset="clinic")) as other:
+        one.charge(charge(1, 1))
+        assert other.charge(charge(1, 1)).fresh

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from ledger_world import PURE, TENTH, Place, charge
+
+from dpsql.errors import BadParameter, BudgetSpent
+from dpsql.ledger.ledger import Ledger
+from dpsql.ledger.request import Kept
+from dpsql.privacy.loss import PrivacyLoss
+
+KEY, OTHER = "a" * 64, "b" * 64
+
+
+def kept(key: str = KEY, answer: bytes = b"noisy", amount: Fraction = TENTH) -> Kept:
+    return Kept(key, answer, PrivacyLoss(PURE, amount))
+
+
+def release(ledger: Ledger, request: str, *keep: Kept, analyst: str = "bob") -> None:
+    receipt = ledger.charge(charge(request, len(keep) * TENTH, analyst=analyst))
+    ledger.release(receipt, b"the whole answer", keep)
+
+
+def amount(ledger: Ledger, analyst: str | None = None) -> Fraction:
+    return ledger.balance(analyst).spent.amount
+
+
+def test_who_paid_sees_it_again_for_nothing(place: Place) -> None:
+    with place.open() as ledger:
+        release(ledger, "1", kept())
+        entries = len(list(ledger.history()))
+        assert ledger.view([KEY], "bob", TENTH, "p") == (b"noisy",)
+        assert len(list(ledger.history())) == entries
+
+
+def test_another_reader_pays_once_from_their_own_cap_alone(place: Place) -> None:
+    with place.open() as ledger:
+        release(ledger, "1", kept())
+        assert not ledger.seen(KEY, "alice")
+        for _ in range(3):
+            assert ledger.view([KEY], "alice", Fraction(1), "p") == (b"noisy",)
+        assert ledger.seen(KEY, "alice")
+        assert (amount(ledger), amount(ledger, "alice")) == (TENTH, TENTH)
+        ledger.verify()
+
+
+def test_a_reader_beyond_their_cap_is_refused(place: Place) -> None:
+    with place.open() as ledger:
+        release(ledger, "1", kept(), kept(OTHER))
+        with pytest.raises(BudgetSpent, match=r"analyst ε 0\.15$"):
+            ledger.view([KEY, OTHER], "alice", Fraction(3, 20), "p")
+        assert amount(ledger, "alice") == 0
+        assert not ledger.seen(KEY, "alice")
+        assert ledger.view([KEY], "alice", Fraction(3, 20), "p") == (b"noisy",)
+
+
+def test_a_reader_without_a_cap_is_recorded(place: Place) -> None:
+    with place.open() as ledger:
+        release(ledger, "1", kept())
+        ledger.view([KEY], "alice", None, "p")
+        assert amount(ledger, "alice") == TENTH
+
+
+def test_several_releases_of_a_statement_are_kept_apart(place: Place) -> None:
+    with place.open() as ledger:
+        release(ledger, "1", kept(), kept(OTHER, b"other"))
+        assert ledger.view([OTHER, KEY, OTHER], "alice", None, "p") == (
+            b"other",
+            b"noisy",
+            b"other",
+        )
+        assert amount(ledger, "alice") == 2 * TENTH
+
+
+def test_the_first_answer_of_a_key_stays(place: Place) -> None:
+    with place.open() as ledger:
+        release(ledger, "1", kept(answer=b"first"))
+        release(ledger, "2", kept(answer=b"second"), analyst="carol")
+        assert ledger.view([KEY], "carol", None, "p") == (b"first",)
+        ledger.verify()
+
+
+def test_kept_releases_outlive_the_process(place: Place) -> None:
+    with place.open() as ledger:
+        release(ledger, "1", kept())
+    with place.open() as ledger:
+        found = ledger.stored(KEY)
+        assert found is not None
+        assert found.loss.amount == TENTH
+        assert ledger.view([KEY], "bob", None, "p") == (b"noisy",)
+
+
+def test_what_is_not_kept_is_not_there(place: Place) -> None:
+    with place.open() as ledger:
+        assert ledger.stored(KEY) is None
+        with pytest.raises(BadParameter, match="no release is kept"):
+            ledger.view([KEY], "alice", None, "p")
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        [kept("short")],
+        [kept("A" * 64)],
+        [kept(amount=Fraction(2))],
+        [kept(), kept(OTHER)],
+        [kept(amount=TENTH / 2), kept(amount=TENTH / 2)],
+    ],
+    ids=["short key", "upper case", "dearer than the charge", "dearer together", "one key twice"],
+)
+def test_releases_that_were_not_paid_for_are_not_kept(place: Place, keep: list[Kept]) -> None:
+    with place.open() as ledger:
+        receipt = ledger.charge(charge(1, TENTH))
+        with pytest.raises(BadParameter):
+            ledger.release(receipt, b"", keep)
+        ledger.release(receipt, b"")

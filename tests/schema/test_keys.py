@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import duckdb
+import pytest
+from shop import load
+
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.keys import KeyRecord, duplicate_free, record_path, verified, verify_keys
+from dpsql.schema.model import Schema
+
+TEXT = """\
+dataset: shop
+source: shop.duckdb
+units: {person: {table: people, key: id}}
+tables:
+  people: {key: id, unit: person}
+  visits: {key: [id, day], unit: {column: id, references: people.id}, columns: {day: {}}}
+  towns: {public: true}
+budget: {epsilon: 1}
+"""
+
+
+def database(folder: Path, people: str, visits: str) -> Schema:
+    path = folder / "shop.duckdb"
+    path.unlink(missing_ok=True)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(f"CREATE TABLE people AS SELECT * FROM (VALUES {people}) AS t(id)")
+        connection.execute(f"CREATE TABLE visits AS SELECT * FROM (VALUES {visits}) AS t(id, day)")
+        connection.execute("CREATE TABLE towns AS SELECT 1 AS town")
+    return load(folder, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("people", "visits", "holds"),
+    [
+        ("(1), (2)", "(1, 1), (1, 2), (2, 1)", {"people": True, "visits": True}),
+        ("(1), (1)", "(1, 1), (1, 2)", {"people": False, "visits": True}),
+        ("(1), (2)", "(1, 1), (1, 1)", {"people": True, "visits": False}),
+        ("(1), (NULL)", "(1, NULL), (1, 2)", {"people": False, "visits": False}),
+    ],
+)
+def test_keys_are_checked_on_the_rows(
+    tmp_path: Path, people: str, visits: str, holds: dict[str, bool]
+) -> None:
+    schema = database(tmp_path, people, visits)
+    with DuckDBEngine(engine_source(schema)) as engine:
+        assert verify_keys(schema, engine) == holds
+        true = {name for name, held in holds.items() if held}
+        assert verified(schema, engine.fingerprint()) == true
+
+
+def test_an_empty_table_has_no_duplicates(tmp_path: Path) -> None:
+    schema = database(tmp_path, "(1)", "(1, 1)")
+    with duckdb.connect(str(schema.source.path)) as connection:
+        connection.execute("DELETE FROM people")
+    with DuckDBEngine(engine_source(schema)) as engine:
+        assert duplicate_free(engine, "people", ["id"])
+
+
+def test_another_version_of_the_data_has_no_verified_keys(tmp_path: Path) -> None:
+    schema = database(tmp_path, "(1)", "(1, 1)")
+    with DuckDBEngine(engine_source(schema)) as engine:
+        verify_keys(schema, engine)
+        before = engine.fingerprint()
+    schema = database(tmp_path, "(1), (1)", "(1, 1)")
+    with DuckDBEngine(engine_source(schema)) as engine:
+        assert engine.fingerprint() != before
+        assert verified(schema, engine.fingerprint()) == frozenset()
+
+
+def test_another_key_of_the_same_table_is_not_verified(tmp_path: Path) -> None:
+    schema = database(tmp_path, "(1)", "(1, 1), (1, 2)")
+    with DuckDBEngine(engine_source(schema)) as engine:
+        verify_keys(schema, engine)
+        narrower = load(tmp_path, TEXT.replace("[id, day]", "day"))
+        assert verified(narrower, engine.fingerprint()) == {"people"}
+
+
+def test_the_record_is_its_owners_alone(tmp_path: Path) -> None:
+    schema = load_only(tmp_path)
+    path = record_path(schema)
+    KeyRecord("f", frozenset({"people(id)"})).save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert path.parent == schema.ledger.parent
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert verified(schema, "f") == {"people"}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"null",
+        b"[]",
+        b"{}",
+        b"7",
+        b'{"f": null}',
+        b'{"f": ["people(id)", 1]}',
+        b'{"f": "people(id)"}',
+        b'{"f": {"people(id)": 1}}',
+        b'{"f": ["people(id)"], "g": []}',
+        b"[" * 100000,
+    ],
+)
+def test_a_damaged_record_verifies_nothing(tmp_path: Path, damage: bytes) -> None:
+    schema = load_only(tmp_path)
+    path = record_path(schema)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(damage)
+    assert verified(schema, "f") == frozenset()
+    KeyRecord("f", frozenset({"people(id)"})).save(path)
+    assert json.loads(path.read_text()) == {"f": ["people(id)"]}
+
+
+def test_a_missing_record_verifies_nothing(tmp_path: Path) -> None:
+    assert verified(load_only(tmp_path), "f") == frozenset()
+
+
+def load_only(folder: Path) -> Schema:
+    return database(folder, "(1)", "(1, 1)")
