@@ -21,7 +21,7 @@ class Span:
     end: int
 
 
-class Warning(Exception):  # noqa: A001, N818 - PEP 249 names it so
+class Warning(Exception):  # noqa: A001 - PEP 249 names it so
     """Important warnings; dpsql raises none, PEP 249 asks for the name."""
 
 

@@ -8,12 +8,13 @@ wrong rules; it proves nothing.
 from __future__ import annotations
 
 import pytest
-from dpsql.stability.lineage import unit_kind
 from grammar.compiler import prepared, schema_of
 from grammar.notes import Claim, accepted
 from grammar.observe import check
 from grammar.public_rows import PUBLIC
 from grammar.search import search
+
+from dpsql.stability.lineage import unit_kind
 
 pytestmark = pytest.mark.bounds
 

@@ -93,7 +93,7 @@ def _common(left: SqlType, right: SqlType) -> SqlType | None:
             return Double(32) if right == Double(32) else Double()
         case (_, Double()) if is_number(left):
             return Double()
-        case (Integer() | Decimal()), (Integer() | Decimal()):
+        case ((Integer() | Decimal()), (Integer() | Decimal())):
             a, b = as_decimal(left), as_decimal(right)
             scale = max(a.scale, b.scale)
             whole = max(a.precision - a.scale, b.precision - b.scale)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from collections.abc import Callable
-from fractions import Fraction
 
 from sqlglot import exp
 
 from dpsql.bind import literal as constant
 from dpsql.bind.allow import only, refused
+from dpsql.bind.call import bind_call, function_call, unknown_function
 from dpsql.bind.coercion import arithmetic_type, common_type, is_comparable, is_number
+from dpsql.bind.interval import shift
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
-from dpsql.errors import Refused, TypeFault, UnknownFunction
+from dpsql.errors import Refused, TypeFault
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
     And,
     Arithmetic,
     ArithmeticOperator,
-    Call,
     Case,
     Cast,
     Compare,
@@ -64,19 +64,6 @@ _ARITHMETIC: dict[type[exp.Expr], ArithmeticOperator] = {
     exp.Sub: ArithmeticOperator.SUBTRACT,
     exp.Mul: ArithmeticOperator.MULTIPLY,
     exp.Div: ArithmeticOperator.DIVIDE,
-}
-
-_NAMED: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
-    # sqlglot gives common functions nodes of their own; these are their names and arguments.
-    exp.Lower: ("lower", ("this",)),
-    exp.Upper: ("upper", ("this",)),
-    exp.Length: ("length", ("this",)),
-    exp.Substring: ("substring", ("this", "start", "length")),
-    exp.Year: ("year", ("this",)),
-    exp.Month: ("month", ("this",)),
-    exp.Day: ("day", ("this",)),
-    exp.Greatest: ("greatest", ("this", "expressions", "ignore_nulls")),
-    exp.Least: ("least", ("this", "expressions", "ignore_nulls")),
 }
 
 
@@ -129,10 +116,6 @@ class ExpressionBinder:
                 return self._in(node)
             case exp.Is():
                 return self._is(node)
-            case exp.Like() | exp.ILike():
-                name = "like" if isinstance(node, exp.Like) else "ilike"
-                only(node, "this", "expression")
-                return self._call(node, name, [node.this, node.expression])
             case exp.Case():
                 return self._case(node)
             case exp.If():
@@ -145,14 +128,6 @@ class ExpressionBinder:
                 return Case((When(equal, Literal(None, left.type)),), left, left.type)
             case exp.Cast() | exp.TryCast():
                 return self._cast(node)
-            case exp.Extract():
-                part = node.this.name.lower()
-                if part not in FUNCTIONS:
-                    raise UnknownFunction(f"extract({part} …) has no rule", at=span(node))
-                return self._call(node, part, [node.expression])
-            case exp.Anonymous():
-                only(node, "this", "expressions")
-                return self._call(node, node.name.lower(), node.expressions)
             case _:
                 return self._by_class(node)
 
@@ -160,13 +135,10 @@ class ExpressionBinder:
         if type(node) in _COMPARISONS:
             only(node, "this", "expression")
             return self._compare(_COMPARISONS[type(node)], node.this, node.expression)
-        if type(node) in _NAMED:
-            name, places = _NAMED[type(node)]
-            only(node, *places)
-            return self._call(node, name, _arguments(node, places))
-        if isinstance(node, exp.Func):
-            raise unknown_function(node)
-        raise refused(node)
+        call = function_call(node)
+        if call is None:
+            raise refused(node)
+        return self._call(node, *call)
 
     def condition(self, node: exp.Expr) -> Expression:
         """A boolean expression."""
@@ -211,7 +183,7 @@ class ExpressionBinder:
     def _shifted(self, node: exp.Expr) -> Expression:
         """A constant date moved by an interval: DuckDB makes it a timestamp."""
         base = self.bind(node.this)
-        if not isinstance(base, Literal) or not isinstance(base.value, datetime.date):
+        if not isinstance(base, Literal) or not isinstance(base.value, dt.date):
             raise Refused(
                 "an interval can be added to a constant date only",
                 at=span(node),
@@ -219,9 +191,9 @@ class ExpressionBinder:
                 note="scalar_functions",
             )
         start = constant.cast(base, Timestamp(), span(node)).value
-        assert isinstance(start, datetime.datetime)
+        assert isinstance(start, dt.datetime)
         sign = 1 if isinstance(node, exp.Add) else -1
-        return Literal(_shift(start, node.expression, sign), Timestamp())
+        return Literal(shift(start, node.expression, sign), Timestamp())
 
     def _connective(self, node: exp.Expr) -> Expression:
         kind = type(node)
@@ -318,22 +290,7 @@ class ExpressionBinder:
         bound = [self.bind(argument) for argument in arguments]
         if function.unify:
             bound = self.unify(bound, arguments)
-        values = tuple(bound)
-        result = function.result(tuple(value.type for value in values))
-        if result is None:
-            kinds = ", ".join(str(value.type) for value in values)
-            raise TypeFault(
-                f"{name}({kinds}) has no rule", at=span(node), hint=f"write {function.usage}"
-            )
-        fixed = all(isinstance(v, Literal) for p, v in enumerate(values) if p in function.constants)
-        if not fixed or not function.accepts(values):
-            raise Refused(
-                f"an argument of {name} has to be another constant",
-                at=span(node),
-                hint=f"write {function.usage}",
-                note="scalar_functions",
-            )
-        return Call(name, values, result)
+        return bind_call(node, name, tuple(bound))
 
 
 def convert(expression: Expression, target: SqlType, node: exp.Expr) -> Expression:
@@ -354,7 +311,7 @@ def castable(source: SqlType, target: SqlType) -> bool:
     match source, target:
         case Varchar(), _:
             return True
-        case (Date() | Timestamp()), (Date() | Timestamp() | Varchar()):
+        case ((Date() | Timestamp()), (Date() | Timestamp() | Varchar())):
             return True
         case Boolean(), (Integer() | Varchar()):
             return True
@@ -362,67 +319,5 @@ def castable(source: SqlType, target: SqlType) -> bool:
             return False
 
 
-def unknown_function(node: exp.Expr) -> UnknownFunction:
-    """The refusal of a function that isn't on the allow-list."""
-    name = node.sql(dialect="duckdb", comments=False).split("(")[0][:60]
-    return UnknownFunction(
-        f"function {name.lower()} isn't on the allow-list",
-        at=span(node),
-        hint="grammar_notes/scalar_functions.md lists those that are",
-        note="refused_functions",
-    )
-
-
 def _is_text_constant(expression: Expression) -> bool:
     return isinstance(expression, Literal) and isinstance(expression.type, Varchar)
-
-
-def _arguments(node: exp.Expr, places: tuple[str, ...]) -> list[exp.Expr]:
-    found: list[exp.Expr] = []
-    for place in places:
-        value = node.args.get(place)
-        if isinstance(value, list):
-            found += value
-        elif isinstance(value, exp.Expr):
-            found.append(value)
-    return found
-
-
-def _shift(start: datetime.datetime, interval: exp.Expr, sign: int) -> datetime.datetime:
-    only(interval, "this", "unit")
-    count, unit = interval.this, interval.args.get("unit")
-    if not isinstance(count, exp.Literal) or unit is None:
-        raise refused(interval, "this form of INTERVAL", hint="write INTERVAL 3 MONTH")
-    try:
-        number = sign * int(Fraction(count.this))
-        match unit.name.upper().removesuffix("S"):
-            case "YEAR":
-                return _months(start, 12 * number)
-            case "MONTH":
-                return _months(start, number)
-            case "WEEK":
-                return start + datetime.timedelta(weeks=number)
-            case "DAY":
-                return start + datetime.timedelta(days=number)
-            case "HOUR":
-                return start + datetime.timedelta(hours=number)
-            case "MINUTE":
-                return start + datetime.timedelta(minutes=number)
-            case "SECOND":
-                return start + datetime.timedelta(seconds=number)
-            case _:
-                raise refused(interval, f"INTERVAL in {unit.name}")
-    except (ValueError, OverflowError):
-        raise refused(interval, "this INTERVAL", hint="write INTERVAL 3 MONTH") from None
-
-
-def _months(start: datetime.datetime, months: int) -> datetime.datetime:
-    """The same day of the month, or its last one."""
-    total = start.year * 12 + start.month - 1 + months
-    year, month = divmod(total, 12)
-    for day in range(start.day, 27, -1):
-        try:
-            return start.replace(year=year, month=month + 1, day=day)
-        except ValueError:
-            continue
-    return start.replace(year=year, month=month + 1)

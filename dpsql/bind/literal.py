@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import re
 from fractions import Fraction
 
@@ -78,9 +78,9 @@ def cast(literal: Literal, target: SqlType, at: Span | None) -> Literal:
         raise DataError(f"{shown[:60]} isn't a {target}", at=at) from None
 
 
-def _converted(  # noqa: PLR0911
+def _converted(
     value: object, source: SqlType, target: SqlType
-) -> bool | int | Fraction | str | datetime.date | datetime.datetime:
+) -> bool | int | Fraction | str | dt.date | dt.datetime:
     match value, target:
         case bool(), Integer():
             return int(value)
@@ -96,26 +96,26 @@ def _converted(  # noqa: PLR0911
                 return False
             raise ValueError
         case str(), Date():
-            return datetime.date.fromisoformat(value.strip()[:10]) if _is_day(value) else _fail()
+            return dt.date.fromisoformat(value.strip()[:10]) if _is_day(value) else _fail()
         case str(), Timestamp():
             return _moment(value.strip())
         case str(), Uuid():
             return value.lower() if _UUID.fullmatch(value) else _fail()
         case str(), Integer() | Decimal() | Double():
             return _number(Fraction(value.strip()), target)
-        case (int() | Fraction()), Integer() | Decimal() | Double():
+        case ((int() | Fraction()), Integer() | Decimal() | Double()):
             return _number(Fraction(value), target)
-        case (int() | Fraction()), Boolean():
+        case ((int() | Fraction()), Boolean()):
             return value != 0
         case int(), Varchar() if isinstance(source, Integer):
             return str(value)
-        case datetime.datetime(), Date():
+        case dt.datetime(), Date():
             return value.date()
-        case datetime.datetime(), Timestamp():
+        case dt.datetime(), Timestamp():
             return value
-        case datetime.date(), Timestamp():
-            return datetime.datetime(value.year, value.month, value.day)  # noqa: DTZ001
-        case datetime.date(), Varchar():
+        case dt.date(), Timestamp():
+            return dt.datetime(value.year, value.month, value.day)  # noqa: DTZ001
+        case dt.date(), Varchar():
             return value.isoformat()
         case _:
             raise ValueError
@@ -129,10 +129,10 @@ def _is_day(text: str) -> bool:
     return re.fullmatch(r"\d{4}-\d{2}-\d{2}([ T].*)?", text.strip()) is not None
 
 
-def _moment(text: str) -> datetime.datetime:
-    moment = datetime.datetime.fromisoformat(text)
+def _moment(text: str) -> dt.datetime:
+    moment = dt.datetime.fromisoformat(text)
     if moment.tzinfo is not None:
-        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+        moment = moment.astimezone(dt.UTC).replace(tzinfo=None)
     return moment
 
 

@@ -1,4 +1,4 @@
-"""SELECT: grouping, the frontier between private rows and released ones, and what is built on it."""
+"""SELECT: grouping, the frontier between private rows and released ones, and what lies above."""
 
 from __future__ import annotations
 
@@ -209,10 +209,7 @@ class _Select:
             grouped,
             [Item(i.name, above(i.expression, i.at), i.at) for i in items],
             None if having is None else above(having, span(self._node.args["having"])),
-            [
-                SortKey(above(k.expression, None), k.descending, k.nulls_first)
-                for k in order
-            ],
+            [SortKey(above(k.expression, None), k.descending, k.nulls_first) for k in order],
         )
 
     def _frontier(self, source: Plan, keys: tuple[Output, ...]) -> Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import assert_never
 
@@ -44,16 +45,22 @@ def budget(path: Path, analyst: str) -> None:
         click.echo(_history(schema))
 
 
+def digits(number: Decimal | None) -> str:
+    """Six digits of an amount."""
+    return "no limit" if number is None else f"{float(number):g}"
+
+
 def _balance(found: Allowance) -> str:
-    text = f"epsilon {found.epsilon_spent:g} spent of {found.epsilon_cap:g}"
-    text += f", {found.epsilon_left:g} left"
+    text = f"epsilon {digits(found.epsilon_spent)} spent of {digits(found.epsilon_cap)}"
+    text += f", {digits(found.epsilon_left)} left"
     if found.delta_cap:
-        text += f"; delta {found.delta_spent:g} spent of {found.delta_cap:g}"
+        text += f"; delta {digits(found.delta_spent)} spent of {digits(found.delta_cap)}"
     return text
 
 
 def _further(found: Budget) -> str:
-    text = f"enough for {found.queries_left} queries at epsilon = {found.epsilon:g}"
+    queries = "1 query" if found.queries_left == 1 else f"{found.queries_left} queries"
+    text = f"enough for {queries} at epsilon = {digits(found.epsilon)}"
     if found.accounting == "zcdp":
         text += " (losses add up as rho, so the epsilons above don't sum to the cap)"
     return text

@@ -10,6 +10,7 @@ from typing import Literal, TypeVar, assert_never
 
 import click
 
+from dpsql.cli.budget import digits
 from dpsql.cli.export import csv, json, parquet
 from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.cli.table import markdown, plain, print_on_terminal
@@ -80,9 +81,10 @@ def cost(privacy: Privacy, budget: Budget) -> str:
         paid = f"epsilon = {float(privacy.epsilon):.4g}"
         if privacy.loss.delta:
             paid += f", delta = {float(privacy.loss.delta):.2g}"
-    left = f"epsilon = {budget.dataset.epsilon_left:g} of {budget.dataset.epsilon_cap:g}"
-    if budget.own.epsilon_left is not None:
-        left += f" ({budget.own.epsilon_left:g} of {budget.own.epsilon_cap:g} for {budget.analyst})"
+    of_all, own = budget.dataset, budget.own
+    left = f"epsilon = {digits(of_all.epsilon_left)} of {digits(of_all.epsilon_cap)}"
+    if own.epsilon_left is not None:
+        left += f" ({digits(own.epsilon_left)} of {digits(own.epsilon_cap)} for {budget.analyst})"
     return f"cost: {paid}; left: {left}"
 
 

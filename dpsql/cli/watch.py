@@ -20,7 +20,7 @@ _TICK_SECONDS: Final = 0.1
 _CHARGED: Final = "running on the data"  # the session's first step after a charge
 
 
-class Cancelled(Exception):  # noqa: N818 - nothing failed
+class Cancelled(Exception):
     """The work was cancelled; `charged` tells whether it had been paid for by then.
 
     `running`: it was asked twice, so the work was not waited for and may still hold its locks.

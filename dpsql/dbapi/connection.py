@@ -124,7 +124,12 @@ class Connection:
         self._check_open()
 
     def close(self) -> None:
-        """Let go of source and ledger; cursors of this connection run nothing afterwards."""
+        """Let go of source and ledger; cursors of this connection run nothing afterwards.
+
+        Closing twice is an error, as the compliance tests of PEP 249 want it; leaving a `with`
+        block closes only what is open.
+        """
+        self._check_open()
         self._open = False
         with self._one_statement:
             self._session.close()
@@ -139,7 +144,8 @@ class Connection:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        if self._open:
+            self.close()
 
     def _do(self, statement: Statement) -> Result | None:
         match statement:

@@ -6,12 +6,13 @@ Guards don't: the engine may evaluate `x / y` on rows that `y <> 0` would remove
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from fractions import Fraction
 from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.emit.call import attempt, emit_call, try_cast
 from dpsql.emit.name import reference
 from dpsql.plan.describe import describe_number
 from dpsql.plan.expression import (
@@ -31,7 +32,6 @@ from dpsql.plan.expression import (
     Not,
     Or,
 )
-from dpsql.plan.function import FUNCTIONS, Total
 from dpsql.schema.type import Decimal, Double, Integer, SqlType
 
 _COMPARISONS: dict[Comparison, type[exp.Binary]] = {
@@ -89,7 +89,7 @@ def emit_expression(expression: Expression) -> exp.Expr:
         case Cast(operand=operand, type=target):
             return try_cast(emit_expression(operand), target)
         case Call(function=name, arguments=arguments):
-            return _call(name, [emit_expression(a) for a in arguments])
+            return emit_call(name, [emit_expression(a) for a in arguments])
         case missing:
             assert_never(missing)
 
@@ -110,10 +110,10 @@ def emit_literal(value: object, kind: SqlType) -> exp.Expr:
             return exp.cast(exp.Literal.string(text), str(kind), dialect="duckdb")
         case str():
             return exp.Literal.string(value)
-        case datetime.datetime():
+        case dt.datetime():
             text = value.isoformat(sep=" ")
             return exp.cast(exp.Literal.string(text), "TIMESTAMP", dialect="duckdb")
-        case datetime.date():
+        case dt.date():
             return exp.cast(exp.Literal.string(value.isoformat()), "DATE", dialect="duckdb")
         case other:
             raise TypeError(f"no literal for {type(other).__name__}")
@@ -122,18 +122,6 @@ def emit_literal(value: object, kind: SqlType) -> exp.Expr:
 def integer(value: int) -> exp.Expr:
     """An integer constant of 128 bits at most."""
     return _number(str(value))
-
-
-def attempt(expression: exp.Expr) -> exp.Expr:
-    """`TRY(expression)`: NULL in the rows where it raises."""
-    return exp.Anonymous(this="TRY", expressions=[expression])
-
-
-def try_cast(expression: exp.Expr, target: SqlType) -> exp.Expr:
-    """`TRY_CAST(expression AS target)`."""
-    return exp.TryCast(
-        this=expression, to=exp.DataType.build(str(target), dialect="duckdb"), requires_string=False
-    )
 
 
 def is_nan(expression: exp.Expr) -> exp.Expr:
@@ -164,17 +152,6 @@ def _can_overflow(expression: Expression) -> bool:
         or _can_overflow(expression.left)
         or _can_overflow(expression.right)
     )
-
-
-def _call(name: str, arguments: list[exp.Expr]) -> exp.Expr:
-    match name:
-        case "like":
-            call: exp.Expr = exp.paren(exp.Like(this=arguments[0], expression=arguments[1]))
-        case "ilike":
-            call = exp.paren(exp.ILike(this=arguments[0], expression=arguments[1]))
-        case _:
-            call = exp.Anonymous(this=name, expressions=arguments)
-    return attempt(call) if FUNCTIONS[name].total is Total.TRY else call
 
 
 def _integer_of(value: int) -> SqlType:

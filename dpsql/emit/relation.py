@@ -7,7 +7,8 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.expression import emit_expression, try_cast
+from dpsql.emit.call import try_cast
+from dpsql.emit.expression import emit_expression
 from dpsql.emit.name import column_name, reference, schema_name, subquery
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression
@@ -67,9 +68,7 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             assert_never(missing)
 
 
-def _over(
-    source: Plan, releases: Mapping[Release, str], items: list[exp.Expr]
-) -> exp.Select:
+def _over(source: Plan, releases: Mapping[Release, str], items: list[exp.Expr]) -> exp.Select:
     below = subquery(emit_plan(source, releases), "t")
     return exp.select(*items, copy=False).from_(below, copy=False)
 
@@ -99,9 +98,11 @@ def _sort_key(key: SortKey) -> exp.Expr:
 
 
 def _scan(scan: Scan) -> exp.Select:
-    """A table; rows without a unit are dropped, and a unit over hops is looked up on base tables."""
+    """A table: rows without a unit are dropped, units over hops are looked up on base tables."""
     table = scan.table
-    base = exp.Table(this=schema_name(table.name), alias=exp.TableAlias(this=exp.to_identifier("t")))
+    base = exp.Table(
+        this=schema_name(table.name), alias=exp.TableAlias(this=exp.to_identifier("t"))
+    )
     items = [_as(exp.column(schema_name(c.name), table="t"), c) for c in scan.columns]
     if scan.unit is None:
         return exp.select(*(items or [_nothing()]), copy=False).from_(base, copy=False)
@@ -145,9 +146,7 @@ def _join(join: Join, releases: Mapping[Release, str]) -> exp.Select:
         items.append(_as(reference(_root(own, owners)), own))
     select = exp.select(*(items or [_nothing()]), copy=False)
     for number, source in enumerate(join.sources):
-        rows = (
-            _unowned(source) if unit(source) in owners else emit_plan(source, releases)
-        )
+        rows = _unowned(source) if unit(source) in owners else emit_plan(source, releases)
         derived = subquery(rows, f"t{number}")
         select = (
             select.from_(derived, copy=False)
@@ -226,9 +225,7 @@ def _unowned(source: Plan) -> exp.Select:
 
 def _aggregate(call: AggregateCall) -> exp.Expr:
     """An exact aggregate, of public or released rows or of one unit's."""
-    argument: exp.Expr = (
-        exp.Star() if call.argument is None else emit_expression(call.argument)
-    )
+    argument: exp.Expr = exp.Star() if call.argument is None else emit_expression(call.argument)
     if call.distinct:
         argument = exp.Distinct(expressions=[argument])
     rendered: exp.Expr = exp.Anonymous(this=call.function.value, expressions=[argument])

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,14 +67,10 @@ class Anchor:
             raise fault(self.path, "is damaged: its last line is no line of an anchor", RESTORE)
         return Tail(count, found[2].decode(), torn)
 
-    def pieces(self) -> Iterator[bytes]:
-        """The whole file, line by line; the last piece may be part of a line."""
+    def content(self) -> bytes:
+        """The whole file; the last line may be torn. Nothing if there is no file."""
         with explained(self.path):
-            if not self.path.exists():
-                return
-            with self.path.open("rb") as file:
-                while piece := file.read(WIDTH):
-                    yield piece
+            return self.path.read_bytes() if self.path.exists() else b""
 
     def append(self, tail: Tail, lines: bytes) -> None:
         """`lines` follow `tail` and are on disk; a line that was torn by a crash is completed."""

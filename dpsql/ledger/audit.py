@@ -107,14 +107,15 @@ class History:
 
 def check_history(chain: Chain) -> History:
     """The chain is whole, its anchor is its prefix, and its totals are those of the accounts."""
-    anchored = _anchored(chain)
+    # Read before the snapshot is taken: then only later entries may be missing in it.
+    anchored = chain.anchor.content()
     with chain.database.reading():
         return _replay(chain, anchored)
 
 
 def audit(chain: Chain, receipts: Sequence[Receipt]) -> Report:
     """Besides: pages, requests, kept releases, readers, answers and receipts are the chain's."""
-    anchored = _anchored(chain)
+    anchored = chain.anchor.content()
     with chain.database.reading():
         history = _replay(chain, anchored)
         _check_contents(chain, history)
@@ -132,11 +133,6 @@ def checked_answer(chain: Chain, own_hash: str) -> bytes:
     if found is None or hashlib.sha256(found).hexdigest() != own_hash:
         raise fault(chain.path, "has a stored answer that is damaged", RESTORE)
     return found
-
-
-def _anchored(chain: Chain) -> bytes:
-    # Read before the snapshot is taken: then only later entries may be missing in it.
-    return b"".join(chain.anchor.pieces())
 
 
 def _replay(chain: Chain, anchored: bytes) -> History:

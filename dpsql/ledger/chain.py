@@ -80,11 +80,10 @@ class Chain:
 
     def entry(self, seq: int) -> Entry:
         """Entry `seq`, whose hash follows from the one before it."""
-        rows = self.store.rows(seq - 2, 2) if seq > 1 else self.store.rows(0, 1)
-        before = START if seq == 1 else rows[0].hash
-        if not rows or rows[-1].seq != seq:
+        rows = self.store.rows(max(seq - 2, 0), min(seq, 2))
+        if [row.seq for row in rows] not in ([seq], [seq - 1, seq]):
             raise fault(self.path, f"lacks entry {seq}", RESTORE)
-        return self.linked(before, rows[-1])
+        return self.linked(START if seq == 1 else rows[0].hash, rows[-1])
 
     def linked(self, before: str, row: Row) -> Entry:
         """The entry in `row`, which follows the hash `before`."""

@@ -50,6 +50,9 @@ def open_chain(
         stack.callback(database.close)
         chain = Chain(database, anchor, clock)
         _begin(chain, terms if create else None)
+        if anchor.tail().seq == 0:
+            # Before anything follows the first entry: a longer chain without an anchor is a fault.
+            chain.publish()
         check_history(chain)
         _settle(chain, terms)
         with database.writing():

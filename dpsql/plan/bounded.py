@@ -1,12 +1,12 @@
 """What a release becomes once it is bounded: an operator chain whose every limit is emitted.
 
-    Release
-      LimitGroups(ByHash(groups=12))      each unit keeps at most 12 of its groups
-        ClampPartials(rows_per_group=60)  each unit's sums lie in 60 times their rows' interval
-          Partials                        one row per (unit, group), integer sums
-            Terms                         one row per row: unit, keys, clamped integers
-              Restrict                    keys lie in the enumerated domain
-                Filter(Scan)
+Release
+LimitGroups(ByHash(groups=12))      each unit keeps at most 12 of its groups
+ClampPartials(rows_per_group=60)  each unit's sums lie in 60 times their rows' interval
+Partials                        one row per (unit, group), integer sums
+Terms                         one row per row: unit, keys, clamped integers
+Restrict                    keys lie in the enumerated domain
+Filter(Scan)
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class ClampPartials:
 
 @dataclass(frozen=True, slots=True)
 class ByHash:
-    """Of each unit's groups keep those with the lowest keyed hashes; the key is fresh and secret."""
+    """Of each unit's groups, those with the lowest keyed hashes; the key is fresh and secret."""
 
     groups: int
 

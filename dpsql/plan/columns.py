@@ -27,8 +27,8 @@ def output_columns(plan: Plan) -> tuple[Column, ...]:
             return tuple(output.column for output in outputs)
         case Join(sources=sources):
             return tuple(column for source in sources for column in output_columns(source))
-        case Aggregate(keys=keys, aggregates=aggregates) | Release(
-            keys=keys, aggregates=aggregates
+        case (
+            Aggregate(keys=keys, aggregates=aggregates) | Release(keys=keys, aggregates=aggregates)
         ):
             return (*(key.column for key in keys), *(a.column for a in aggregates))
         case Filter(source=source) | Sort(source=source) | Limit(source=source):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from fractions import Fraction
 from typing import assert_never
 
@@ -73,9 +73,9 @@ def describe_value(value: Scalar) -> str:
             return describe_number(value)
         case str():
             return "'" + value.replace("'", "''") + "'"
-        case datetime.datetime():
+        case dt.datetime():
             return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
-        case datetime.date():
+        case dt.date():
             return f"DATE '{value.isoformat()}'"
 
 

@@ -1,22 +1,22 @@
 """Scalar expressions: immutable data, each knows its type and nothing else.
 
-    l_extendedprice * (1 - l_discount)
+l_extendedprice * (1 - l_discount)
 
-    Arithmetic(op=MULTIPLY, type=DECIMAL(18,4),
-      left=Column(id=6, name=l_extendedprice),
-      right=Arithmetic(op=SUBTRACT, left=Literal(1), right=Column(id=7, name=l_discount)))
+Arithmetic(op=MULTIPLY, type=DECIMAL(18,4),
+left=Column(id=6, name=l_extendedprice),
+right=Arithmetic(op=SUBTRACT, left=Literal(1), right=Column(id=7, name=l_discount)))
 """
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 from dpsql.schema.type import Boolean, Double, SqlType
 
-Scalar = None | bool | int | Fraction | str | datetime.date | datetime.datetime
+Scalar = None | bool | int | Fraction | str | dt.date | dt.datetime
 
 
 class ArithmeticOperator(Enum):
@@ -51,7 +51,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the operator's input, by its id, which no alias can touch; `name` is for reading."""
+    """A column of the operator's input by its id, which no alias touches; `name` is for people."""
 
     id: int
     name: str
@@ -178,18 +178,7 @@ class Call:
 
 
 Expression = (
-    Literal
-    | Column
-    | Arithmetic
-    | Compare
-    | And
-    | Or
-    | Not
-    | IsNull
-    | InList
-    | Case
-    | Cast
-    | Call
+    Literal | Column | Arithmetic | Compare | And | Or | Not | IsNull | InList | Case | Cast | Call
 )
 
 

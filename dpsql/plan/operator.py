@@ -1,11 +1,11 @@
 """Operators of the logical plan: immutable data, no behaviour.
 
-    SELECT l_returnflag, sum(l_quantity) / 2 FROM lineitem WHERE l_quantity < 24 GROUP BY 1
+SELECT l_returnflag, sum(l_quantity) / 2 FROM lineitem WHERE l_quantity < 24 GROUP BY 1
 
-    Project(l_returnflag, sum / 2)                    released: plain SQL over a noisy table
-      Release(keys=l_returnflag, sum(l_quantity))     the frontier
-        Filter(l_quantity < 24)                       private: each row belongs to one unit
-          Scan(lineitem, unit=#unit)
+Project(l_returnflag, sum / 2)                    released: plain SQL over a noisy table
+Release(keys=l_returnflag, sum(l_quantity))     the frontier
+Filter(l_quantity < 24)                       private: each row belongs to one unit
+Scan(lineitem, unit=#unit)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpsql.schema.type import SqlType
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """Read a declared table. `unit` is its unit's lineage, a column without a name; None if public."""
+    """Read a declared table; `unit` is its lineage, which no name reaches; None if public."""
 
     table: Table
     columns: tuple[Column, ...]

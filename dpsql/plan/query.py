@@ -19,7 +19,7 @@ class DomainTable:
 
 @dataclass(frozen=True, slots=True)
 class EngineQuery:
-    """SQL for the engine: its rows are group columns g0, g1 … and integers s0, s1 …
+    """SQL for the engine: its rows are group columns g0, g1 … and integers s0, s1 ….
 
     A group column is the number of a cell of `domains`, in their order, or a key that isn't listed.
     A `salted` query takes a fresh secret text as its parameter.

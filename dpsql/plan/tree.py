@@ -24,9 +24,7 @@ def rewrite_expression(
     rule: Callable[[Expression], Expression], expression: Expression
 ) -> Expression:
     """Apply `rule` to every part of `expression`, operands first."""
-    return rule(
-        _rebuild(expression, lambda child: rewrite_expression(rule, child), _EXPRESSION)
-    )
+    return rule(_rebuild(expression, lambda child: rewrite_expression(rule, child), _EXPRESSION))
 
 
 def operators(plan: Plan) -> Iterator[Plan]:

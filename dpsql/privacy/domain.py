@@ -7,15 +7,15 @@ derived from is clamped to it in the emitted SQL, so a slip here costs accuracy,
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-Value = bool | int | Fraction | str | datetime.date | datetime.datetime
+Value = bool | int | Fraction | str | dt.date | dt.datetime
 
-_EPOCH_DAY = datetime.date(1970, 1, 1)
-_EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - SQL's TIMESTAMP has no zone
+_EPOCH_DAY = dt.date(1970, 1, 1)
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - SQL's TIMESTAMP has no zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,8 @@ class Interval:
     def __mul__(self, other: Interval) -> Interval:
         corners = [_product(a, b) for a in self._extended() for b in other._extended()]
         low, high = min(corners), max(corners)
-        return Interval(
-            low if isinstance(low, Fraction) else None, high if isinstance(high, Fraction) else None
-        )
+        ends = (low, high)
+        return Interval(*(end if isinstance(end, Fraction) else None for end in ends))
 
     def divide(self, other: Interval) -> Interval | None:
         """Quotients, None when `other` may be zero or has no end: nothing is known of them."""
@@ -75,9 +74,7 @@ class Interval:
         return Interval(max(lows) if lows else None, min(highs) if highs else None)
 
     def __contains__(self, place: Fraction) -> bool:
-        return (self.low is None or self.low <= place) and (
-            self.high is None or place <= self.high
-        )
+        return (self.low is None or self.low <= place) and (self.high is None or place <= self.high)
 
     def _extended(self) -> tuple[Fraction | float, Fraction | float]:
         return (
@@ -101,7 +98,7 @@ def _product(left: Fraction | float, right: Fraction | float) -> Fraction | floa
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """`bounds` None means that nothing is known of the order; `values` is the finite set of values, if known."""
+    """`bounds` None: nothing is known of the order; `values`: the finite set of values, if known."""
 
     bounds: Interval | None = None
     values: tuple[Value, ...] | None = None
@@ -134,22 +131,22 @@ def coordinate(value: Value) -> Fraction | None:
     match value:
         case bool() | str():
             return None
-        case datetime.datetime():
-            return Fraction((value - _EPOCH) // datetime.timedelta(microseconds=1))
-        case datetime.date():
+        case dt.datetime():
+            return Fraction((value - _EPOCH) // dt.timedelta(microseconds=1))
+        case dt.date():
             return Fraction((value - _EPOCH_DAY).days)
         case int() | Fraction():
             return Fraction(value)
 
 
-def day(number: int) -> datetime.date:
+def day(number: int) -> dt.date:
     """The date whose coordinate is `number`."""
-    return _EPOCH_DAY + datetime.timedelta(days=number)
+    return _EPOCH_DAY + dt.timedelta(days=number)
 
 
-def moment(microseconds: int) -> datetime.datetime:
+def moment(microseconds: int) -> dt.datetime:
     """The timestamp whose coordinate is `microseconds`."""
-    return _EPOCH + datetime.timedelta(microseconds=microseconds)
+    return _EPOCH + dt.timedelta(microseconds=microseconds)
 
 
 def of_values(values: tuple[Value, ...], *, nullable: bool) -> Domain:

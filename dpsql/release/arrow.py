@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 from collections.abc import Iterable
 from fractions import Fraction
@@ -67,7 +67,7 @@ def rows(table: pa.Table) -> tuple[tuple[Value | None, ...], ...]:
 def canonical(value: object) -> Value | None:
     """What pyarrow gives, as domains hold it: exact numbers, text, booleans, days and moments."""
     match value:
-        case None | bool() | int() | str() | datetime.date():
+        case None | bool() | int() | str() | dt.date():
             return value
         case decimal.Decimal() | float():
             return Fraction(value)

@@ -31,9 +31,7 @@ class Measurement:
     loss: PrivacyLoss
 
 
-def calibrate(
-    bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss
-) -> Measurement:
+def calibrate(bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss) -> Measurement:
     """The mechanisms with the least expected error within `grant`.
 
     Under approx, `grant.delta` is shared by Gaussian noise and partition selection.

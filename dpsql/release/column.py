@@ -20,9 +20,7 @@ def columns(bounded: BoundedRelease, groups: NoisyGroups) -> pa.Table:
         values = [cell[place] for cell in groups.keys]
         arrays[f"c{key.column.id}"] = arrow_array(values, key.column.type)
     for output in bounded.outputs:
-        found = [
-            evaluate(output.formula, row) for row in zip(*groups.statistics, strict=True)
-        ]
+        found = [evaluate(output.formula, row) for row in zip(*groups.statistics, strict=True)]
         arrays[f"c{output.column.id}"] = arrow_array(found, output.column.type)
     if not arrays:
         return pa.table({"nothing": pa.array([1] * len(groups.keys), pa.int32())})

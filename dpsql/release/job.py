@@ -36,7 +36,7 @@ class Job:
 
 
 def run(job: Job, engine: Engine, randomness: Randomness) -> tuple[pa.Table, ...]:
-    """The released tables of `job`, in its order; any failure is `ExecutionFailed`, whatever failed.
+    """The released tables of `job`, in order; any failure is `ExecutionFailed`, whatever failed.
 
     The charge for `job` has been made before; it stands in either case.
     """

@@ -64,9 +64,7 @@ def _all_cells(
     for number, values in enumerate(totals):
         for place, total in zip(places, _integers(raw, number), strict=True):
             values[place] = total
-    cells = [
-        _cell(parts, bounded) for parts in product(*(table.cells for table in query.domains))
-    ]
+    cells = [_cell(parts, bounded) for parts in product(*(table.cells for table in query.domains))]
     return cells, totals
 
 

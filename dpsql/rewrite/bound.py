@@ -25,4 +25,3 @@ def bound(release: Release, facts: Facts) -> BoundedRelease:
     terms = Terms(release.source, release.keys, domains, tuple(statistics.found))
     chain, reasons = limited(terms, facts)
     return BoundedRelease(chain, formulas, selection, reasons)
-

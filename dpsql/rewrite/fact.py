@@ -13,7 +13,7 @@ class Facts(Protocol):
     """Answers from verified keys and from public tables."""
 
     def verified(self, table: Table) -> bool:
-        """Is `table`'s declared key verified for this version of the data?"""
+        """Tell whether `table`'s declared key is verified for this version of the data."""
         ...
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
@@ -21,5 +21,5 @@ class Facts(Protocol):
         ...
 
     def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
-        """The distinct values of a public table's column, None if private or more than `at_most`."""
+        """A public table column's distinct values, None if private or more than `at_most`."""
         ...

@@ -7,7 +7,7 @@ s_nationkey over a public table whose rows repeat it).
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 from fractions import Fraction
 
@@ -177,6 +177,6 @@ def _canonical(cell: Cell) -> tuple[object, ...]:
 def _family(value: Value | None) -> str:
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return "number"
-    if isinstance(value, datetime.datetime):
+    if isinstance(value, dt.datetime):
         return "timestamp"
     return type(value).__name__

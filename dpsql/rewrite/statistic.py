@@ -1,9 +1,9 @@
 """Aggregates become integer statistics, shared where they can be, and formulas over them.
 
-    sum(l_quantity), avg(l_quantity), count(*)   with l_quantity in [1, 50], never NULL
+sum(l_quantity), avg(l_quantity), count(*)   with l_quantity in [1, 50], never NULL
 
-    Ones in [0, 1]                               count(*) = s0
-    Amount(l_quantity, centre=25) in [-24, 25]   sum = s1 + 25 s0, avg = 25 + s1 / s0
+Ones in [0, 1]                               count(*) = s0
+Amount(l_quantity, centre=25) in [-24, 25]   sum = s1 + 25 s0, avg = 25 + s1 / s0
 """
 
 from __future__ import annotations
@@ -151,9 +151,7 @@ class Statistics:
         return place
 
 
-def unbounded(
-    argument: Expression, domains: Mapping[int, Domain], at: Span | None
-) -> Refused:
+def unbounded(argument: Expression, domains: Mapping[int, Domain], at: Span | None) -> Refused:
     """The refusal of a sum over what has no bounds."""
     loose = sorted(
         column.name

@@ -6,8 +6,16 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.plan.bounded import Amount, BoundedRelease, Linear, Mean, Ones, Presence, Present
-from dpsql.plan.bounded import Statistic
+from dpsql.plan.bounded import (
+    Amount,
+    BoundedRelease,
+    Linear,
+    Mean,
+    Ones,
+    Presence,
+    Present,
+    Statistic,
+)
 from dpsql.plan.describe import describe, describe_number
 from dpsql.plan.expression import Expression
 from dpsql.plan.tree import columns
@@ -98,7 +106,9 @@ def _origins(argument: Expression, domains: Mapping[int, Domain]) -> list[str]:
     for column in sorted(columns(argument), key=lambda c: c.id):
         found = domains.get(column.id, Domain())
         if found.values is not None:
-            lines.append(f"{column.name} is one of {len(found.values)} values, by the schema or WHERE")
+            lines.append(
+                f"{column.name} is one of {len(found.values)} values, by the schema or WHERE"
+            )
         elif found.bounds is not None and found.bounds.ends is not None:
             low, high = map(describe_number, found.bounds.ends)
             lines.append(f"{column.name} in [{low}, {high}], by the schema or WHERE")
@@ -115,7 +125,9 @@ def _noise(release: PreparedRelease) -> list[str]:
             f"{output.column.name}: {found.mechanism}, scale {found.scale:.6g}; 95 % error {width}"
         )
     if measurement.threshold is not None:
-        lines.append(f"a key appears when its noisy number of units is {measurement.threshold} or more")
+        lines.append(
+            f"a key appears when its noisy number of units is {measurement.threshold} or more"
+        )
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from typing import assert_never
 
@@ -27,7 +28,7 @@ def ledger_terms(schema: Schema) -> Terms:
         case Accounting.PURE | Accounting.APPROX:
             cap = PrivacyLoss(budget.accounting, budget.epsilon, budget.delta)
         case Accounting.ZCDP:
-            rho = rho_of_epsilon(budget.epsilon, converted)
+            rho = _rounded_down(rho_of_epsilon(budget.epsilon, converted))
             cap = PrivacyLoss(Accounting.ZCDP, rho, budget.delta - converted)
         case missing:
             assert_never(missing)
@@ -41,6 +42,14 @@ def ledger_terms(schema: Schema) -> Terms:
     )
 
 
+def _rounded_down(rho: Fraction) -> Fraction:
+    """`rho` to 12 digits: a ledger compares caps exactly, over all versions of this program."""
+    digits = 12
+    while rho * 10**digits < 10**11:
+        digits += 1
+    return Fraction(int(rho * 10**digits), 10**digits)
+
+
 def grant(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
     """What a query that asks for `epsilon` may spend: asked alone, it is (epsilon, δ)-DP."""
     most = schema.per_query.max_epsilon
@@ -49,9 +58,7 @@ def grant(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
             f"epsilon = {float(epsilon):g} is out of range",
             hint=f"ask for an epsilon from {float(LEAST_EPSILON):g} to {float(most):g}",
         )
-    return PrivacyLoss(
-        schema.budget.accounting, amount(schema, epsilon), schema.per_query.delta
-    )
+    return PrivacyLoss(schema.budget.accounting, amount(schema, epsilon), schema.per_query.delta)
 
 
 def amount(schema: Schema, epsilon: Fraction) -> Fraction:
@@ -80,12 +87,7 @@ def epsilon_of(schema: Schema, spent: Fraction) -> Fraction:
 
 def as_epsilon(value: object) -> Fraction:
     """A number or its text as an exact ε; NaN, infinities and other things are refused."""
-    try:
-        if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
-            raise TypeError
-        found = Fraction(str(value) if isinstance(value, float) else value)
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise BadParameter(
-            f"epsilon is {str(value)[:40]!r}, not a number", hint="write epsilon = 0.1"
-        ) from None
-    return found
+    if isinstance(value, int | float | str | Fraction) and not isinstance(value, bool):
+        with suppress(ValueError, ZeroDivisionError, OverflowError):
+            return Fraction(str(value) if isinstance(value, float) else value)
+    raise BadParameter(f"epsilon is {str(value)[:40]!r}, not a number", hint="write epsilon = 0.1")

@@ -67,7 +67,7 @@ def prepare(sql: str, schema: Schema, facts: Facts, grant: PrivacyLoss, version:
     return Prepared(statement, plan, prepared, finish, grant)
 
 
-def _prepare(  # noqa: PLR0913, PLR0917
+def _prepare(
     release: Release, name: str, schema: Schema, facts: Facts, share: PrivacyLoss, version: str
 ) -> PreparedRelease:
     bounded = bound(release, facts)

@@ -10,28 +10,26 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from dpsql.emit.relation import emit_plan
 from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.engine import Engine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.errors import ExecutionFailed, InterfaceError
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.request import Charge, Kept
 from dpsql.ledger.rule import Balance
-from dpsql.plan.columns import output_columns
-from dpsql.plan.operator import Plan, Scan
-from dpsql.plan.tree import operators
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.release.public import open_rows
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
-from dpsql.schema.model import Public, Schema
+from dpsql.schema.model import Schema
 from dpsql.session.answer import Answer, Privacy
 from dpsql.session.explain import column_privacy, explain
 from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant, ledger_terms
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
+from dpsql.stability.chain import sources
 from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
@@ -65,7 +63,7 @@ class Session:
         self._open = True
 
     def query(self, sql: str, epsilon: object = None) -> Answer:
-        """Prove, charge, run and answer `sql`; a refusal costs nothing and reads nothing private."""
+        """Prove, charge, run and answer `sql`; a refusal costs and reads nothing private."""
         prepared = self.prepare(sql, epsilon)
         if not prepared.releases:
             return self._public(prepared)
@@ -103,17 +101,13 @@ class Session:
             if held is not None:
                 held.close()
 
-    def _released(
-        self, sql: str, prepared: Prepared
-    ) -> tuple[dict[str, pa.Table], bool]:
+    def _released(self, sql: str, prepared: Prepared) -> tuple[dict[str, pa.Table], bool]:
         """The released tables by name: what was paid before is read again, the rest is charged."""
         ledger = self._budget()
         kept = [r for r in prepared.releases if ledger.stored(r.key) is not None]
         due = [r for r in prepared.releases if r not in kept]
         cap = self._analyst_cap()
-        answers = ledger.view(
-            [r.key for r in kept], self.analyst, cap, self.schema.policy_hash
-        )
+        answers = ledger.view([r.key for r in kept], self.analyst, cap, self.schema.policy_hash)
         tables = {r.name: _from_bytes(a) for r, a in zip(kept, answers, strict=True)}
         if due:
             tables |= self._run(sql, due, cap)
@@ -143,15 +137,16 @@ class Session:
         try:
             job = Job(engine_source(self.schema), tuple(r.step for r in due))
             tables = run(job, self._source_engine(), self._randomness)
+            encoded = [_to_bytes(table) for table in tables]
+            kept = [
+                Kept(r.key, answer, r.step.measurement.loss)
+                for r, answer in zip(due, encoded, strict=True)
+            ]
+            # Recorded before anybody sees it: what was shown can't be drawn again.
+            ledger.release(receipt, b"".join(encoded), kept)
         except BaseException:
             ledger.burn(receipt)
             raise
-        encoded = [_to_bytes(table) for table in tables]
-        ledger.release(
-            receipt,
-            b"".join(encoded),
-            [Kept(r.key, a, r.step.measurement.loss) for r, a in zip(due, encoded, strict=True)],
-        )
         return {r.name: table for r, table in zip(due, tables, strict=True)}
 
     def _finish(self, prepared: Prepared, released: dict[str, pa.Table]) -> pa.Table:
@@ -191,9 +186,9 @@ class Session:
 
     def _copy(self, scan: Scan) -> pa.Table:
         """A public table's needed columns, for joins with released tables."""
-        names = ", ".join(f'"{c.name}"' for c in scan.columns)
-        raw = self._source_engine().execute(f'SELECT {names} FROM "{scan.table.name}"')
-        return open_rows(scan, raw)
+        raw = self._source_engine().execute(emit_plan(scan, {}).sql(dialect="duckdb"))
+        found = open_rows(scan, raw)
+        return found.rename_columns([c.name for c in scan.columns] or found.column_names)
 
     def _analyst_cap(self) -> Fraction | None:
         found = self.schema.analysts.get(self.analyst)
@@ -229,9 +224,6 @@ class Session:
 
 def _public_scans(plan: Plan) -> list[Scan]:
     """Public tables read above the releases, not below them."""
-    from dpsql.plan.operator import Release
-    from dpsql.stability.chain import sources
-
     if isinstance(plan, Release):
         return []
     if isinstance(plan, Scan):

@@ -1,8 +1,8 @@
 """The chain of operators of a bounded release as text, each line with its distance.
 
-    LimitGroups(6, by domain)                   Groups(count=1, per_unit=6)
-      ClampPartials(rows_per_group=60)          Units(count=1)
-        …
+LimitGroups(6, by domain)                   Groups(count=1, per_unit=6)
+ClampPartials(rows_per_group=60)          Units(count=1)
+…
 """
 
 from __future__ import annotations

@@ -104,7 +104,9 @@ def _one_row_scan(scan: Scan, trusted: Trusted) -> bool:
 
 
 def _one_row_join(sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted: Trusted) -> bool:
-    single = [s for s in sources if visibility(s) is Visibility.PRIVATE and one_row_per_unit(s, trusted)]
+    single = [
+        s for s in sources if visibility(s) is Visibility.PRIVATE and one_row_per_unit(s, trusted)
+    ]
     if len(single) < sum(1 for s in sources if visibility(s) is Visibility.PRIVATE) or not single:
         return False
     # All private sources have one row per unit and agree on it, so together they have one.
@@ -134,7 +136,9 @@ def _join_closure(
             if isinstance(right, Column) and is_determined(left, known):
                 more.add(right)
         for source in sources:
-            if visibility(source) is not Visibility.PRIVATE and _keyed_by(source, on, frozenset(more), trusted):
+            if visibility(source) is not Visibility.PRIVATE and _keyed_by(
+                source, on, frozenset(more), trusted
+            ):
                 more.update(output_columns(source))
         if more == known:
             return known

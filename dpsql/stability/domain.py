@@ -69,9 +69,7 @@ def environment(plan: Plan) -> Environment:
                 a.column.id: UNKNOWN for a in aggregates
             }
         case Release(keys=keys, aggregates=aggregates):
-            return {k.column.id: UNKNOWN for k in keys} | {
-                a.column.id: UNKNOWN for a in aggregates
-            }
+            return {k.column.id: UNKNOWN for k in keys} | {a.column.id: UNKNOWN for a in aggregates}
         case Sort(source=source) | Limit(source=source):
             return environment(source)
         case missing:
@@ -91,7 +89,7 @@ def declared_domain(column: Declared) -> Domain:
     return Domain(nullable=column.nullable)
 
 
-def domain(expression: Expression, columns: Environment) -> Domain:  # noqa: PLR0911
+def domain(expression: Expression, columns: Environment) -> Domain:
     """What `expression` may be when its columns are in their domains."""
     match expression:
         case Literal(value=value):

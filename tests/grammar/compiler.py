@@ -9,6 +9,8 @@ from pathlib import Path
 
 import duckdb
 import sqlglot
+from grammar.public_rows import public_connection
+
 from dpsql.emit.relation import emit_plan
 from dpsql.errors import Error
 from dpsql.plan.bounded import Cell
@@ -22,7 +24,6 @@ from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import epsilon_of, grant
 from dpsql.session.prepared import Prepared, prepare
 from dpsql.stability.chain import chain, tree
-from grammar.public_rows import public_connection
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 
@@ -47,9 +48,7 @@ class Facts:
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
         sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb")
-        found = tuple(
-            tuple(map(canonical, row)) for row in self.connection.execute(sql).fetchall()
-        )
+        found = tuple(tuple(map(canonical, row)) for row in self.connection.execute(sql).fetchall())
         return found if len(found) <= at_most else None
 
     def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:

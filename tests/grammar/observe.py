@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import duckdb
 import pyarrow as pa
+
 from dpsql.plan.query import EngineQuery
 from dpsql.release.arrow import arrow_array
 from dpsql.session.prepared import PreparedRelease
@@ -11,16 +12,16 @@ from dpsql.session.prepared import PreparedRelease
 Groups = dict[tuple[object, ...], tuple[int, ...]]
 
 
-def totals(
-    connection: duckdb.DuckDBPyConnection, release: PreparedRelease, salt: str
-) -> Groups:
+def totals(connection: duckdb.DuckDBPyConnection, release: PreparedRelease, salt: str) -> Groups:
     """The integers of each group, before noise."""
     query = release.step.query
     for name, table in domain_tables(query).items():
         connection.register(name, table)
     found = connection.execute(query.sql, [salt] if query.salted else []).fetchall()
     count = len(release.step.bounded.terms.statistics)
-    groups = {tuple(row[: len(row) - count]): tuple(map(int, row[len(row) - count :])) for row in found}
+    groups = {
+        tuple(row[: len(row) - count]): tuple(map(int, row[len(row) - count :])) for row in found
+    }
     assert len(groups) == len(found), "a group came twice"
     return groups
 

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import duckdb
+
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
 

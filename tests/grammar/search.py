@@ -8,13 +8,12 @@ from functools import cache
 from random import Random
 
 import duckdb
-from dpsql.session.prepared import PreparedRelease
 from grammar.compiler import schema_of
 from grammar.observe import Groups, totals
 from grammar.public_rows import PUBLIC, create_tables
 from grammar.worlds import Rows, Unit, neighbours
 
-
+from dpsql.session.prepared import PreparedRelease
 
 WORLDS = int(os.environ.get("DPSQL_WORLDS", "8"))
 """Random databases for each schema; each has three or four neighbours."""

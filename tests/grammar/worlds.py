@@ -7,7 +7,7 @@ owns is walked here, in Python, without dpsql.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -58,9 +58,7 @@ def neighbours(
         yield Neighbours(full, without, unit)
 
 
-def _private_rows(
-    schema: Schema, public: Rows, random: Random, verified: frozenset[str]
-) -> Rows:
+def _private_rows(schema: Schema, public: Rows, random: Random, verified: frozenset[str]) -> Rows:
     found: Rows = {}
     for table in schema.tables.values():
         if isinstance(table.ownership, Public):
@@ -147,7 +145,7 @@ def _pool(column: Column) -> list[object]:
             inside = [day(low), day(high), day((low + high) // 2), day(low + 31)]
             return [*(inside * 3), day(low - 1), day(high + 1), "infinity", "-infinity"]
         case Timestamp():
-            return [datetime.datetime(2024, 1, 1), "infinity"]  # noqa: DTZ001
+            return [dt.datetime(2024, 1, 1), "infinity"]  # noqa: DTZ001
         case other:
             raise TypeError(f"no pool for {other}")
 

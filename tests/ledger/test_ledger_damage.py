@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random  # noqa: TID251 - which bit flips, not noise
+import random
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -110,7 +110,7 @@ def test_a_flipped_bit_in_the_anchor_is_a_fault(whole: Place, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_many_flipped_bits_are_no_larger_budget(whole: Place, tmp_path: Path, seed: int) -> None:
     attack(whole, tmp_path, "path", 10, seed)
 

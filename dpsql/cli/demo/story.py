@@ -108,9 +108,9 @@ def _failing_attack(private: Connection, salary: int) -> None:
         half_widths.append(privacy.columns[0].half_width or 0.0)
     difference, width = totals[0] - totals[1], math.hypot(*half_widths)
     _say(
-        f"The difference is {difference}, and can be off by {width:,.0f} (95 %): the noise hides any"
-        f" salary up to the declared 150000, be it Ada's {salary}. Asking again doesn't average it"
-        " out, as we will see."
+        f"The difference is {difference}, and can be off by {width:,.0f} (95 %): the noise hides"
+        f" any salary up to the declared 150000, be it Ada's {salary}. Asking again doesn't average"
+        " it out, as we will see."
     )
 
 

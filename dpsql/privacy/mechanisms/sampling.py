@@ -124,26 +124,31 @@ class Sampler:
         self, outcomes: NDArray[np.int64], places: Places, randomness: Randomness
     ) -> NDArray[np.bool_]:
         """Accept each place with the law's weight there over that of its cell."""
+        return accept(
+            # Outcomes after the table share its last entry, which is sure of nothing.
+            self.sure.take(outcomes, mode="clip"),
+            lambda indices: self._rounded_exponents(outcomes.take(indices), places.take(indices)),
+            lambda index: self._exact_exponent(int(outcomes[index]), places.whole(index)),
+            randomness,
+        )
 
-        def exact(index: int) -> Fraction:
-            cell, minus = divmod(int(outcomes[index]), 2)
-            start = cell << self.cells.shift
-            x = start + places.whole(index) + minus  # or -x
-            return self.law.energy(x) - self.law.energy(start)
+    def _exact_exponent(self, outcome: int, place: int) -> Fraction:
+        cell, minus = divmod(outcome, 2)
+        start = cell << self.cells.shift
+        return self.law.energy(start + place + minus) - self.law.energy(start)
 
-        def rounded(indices: NDArray[np.int64]) -> NDArray[np.float64]:
-            # With f = (place + minus)/2^shift, which is at most 1, and the cell c it is
-            # f·(quadratic·(2c + f) + linear). All terms are positive, so six operations and two
-            # rounded coefficients make a relative error below 10·2^-53. Beyond 50 bits, f leaves
-            # out up to 2^-49, and where it is not NaN the exponent is at most 1 and its slope 2.
-            unsure = outcomes.take(indices)
-            high = places.high.take(indices)
-            if not places.lows:
-                high += unsure & 1
-            f = high * 2.0**-places.high_bits
-            exponents = f * (self.quadratic * ((unsure & ~1) + f) + self.linear)
-            exponents[unsure >= self.gentle] = np.nan
-            return exponents
-
-        # Outcomes after the table share its last entry, which is sure of nothing.
-        return accept(self.sure.take(outcomes, mode="clip"), rounded, exact, randomness)
+    def _rounded_exponents(
+        self, outcomes: NDArray[np.int64], places: Places
+    ) -> NDArray[np.float64]:
+        """Compute the exact exponents to within 2^-46; NaN for those that may be above 1."""
+        # With f = (place + minus)/2^shift, which is at most 1, and the cell c the exponent is
+        # f·(quadratic·(2c + f) + linear). All terms are positive, so six operations and two rounded
+        # coefficients make a relative error below 10·2^-53. Places of more than 50 bits lose up to
+        # 2^-49 of f; where the exponent is not NaN it is at most 1, and its slope in f at most 2.
+        high = places.high
+        if not places.lows:
+            high = high + (outcomes & 1)
+        f = high * 2.0**-places.high_bits
+        exponents: NDArray[np.float64] = f * (self.quadratic * ((outcomes & ~1) + f) + self.linear)
+        exponents[outcomes >= self.gentle] = np.nan
+        return exponents

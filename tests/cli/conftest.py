@@ -1,0 +1,22 @@
+"""The command line, run in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_run import Run, runner
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(monkeypatch)
+
+
+@pytest.fixture
+def penguins(fixtures: Path, penguins_folder: Path, tmp_path: Path) -> Path:
+    """A schema file whose source is the generated penguins."""
+    text = (fixtures / "penguins" / "schema.yaml").read_text()
+    path = tmp_path / "schema.yaml"
+    path.write_text(text.replace("source: data", f"source: {penguins_folder}"))
+    return path

@@ -1,0 +1,148 @@
+"""The commands of a dataset's owner: check and budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cli_run import Run
+
+from dpsql.schema.decode import load_schema
+from dpsql.schema.keys import record_path
+
+SHOP = """\
+dataset: shop
+source: data
+units:
+  person: {table: people, key: id}
+tables:
+  people: {key: id, unit: person, columns: {id: {type: bigint}}}
+  orders:
+    key: number
+    unit: {column: person, references: people.id}
+    limits: {groups: 3}
+    columns: {number: {type: bigint}, person: {type: bigint}}
+  towns: {public: true, key: name}
+  readings: {unit: row, columns: {value: {type: bigint}}}
+budget: {epsilon: 1, delta: 1e-6, accounting: approx}
+per_query: {epsilon: 0.25, delta: 1e-7}
+analysts: {alice: {epsilon: 0.5}}
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    data = tmp_path / "data"
+    data.mkdir()
+    for name, columns in {
+        "people": {"id": [1, 2, 3]},
+        "orders": {"number": [1, 2], "person": [1, 1]},
+        "towns": {"name": ["a", "b"]},
+        "readings": {"value": [1]},
+    }.items():
+        pq.write_table(pa.table(columns), data / f"{name}.parquet")
+    path = tmp_path / "schema.yaml"
+    path.write_text(SHOP)
+    return path
+
+
+def test_check_says_of_each_table_whose_it_is_and_what_limits_it(run: Run, shop: Path) -> None:
+    ended = run("check", shop)
+    assert ended.code == 0
+    assert ended.err == ""
+    lines = [line.rstrip() for line in ended.out.splitlines()]
+    assert lines[0] == ("dataset shop: epsilon = 1, delta = 1e-06 (approx), neighbours: add_remove")
+    assert lines[2:8] == [
+        "table     rows of            key            limits per unit",
+        "--------  -----------------  -------------  -------------------------------------------",
+        "people    person, by id      id: holds      default: groups 8, rows_per_group 8, rows 64",
+        "orders    person, by person  number: holds  groups 3; default: rows_per_group 8, rows 64",
+        "towns     nobody (public)    name: holds",
+        "readings  each its own unit                 1 row",
+    ]
+
+
+def test_check_records_the_keys_that_hold_and_makes_no_ledger(run: Run, shop: Path) -> None:
+    ended = run("check", shop)
+    schema = load_schema(shop)
+    assert record_path(schema).exists()
+    assert not schema.ledger.exists()
+    assert ended.out.endswith(f"ledger: {schema.ledger} (not made yet)\n")
+
+
+def test_check_fails_for_a_key_that_is_not_unique(run: Run, shop: Path) -> None:
+    pq.write_table(
+        pa.table({"number": [1, 1], "person": [1, 2]}), shop.parent / "data" / "orders.parquet"
+    )
+    ended = run("check", shop)
+    assert ended.code == 1
+    assert "number: does NOT hold" in ended.out
+    assert ended.err.startswith("error: the key of orders is not unique")
+    assert "hint: " in ended.err
+
+
+def test_check_needs_the_source(run: Run, shop: Path) -> None:
+    (shop.parent / "data").rename(shop.parent / "away")
+    shop.write_text(
+        SHOP.replace(
+            "{public: true, key: name}", "{public: true, columns: {name: {type: varchar}}}"
+        )
+    )
+    ended = run("check", shop)
+    assert ended.code == 1
+    assert "doesn't exist" in ended.err
+    assert "sqlstate: 58P01" in ended.err
+
+
+def test_check_names_the_line_of_a_fault(run: Run, shop: Path) -> None:
+    shop.write_text(SHOP.replace("limits: {groups: 3}", "limits: {group: 3}"))
+    ended = run("check", shop)
+    assert ended.code == 1
+    assert "line 10" in ended.err or ":10" in ended.err
+    assert "did you mean groups?" in ended.err
+
+
+def test_budget_of_an_unused_dataset_is_whole(run: Run, shop: Path) -> None:
+    ended = run("budget", shop)
+    assert ended.code == 0
+    assert ended.out == (
+        "dataset shop: epsilon 0 spent of 1, 1 left; delta 0 spent of 1e-06\n"
+        "enough for 4 queries at epsilon = 0.25\n"
+        "nothing was charged yet\n"
+    )
+
+
+def test_budget_tells_what_was_spent_by_whom_on_what(run: Run, shop: Path) -> None:
+    assert run("query", shop, "SELECT count(*)\nFROM people", "--analyst", "alice").code == 0
+    assert run("query", shop, "SELECT count(*) FROM orders").code == 0
+    ended = run("budget", shop, "--analyst", "alice")
+    dataset, own, further, _, title, _, _, _, opened, first, second = ended.out.splitlines()
+    assert dataset.startswith("dataset shop: epsilon 0.5 spent of 1, 0.5 left; delta ")
+    assert own == "analyst alice: epsilon 0.25 spent of 0.5, 0.25 left"
+    assert further == "enough for 1 query at epsilon = 0.25"
+    assert title.startswith("entries, in ")
+    assert "ledger opened" in opened
+    assert first.split()[2:] == [
+        "alice",
+        "0.25",
+        "answered",
+        *["SELECT", "count(*)", "FROM", "people"],
+    ]
+    assert second.split()[2] == "analyst"
+
+
+def test_a_capped_analyst_is_told_what_is_left_of_the_cap(run: Run, shop: Path) -> None:
+    ended = run("query", shop, "SELECT count(*) FROM people", "--analyst", "alice")
+    assert "left: epsilon = 0.75 of 1 (0.25 of 0.5 for alice)" in ended.err
+
+
+def test_budget_shows_the_latest_entries_only(run: Run, shop: Path) -> None:
+    shop.write_text(SHOP.replace("{epsilon: 0.25, ", "{epsilon: 0.01, "))
+    for number in range(12):
+        assert run("query", shop, f"SELECT count(*) FROM people WHERE id > {number}").code == 0
+    ended = run("budget", shop)
+    assert "the latest 10 of 13 entries" in ended.out
+    assert "id > 11" in ended.out
+    assert "id > 1\n" not in ended.out

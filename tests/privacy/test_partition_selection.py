@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import opendp.prelude as dp
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from seeded import SeededRandomness
+
+from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpsql.privacy.partition_selection import each_may_show, threshold
+
+MILLIONTH = Fraction(1, 10**6)
+mechanisms = st.one_of(
+    st.fractions(Fraction(1, 10), 100, max_denominator=20).map(DiscreteLaplace),
+    st.fractions(Fraction(1, 10), 3000, max_denominator=20).map(DiscreteGaussian),
+)
+
+
+def all_show(mechanism: DiscreteLaplace | DiscreteGaussian, k: int, groups: int) -> Fraction:
+    return 1 - (1 - mechanism.tail(k)) ** groups
+
+
+@pytest.mark.parametrize(("groups", "tau"), [(1, 15), (2, 30), (4, 60), (8, 124), (16, 256)])
+def test_laplace_thresholds_have_their_known_values(groups: int, tau: int) -> None:
+    mechanism = DiscreteLaplace(Fraction(groups))
+    assert threshold(mechanism, groups=groups, per_group=1, delta=MILLIONTH) == tau
+
+
+@pytest.mark.parametrize(
+    ("groups", "deviation", "continuous"),
+    [
+        (1, 4.365154941135746, 22.35275986244543),
+        (2, 6.1732613196141015, 32.02874246305338),
+        (4, 8.730309882271492, 46.02833042910563),
+        (8, 12.346522639228203, 66.26407778288794),
+        (16, 17.460619764542983, 95.48809282921609),
+    ],
+)
+def test_gaussian_thresholds_are_next_to_the_continuous_ones(
+    groups: int, deviation: float, continuous: float
+) -> None:
+    mechanism = DiscreteGaussian(Fraction(deviation) ** 2)
+    tau = threshold(mechanism, groups=groups, per_group=1, delta=MILLIONTH / 2)
+    # Counting the atom is the continuous tail from half an integer before.
+    assert continuous < tau < continuous + 1.5
+
+
+@settings(max_examples=60)
+@given(
+    mechanism=mechanisms,
+    groups=st.integers(1, 40),
+    per_group=st.integers(1, 10),
+    delta=st.sampled_from([Fraction(1, 10**power) for power in (1, 2, 4, 6, 9, 12)]),
+)
+def test_threshold_is_the_least_that_keeps_delta(
+    mechanism: DiscreteLaplace | DiscreteGaussian, groups: int, per_group: int, delta: Fraction
+) -> None:
+    k = threshold(mechanism, groups=groups, per_group=per_group, delta=delta) - per_group
+    assert all_show(mechanism, k, groups) <= delta
+    assert k == 1 or all_show(mechanism, k - 1, groups) > delta
+
+
+@given(groups=st.integers(1, 60), delta=st.fractions(Fraction(1, 10**12), Fraction(99, 100)))
+def test_each_may_show_is_the_largest_that_keeps_delta(groups: int, delta: Fraction) -> None:
+    each = each_may_show(groups, delta)
+    assert 1 - (1 - each) ** groups <= delta
+    assert 1 - (1 - each * (1 + Fraction(1, 10**20))) ** groups > delta
+    assert each >= delta / groups * (1 - Fraction(1, 10**28))
+
+
+@pytest.mark.parametrize(("groups", "linf"), [(1, 1), (4, 1), (3, 5), (64, 2)])
+def test_opendp_charges_no_more_than_delta_at_our_laplace_threshold(groups: int, linf: int) -> None:
+    # opendp's delta is of counts strictly above its threshold: ours less one.
+    dp.enable_features("contrib")
+    space = (
+        dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T="i64")),
+        dp.l01inf_distance(dp.absolute_distance(T="i64")),
+    )
+    scale = groups * linf
+    tau = threshold(
+        DiscreteLaplace(Fraction(scale)), groups=groups, per_group=linf, delta=MILLIONTH
+    )
+
+    def charged(at: int) -> float:
+        measurement = dp.m.make_laplace_threshold(*space, scale=float(scale), threshold=at)
+        return float(measurement.map((groups, scale, linf))[1])
+
+    assert charged(tau - 1) <= 1e-6 < charged(tau - 2)
+
+
+@pytest.mark.parametrize(("groups", "deviation"), [(1, 5.0), (4, 8.0), (16, 20.0)])
+def test_opendp_charges_no_more_than_delta_at_our_gaussian_threshold(
+    groups: int, deviation: float
+) -> None:
+    dp.enable_features("contrib")
+    space = (
+        dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T="i64")),
+        dp.l02inf_distance(dp.absolute_distance(T=float)),
+    )
+    mechanism = DiscreteGaussian(Fraction(deviation) ** 2)
+    tau = threshold(mechanism, groups=groups, per_group=1, delta=MILLIONTH)
+    measurement = dp.m.make_gaussian_threshold(*space, scale=deviation, threshold=tau)
+    assert measurement.map((groups, groups**0.5, 1.0))[1] <= 1e-6
+
+
+def test_groups_of_changed_units_show_as_rarely_as_promised() -> None:
+    # 200,000 releases of 4 groups at delta 1/100: 2,000 may show. Six standard deviations: false
+    # failure below 1e-8. One less and a half more would show.
+    delta, mechanism = Fraction(1, 100), DiscreteLaplace(Fraction(4))
+    tau = threshold(mechanism, groups=4, per_group=1, delta=delta)
+    released = mechanism.release([1] * 800_000, SeededRandomness("threshold"))
+    highest = np.array(released).reshape(-1, 4).max(axis=1)
+    shown, would_show = (highest >= tau).sum(), (highest >= tau - 1).sum()
+    assert shown <= 2000 + 6 * 2000**0.5
+    assert would_show > 2000
+
+
+@pytest.mark.parametrize("units", [1, 2, 5])
+def test_more_changed_units_move_the_threshold_by_more_than_their_count(units: int) -> None:
+    mechanism = DiscreteLaplace(Fraction(10))
+    one = threshold(mechanism, groups=3, per_group=1, delta=MILLIONTH)
+    several = threshold(mechanism, groups=3 * units, per_group=units, delta=MILLIONTH)
+    assert several >= one + units - 1
+
+
+def test_a_large_delta_still_hides_single_units() -> None:
+    mechanism = DiscreteLaplace(Fraction(1))
+    assert threshold(mechanism, groups=1, per_group=2, delta=Fraction(9, 10)) == 3
+
+
+@pytest.mark.parametrize("delta", [Fraction(0), Fraction(1)])
+def test_delta_is_between_zero_and_one(delta: Fraction) -> None:
+    with pytest.raises(ValueError, match="delta"):
+        threshold(DiscreteLaplace(Fraction(1)), groups=1, per_group=1, delta=delta)
+
+
+@pytest.mark.parametrize(("groups", "per_group"), [(0, 1), (1, 0)])
+def test_a_changed_unit_is_counted_somewhere(groups: int, per_group: int) -> None:
+    with pytest.raises(ValueError, match="counted"):
+        threshold(DiscreteLaplace(Fraction(1)), groups=groups, per_group=per_group, delta=MILLIONTH)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import decimal
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsql.privacy.rounding import exp, ln, round_down, round_up, scaled_exp, sqrt
+
+rationals = st.fractions(min_value=Fraction(1, 10**12), max_value=10**6)
+
+
+@given(x=rationals)
+def test_narrow_enclosures_lie_in_wide_ones(x: Fraction) -> None:
+    for function, argument in ((exp, -x), (ln, x), (sqrt, x)):
+        wide, narrow = function(argument, 20), function(argument, 90)
+        assert wide.low <= narrow.low <= narrow.high <= wide.high
+
+
+@given(x=rationals)
+def test_enclosures_hold_what_floats_say(x: Fraction) -> None:
+    assert float(exp(-x).low) == pytest.approx(math.exp(-x), rel=1e-9, abs=1e-300)
+    assert float(ln(x).high) == pytest.approx(math.log(x), rel=1e-12, abs=1e-12)
+    assert float(sqrt(x).high) == pytest.approx(math.sqrt(x), rel=1e-12)
+
+
+@given(x=rationals)
+def test_square_root_squared_is_around_the_number(x: Fraction) -> None:
+    root = sqrt(x, 30)
+    assert root.low**2 <= x <= root.high**2
+    assert root.high - root.low <= x * Fraction(1, 10**27) + Fraction(1, 10**27)
+
+
+def test_exp_of_one_has_the_digits_of_e() -> None:
+    e = Fraction("2.71828182845904523536028747135266249775724709369995957496696762772407663")
+    assert exp(Fraction(1)).low <= e <= exp(Fraction(1)).high
+
+
+def test_exp_underflows_to_an_enclosure() -> None:
+    tiny = exp(Fraction(-(10**9)))
+    assert tiny.low == 0
+    assert 0 < tiny.high < Fraction(1, 10**900)
+
+
+@given(exponent=st.fractions(min_value=0, max_value=1000), bits=st.sampled_from([32, 64, 256]))
+def test_scaled_exp_is_at_most_one_off(exponent: Fraction, bits: int) -> None:
+    scaled, truth = scaled_exp(exponent, bits), exp(-exponent, 200)
+    assert scaled - 1 <= truth.low * 2**bits
+    assert truth.high * 2**bits <= scaled + 1
+    assert scaled <= 2**bits
+
+
+def test_scaled_exp_of_zero_is_one() -> None:
+    assert scaled_exp(Fraction(0), 104) == 2**104
+
+
+@given(x=rationals, digits=st.integers(1, 40))
+def test_rounding_goes_the_way_it_says(x: Fraction, digits: int) -> None:
+    assert round_down(x, digits) <= x <= round_up(x, digits)
+    assert round_up(x, digits) - round_down(x, digits) <= x * Fraction(10) ** (1 - digits)
+
+
+def test_a_caller_s_decimal_context_changes_nothing() -> None:
+    before = exp(Fraction(-1, 3)), ln(Fraction(1, 3)), round_up(Fraction(1, 3))
+    with decimal.localcontext() as context:
+        context.prec, context.rounding, context.Emin = 3, decimal.ROUND_DOWN, -5
+        context.traps[decimal.Inexact] = True
+        assert (exp(Fraction(-1, 3)), ln(Fraction(1, 3)), round_up(Fraction(1, 3))) == before
+
+
+def test_only_positive_numbers_have_a_logarithm() -> None:
+    with pytest.raises(ValueError, match="logarithm"):
+        ln(Fraction(0))
