@@ -40,32 +40,42 @@ def arithmetic_type(op: ArithmeticOperator, left: SqlType, right: SqlType) -> Sq
     if not (is_number(left) and is_number(right)):
         return None
     if isinstance(left, Double) or isinstance(right, Double):
-        floats = [t for t in (left, right) if isinstance(t, Double)]
-        narrow = all(t.bits == 32 for t in floats) and op is not ArithmeticOperator.DIVIDE
-        return Double(32) if narrow and len(floats) == 2 else Double()
+        return float_type(left, right)
     if op is ArithmeticOperator.DIVIDE:
         return Double()
     if isinstance(left, Integer) and isinstance(right, Integer):
-        return common_type([left, right])
+        return integer_type(left, right)
     assert isinstance(left, Integer | Decimal)
     assert isinstance(right, Integer | Decimal)
     return _decimal_arithmetic(op, as_decimal(left), as_decimal(right))
 
 
+def float_type(*kinds: SqlType) -> Double:
+    """The type of an operator one of whose operands is a float: FLOAT unless one is DOUBLE."""
+    return Double() if Double() in kinds else Double(32)
+
+
+def integer_type(left: Integer, right: Integer) -> SqlType:
+    """The type of an operator on two integers; of mixed signs it skips the narrow types."""
+    if left.signed == right.signed:
+        return Integer(max(left.bits, right.bits), left.signed)
+    signed, unsigned = (left, right) if left.signed else (right, left)
+    if signed.bits > unsigned.bits:
+        return signed
+    return {64: HUGEINT, 128: Double()}.get(unsigned.bits, BIGINT)
+
+
 def _decimal_arithmetic(op: ArithmeticOperator, left: Decimal, right: Decimal) -> SqlType | None:
-    widest = max(left.precision, right.precision)
     if op is ArithmeticOperator.MULTIPLY:
         precision, scale = left.precision + right.precision, left.scale + right.scale
         if scale > 38:
             return None
-        if precision > 18 and widest <= 18 and scale < 18:
+        if precision > 18 and max(left.precision, right.precision) <= 18 and scale < 18:
             return Decimal(18, scale)
         return Decimal(min(precision, 38), scale)
+    whole = max(left.precision - left.scale, right.precision - right.scale)
     scale = max(left.scale, right.scale)
-    precision = scale + max(left.precision - left.scale, right.precision - right.scale) + 1
-    if precision > 18 and widest <= 18 and scale < 18:
-        return Decimal(18, scale)
-    return Decimal(min(precision, 38), scale)
+    return Decimal(min(scale + whole + 1, 38), scale)
 
 
 def common_type(kinds: list[SqlType]) -> SqlType | None:
@@ -89,13 +99,13 @@ def _common(left: SqlType, right: SqlType) -> SqlType | None:
             return left
         case Integer(), Integer():
             return _common_integer(left, right)
-        case (Double(), _) if is_number(right):
-            return Double(32) if right == Double(32) else Double()
-        case (_, Double()) if is_number(left):
-            return Double()
-        case ((Integer() | Decimal()), (Integer() | Decimal())):
+        case _ if isinstance(left, Double) or isinstance(right, Double):
+            return float_type(left, right) if is_number(left) and is_number(right) else None
+        case Decimal(), Decimal():
+            return common_decimal(left, right)
+        case (Decimal(scale=scale), Integer()) | (Integer(), Decimal(scale=scale)):
+            # A HUGEINT takes no digit away from the scale: some of its values don't fit then.
             a, b = as_decimal(left), as_decimal(right)
-            scale = max(a.scale, b.scale)
             whole = max(a.precision - a.scale, b.precision - b.scale)
             return Decimal(min(38, whole + scale), scale)
         case (Date(), Timestamp()) | (Timestamp(), Date()):
@@ -104,13 +114,21 @@ def _common(left: SqlType, right: SqlType) -> SqlType | None:
             return None
 
 
-def _common_integer(left: Integer, right: Integer) -> SqlType:
+def common_decimal(left: Decimal, right: Decimal) -> Decimal:
+    """The decimal that holds the digits of both before the point, and what fits after it."""
+    whole = max(left.precision - left.scale, right.precision - right.scale)
+    scale = min(max(left.scale, right.scale), 38 - whole)
+    return Decimal(whole + scale, scale)
+
+
+def _common_integer(left: Integer, right: Integer) -> SqlType | None:
     if left.signed == right.signed:
         return Integer(max(left.bits, right.bits), left.signed)
     signed, unsigned = (left, right) if left.signed else (right, left)
     if signed.bits > unsigned.bits:
         return signed
-    return Double() if unsigned.bits == 128 else Integer(unsigned.bits * 2)
+    # DuckDB converts UHUGEINT to the type after the signed one, where few of its values fit.
+    return None if unsigned.bits == 128 else Integer(unsigned.bits * 2)
 
 
 def sum_type(kind: SqlType) -> SqlType | None:

@@ -74,7 +74,7 @@ def write(cursor: Cursor, form: Form) -> None:
 def cost(privacy: Privacy, budget: Budget) -> str:
     """What an answer cost, and what is left, in one line."""
     if privacy.stored:
-        paid = "nothing, answered before"
+        paid = "nothing to the dataset, answered before"
     elif privacy.loss is None:
         paid = "nothing, no private table was read"
     else:

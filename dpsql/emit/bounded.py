@@ -139,9 +139,9 @@ def _terms(terms: Terms, releases: Mapping[Release, str], *, with_unit: bool) ->
     ]
     items += [exp.alias_(emit_expression(key.expression), next(names)) for key in unlisted]
     items += [
-        exp.alias_(found, f"v{number}")
+        exp.alias_(column, f"v{number}")
         for number, s in enumerate(terms.statistics)
-        if (found := value(s)) is not None
+        if (column := value(s)) is not None
     ]
     source = subquery(emit_plan(terms.source, releases), "t")
     select = exp.select(*(items or [exp.alias_(integer(1), "nothing")]), copy=False).from_(

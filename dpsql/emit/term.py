@@ -39,7 +39,7 @@ def value(statistic: Statistic) -> exp.Expr | None:
 
 
 def measured(statistic: Statistic, column: exp.Expr) -> exp.Expr:
-    """`column`, a row's value, in the unit in which it is clamped: decimals as they are, or steps."""
+    """`column`, a row's value, in what it is clamped in: decimals as they are, else steps."""
     if not isinstance(statistic.term, Amount) or _exact_decimal(statistic) is not None:
         return column
     step, centre, kind = statistic.step, statistic.term.centre, statistic.term.argument.type

@@ -22,7 +22,7 @@ def test_the_demo_tells_its_whole_story(
     assert "EXPLAIN PRIVACY" in ended.out
     assert "sqlstate: 42501" in ended.out
     assert "hint: " in ended.out
-    assert "cost: nothing, answered before" in ended.out
+    assert "cost: nothing to the dataset, answered before" in ended.out
     assert "SHOW dpsql.budget" in ended.out
     totals = re.findall(r"dpsql> SELECT sum\(salary\) FROM staff\n.*\n.*\n *(\d+)", ended.out)
     assert len(totals) == 2

@@ -56,7 +56,7 @@ def test_check_says_of_each_table_whose_it_is_and_what_limits_it(run: Run, shop:
     assert lines[0] == ("dataset shop: epsilon = 1, delta = 1e-06 (approx), neighbours: add_remove")
     assert lines[2:8] == [
         "table     rows of            key            limits per unit",
-        "--------  -----------------  -------------  -------------------------------------------",
+        "--------  -----------------  -------------  " + "-" * 44,
         "people    person, by id      id: holds      default: groups 8, rows_per_group 8, rows 64",
         "orders    person, by person  number: holds  groups 3; default: rows_per_group 8, rows 64",
         "towns     nobody (public)    name: holds",

@@ -29,7 +29,7 @@ def test_a_query_is_answered_on_stdout_and_its_cost_said_on_stderr(
 def test_the_same_query_again_is_the_same_and_free(run: Run, penguins: Path) -> None:
     first, again = (run("query", penguins, SPECIES) for _ in range(2))
     assert again.out == first.out
-    assert again.err.startswith("cost: nothing, answered before; left: epsilon = ")
+    assert again.err.startswith("cost: nothing to the dataset, answered before; left: epsilon = ")
 
 
 def test_sql_may_come_from_stdin(run: Run, penguins: Path) -> None:

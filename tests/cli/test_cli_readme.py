@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cli_run import Run
+
+from dpsql.cli.main import commands
+
+README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def block(language: str) -> str:
+    (found,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+    return str(found)
+
+
+@pytest.mark.parametrize("name", [None, *commands.commands])
+def test_every_commands_help_is_in_the_readme_as_it_is(run: Run, name: str | None) -> None:
+    words = [] if name is None else [name]
+    text = run(*words, "--help").out
+    assert f"```text\n$ {' '.join(['dpsql', *words, '--help'])}\n{text}```" in README
+
+
+def test_the_schema_in_the_readme_can_be_used(run: Run, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for name, columns in {
+        "patients": {
+            "patient_id": [1],
+            "age": pa.array([30], pa.int32()),
+            "sex": ["F"],
+            "city": ["a"],
+        },
+        "visits": {
+            "patient_id": [1],
+            "doctor_id": [1],
+            "cost": pa.array([5], pa.decimal128(10, 2)),
+        },
+        "doctors": {"doctor_id": [1]},
+    }.items():
+        pq.write_table(pa.table(columns), data / f"{name}.parquet")
+    path = tmp_path / "schema.yaml"
+    path.write_text(block("yaml"))
+    assert run("check", path).code == 0
+    for sql in (
+        "SELECT sex, avg(age) FROM patients GROUP BY sex",
+        "SELECT city, count(*) FROM patients GROUP BY city",
+        "SELECT doctor_id, sum(cost) FROM visits GROUP BY doctor_id",
+        "SELECT count(*) FROM doctors",
+    ):
+        ended = run("query", path, sql, "--analyst", "alice")
+        assert ended.code == 0, ended.err
+
+
+def test_the_python_in_the_readme_runs(
+    fixtures: Path, tpch_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (fixtures / "tpch" / "schema.yaml").read_text()
+    path = tmp_path / "schema.yaml"
+    path.write_text(text.replace("source: data", f"source: {tpch_folder}"))
+    exec(block("python").replace("fixtures/tpch/schema.yaml", str(path)), {})  # noqa: S102
+    assert "AUTOMOBILE" in capsys.readouterr().out

@@ -1,0 +1,48 @@
+"""The neighbour search is tested too: every seeded bug makes `pytest -m bounds` fail.
+
+pytest -m mutation            all of them, some minutes
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mutation.mutants import MUTANTS, Mutant
+
+ROOT = Path(__file__).parent.parent.parent
+
+pytestmark = [pytest.mark.mutation]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_neighbour_search_kills(mutant: Mutant, tmp_path: Path) -> None:
+    for name in ("dpsql", "tests", "fixtures", "grammar_notes", "pyproject.toml"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(
+                source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "data")
+            )
+        else:
+            shutil.copy(source, tmp_path / name)
+    shutil.copytree(ROOT / "tests" / "data", tmp_path / "tests" / "data", dirs_exist_ok=True)
+    mutated = tmp_path / "dpsql" / mutant.file
+    text = mutated.read_text(encoding="utf-8")
+    assert text.count(mutant.old) == 1, f"{mutant.file} has changed: rewrite this mutant"
+    mutated.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-m", "bounds", "-x", "-q", "-p", "no:cacheprovider"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    found = subprocess.run(  # a mutant that hangs is killed too
+        command,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert found.returncode == 1, found.stdout[-2000:]
