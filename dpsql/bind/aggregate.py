@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import COUNT_TYPE, sum_type
+from dpsql.bind.context import Parameters
 from dpsql.bind.expression import ExpressionBinder, convert
 from dpsql.bind.name import Names
 from dpsql.bind.parse import span
@@ -33,6 +34,7 @@ class Aggregates:
 
     scope: Scope
     names: Names
+    parameters: Parameters = field(default_factory=dict)
     found: list[AggregateOutput] = field(default_factory=list)
 
     def bind(self, node: exp.Expr) -> Column | None:
@@ -53,7 +55,7 @@ class Aggregates:
 
     def _call(self, node: exp.Expr, only_where: exp.Expr | None) -> AggregateCall:
         only(node, "this", "big_int")
-        inner = ExpressionBinder(self.scope, _no_aggregate)
+        inner = ExpressionBinder(self.scope, _no_aggregate, self.parameters)
         function = _FUNCTIONS[type(node)]
         only_rows = None if only_where is None else inner.condition(only_where)
         distinct = isinstance(node.this, exp.Distinct)

@@ -1,8 +1,16 @@
-"""DuckDB's rules for the types of operators, written down here and tested against DESCRIBE."""
+"""The type that values of several types are converted to, as DuckDB chooses it."""
 
 from __future__ import annotations
 
-from dpsql.plan.expression import ArithmeticOperator
+from dpsql.plan.expression import Expression, Literal
+from dpsql.plan.number import (
+    arithmetic_type,
+    as_decimal,
+    common_decimal,
+    float_type,
+    holds,
+    is_number,
+)
 from dpsql.schema.type import (
     BIGINT,
     HUGEINT,
@@ -11,7 +19,6 @@ from dpsql.schema.type import (
     Decimal,
     Double,
     Integer,
-    Interval,
     Null,
     SqlType,
     Timestamp,
@@ -19,63 +26,41 @@ from dpsql.schema.type import (
     Varchar,
 )
 
-_DIGITS = {8: 3, 16: 5, 32: 10, 64: 19, 128: 38}
-_UNSIGNED_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20, 128: 38}
+__all__ = [
+    "COUNT_TYPE",
+    "adapted",
+    "arithmetic_type",
+    "common_type",
+    "is_comparable",
+    "is_number",
+    "sum_type",
+]
 
 
-def is_number(kind: SqlType) -> bool:
-    """Integers, decimals and doubles."""
-    return isinstance(kind, Integer | Decimal | Double)
+def adapted(expressions: list[Expression]) -> list[SqlType]:
+    """The expressions' types, where integer constants take that of the integers beside them.
+
+    `tiny + 1` is a TINYINT and `tiny + 1000` an INTEGER: DuckDB fits a constant into the other
+    operands' type if it can.
+    """
+    others = [e.type for e in expressions if not _is_integer_constant(e)]
+    beside = common_type(others)
+    if not isinstance(beside, Integer):
+        return [e.type for e in expressions]
+    return [
+        beside
+        if isinstance(e, Literal) and isinstance(e.value, int) and holds(beside, e.value)
+        else e.type
+        for e in expressions
+    ]
 
 
-def as_decimal(kind: Integer | Decimal) -> Decimal:
-    """The decimal that holds every value of `kind`, as wide as there is one."""
-    if isinstance(kind, Decimal):
-        return kind
-    return Decimal((_DIGITS if kind.signed else _UNSIGNED_DIGITS)[kind.bits], 0)
-
-
-def arithmetic_type(op: ArithmeticOperator, left: SqlType, right: SqlType) -> SqlType | None:
-    """The type of `left op right`, None if there is no such operator."""
-    if not (is_number(left) and is_number(right)):
-        return None
-    if isinstance(left, Double) or isinstance(right, Double):
-        return float_type(left, right)
-    if op is ArithmeticOperator.DIVIDE:
-        return Double()
-    if isinstance(left, Integer) and isinstance(right, Integer):
-        return integer_type(left, right)
-    assert isinstance(left, Integer | Decimal)
-    assert isinstance(right, Integer | Decimal)
-    return _decimal_arithmetic(op, as_decimal(left), as_decimal(right))
-
-
-def float_type(*kinds: SqlType) -> Double:
-    """The type of an operator one of whose operands is a float: FLOAT unless one is DOUBLE."""
-    return Double() if Double() in kinds else Double(32)
-
-
-def integer_type(left: Integer, right: Integer) -> SqlType:
-    """The type of an operator on two integers; of mixed signs it skips the narrow types."""
-    if left.signed == right.signed:
-        return Integer(max(left.bits, right.bits), left.signed)
-    signed, unsigned = (left, right) if left.signed else (right, left)
-    if signed.bits > unsigned.bits:
-        return signed
-    return {64: HUGEINT, 128: Double()}.get(unsigned.bits, BIGINT)
-
-
-def _decimal_arithmetic(op: ArithmeticOperator, left: Decimal, right: Decimal) -> SqlType | None:
-    if op is ArithmeticOperator.MULTIPLY:
-        precision, scale = left.precision + right.precision, left.scale + right.scale
-        if scale > 38:
-            return None
-        if precision > 18 and max(left.precision, right.precision) <= 18 and scale < 18:
-            return Decimal(18, scale)
-        return Decimal(min(precision, 38), scale)
-    whole = max(left.precision - left.scale, right.precision - right.scale)
-    scale = max(left.scale, right.scale)
-    return Decimal(min(scale + whole + 1, 38), scale)
+def _is_integer_constant(expression: Expression) -> bool:
+    return (
+        isinstance(expression, Literal)
+        and isinstance(expression.type, Integer)
+        and expression.value is not None
+    )
 
 
 def common_type(kinds: list[SqlType]) -> SqlType | None:
@@ -103,22 +88,16 @@ def _common(left: SqlType, right: SqlType) -> SqlType | None:
             return float_type(left, right) if is_number(left) and is_number(right) else None
         case Decimal(), Decimal():
             return common_decimal(left, right)
-        case (Decimal(scale=scale), Integer()) | (Integer(), Decimal(scale=scale)):
+        case ((Integer() | Decimal()), (Integer() | Decimal())):
             # A HUGEINT takes no digit away from the scale: some of its values don't fit then.
             a, b = as_decimal(left), as_decimal(right)
+            scale = max(a.scale, b.scale)
             whole = max(a.precision - a.scale, b.precision - b.scale)
             return Decimal(min(38, whole + scale), scale)
         case (Date(), Timestamp()) | (Timestamp(), Date()):
             return Timestamp()
         case _:
             return None
-
-
-def common_decimal(left: Decimal, right: Decimal) -> Decimal:
-    """The decimal that holds the digits of both before the point, and what fits after it."""
-    whole = max(left.precision - left.scale, right.precision - right.scale)
-    scale = min(max(left.scale, right.scale), 38 - whole)
-    return Decimal(whole + scale, scale)
 
 
 def _common_integer(left: Integer, right: Integer) -> SqlType | None:
@@ -151,9 +130,5 @@ def is_comparable(kind: SqlType) -> bool:
     )
 
 
-def is_constant_only(kind: SqlType) -> bool:
-    """Intervals exist as constants; no column has them."""
-    return isinstance(kind, Interval)
-
-
 COUNT_TYPE = BIGINT
+"""The type of count()."""

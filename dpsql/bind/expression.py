@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -14,7 +15,7 @@ from dpsql.bind.coercion import arithmetic_type, common_type, is_comparable, is_
 from dpsql.bind.interval import shift
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
-from dpsql.errors import Refused, TypeFault
+from dpsql.errors import BadParameter, Refused, TypeFault
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
     And,
@@ -67,12 +68,18 @@ _ARITHMETIC: dict[type[exp.Expr], ArithmeticOperator] = {
 }
 
 
+_NO_PARAMETERS: Mapping[str, Literal] = MappingProxyType({})
+
+
 class ExpressionBinder:
     """Binds the expressions of one SELECT over its scope."""
 
-    def __init__(self, scope: Scope, special: Special) -> None:
+    def __init__(
+        self, scope: Scope, special: Special, parameters: Mapping[str, Literal] = _NO_PARAMETERS
+    ) -> None:
         self._scope = scope
         self._special = special
+        self._parameters = parameters
 
     def bind(self, node: exp.Expr) -> Expression:  # noqa: C901, PLR0911, PLR0912
         """The typed expression that `node` is."""
@@ -88,6 +95,8 @@ class ExpressionBinder:
             case exp.Paren():
                 only(node, "this")
                 return self.bind(node.this)
+            case exp.Parameter() | exp.Placeholder():
+                return self._parameter(node)
             case exp.Literal():
                 if node.is_string:
                     return Literal(node.this, Varchar())
@@ -139,6 +148,17 @@ class ExpressionBinder:
         if call is None:
             raise refused(node)
         return self._call(node, *call)
+
+    def _parameter(self, node: exp.Expr) -> Literal:
+        """The constant that was given for `$1` or `:name`."""
+        name = node.name
+        if name not in self._parameters:
+            raise BadParameter(
+                f"no value is given for parameter {name or '?'}",
+                at=span(node),
+                hint="pass one value for each parameter",
+            )
+        return self._parameters[name]
 
     def condition(self, node: exp.Expr) -> Expression:
         """A boolean expression."""

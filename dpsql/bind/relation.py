@@ -1,4 +1,4 @@
-"""FROM: tables and joins, with the proof that private rows which meet belong to one unit."""
+"""FROM: tables, derived tables, CTEs and joins."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
+from dpsql.bind.context import Context, Cte, Selected, renamed
 from dpsql.bind.expression import ExpressionBinder
-from dpsql.bind.name import Names
+from dpsql.bind.fold import is_false
+from dpsql.bind.ownership import check_units, outer_join
 from dpsql.bind.parse import span
+from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Relation, Scope
-from dpsql.errors import Refused, Span, UnknownTable
+from dpsql.errors import Refused, Span, SyntaxFault, UnknownTable
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Column,
@@ -22,27 +25,30 @@ from dpsql.plan.expression import (
     conjunction,
     conjuncts,
 )
-from dpsql.plan.operator import Filter, Join, Plan, Scan
-from dpsql.plan.tree import columns
-from dpsql.schema.model import Public, RowUnit, Schema, Table
-from dpsql.schema.type import BIGINT
-from dpsql.stability.lineage import (
-    Identity,
-    Visibility,
-    identities,
-    private_scans,
-    unit_kind,
-    visibility,
+from dpsql.plan.operator import (
+    Aggregate,
+    AggregateCall,
+    AggregateFunction,
+    AggregateOutput,
+    Filter,
+    Join,
+    Nothing,
+    OuterKind,
+    Plan,
+    Scan,
 )
+from dpsql.plan.tree import columns
+from dpsql.schema.model import Public, Schema, Table
+from dpsql.schema.type import BIGINT
+from dpsql.stability.lineage import Visibility, visibility
 
 
 @dataclass(slots=True)
 class From:
     """The FROM clause of one SELECT while it is bound: sources, conditions, names."""
 
-    schema: Schema
-    names: Names
-    scope: Scope = field(default_factory=Scope)
+    context: Context
+    scope: Scope
     sources: list[Plan] = field(default_factory=list)
     places: list[Span | None] = field(default_factory=list)
     on: list[Expression] = field(default_factory=list)
@@ -51,17 +57,26 @@ class From:
         """Read FROM and its joins."""
         clause = select.args.get("from_")
         if clause is None:
-            raise Refused(
-                "a query without FROM", at=span(select), hint="add FROM table", note="select"
-            )
+            # SELECT 1: a count of nothing is one row.
+            call = AggregateCall(AggregateFunction.COUNT, None, False, None, BIGINT)
+            one = AggregateOutput(self.context.names.column("rows", BIGINT), call)
+            self.sources.append(Aggregate(Nothing(()), (), (one,)))
+            self.places.append(None)
+            return
         only(clause, "this")
         self._source(clause.this)
         for join in select.args.get("joins") or []:
             self._join(join)
 
-    def filtered(self, predicate: Expression | None) -> Plan:
-        """The joined rows that satisfy `predicate`; its join conditions become the join's own."""
-        own = () if predicate is None else conjuncts(predicate)
+    def filtered(self, own: tuple[Expression, ...] | None) -> Plan:
+        """The joined rows that satisfy `own`; join conditions among them become the join's own.
+
+        None asks for the rows before any condition is known, to read columns of.
+        """
+        if own is None:
+            return self.sources[0] if len(self.sources) == 1 else Join(tuple(self.sources), ())
+        if any(is_false(p) for p in own):
+            return Nothing(tuple(c for s in self.sources for c in output_columns(s)))
         joining = tuple(p for p in own if self._spans_sources(p))
         rest = tuple(p for p in own if p not in joining)
         on = (*self.on, *joining)
@@ -73,113 +88,126 @@ class From:
         return Filter(plan, conjunction(rest)) if rest else plan
 
     def _check_units(self, join: Join) -> None:
-        """Refuse a join of private sources unless keys prove that rows that meet share a unit.
-
-        The emitted SQL equates the units in any case; without the proof that would change what the
-        query means: orders joined on a date would silently lose all pairs of different customers.
-        """
-        private = [s for s in join.sources if visibility(s) is Visibility.PRIVATE]
-        if len(private) < 2:
-            return
-        kinds = sorted({unit_kind(s) or "" for s in private})
-        if len(kinds) > 1 or any(_is_row_unit(s) for s in private):
-            raise Refused(
-                f"joins rows of different privacy units: {' and '.join(kinds)}",
-                at=self.places[self.sources.index(private[-1])],
-                hint="join a private table with public ones, or with tables of the same entity",
-                note="join",
-            )
-        tags = {c: i for s in private for c, i in identities(s).items()}
-        connected, waiting = [private[0]], private[1:]
-        while waiting:
-            linked = [
-                s for s in waiting if any(_share_unit(join.on, s, c, tags) for c in connected)
-            ]
-            if not linked:
-                raise self._unproved(connected, waiting[0], tags)
-            connected += linked
-            waiting = [s for s in waiting if s not in linked]
-
-    def _unproved(
-        self, connected: list[Plan], source: Plan, tags: dict[Column, frozenset[Identity]]
-    ) -> Refused:
-        mine = private_scans(source)[0].table.name
-        at = self.places[self.sources.index(source)]
-        for other in connected:
-            for a in output_columns(other):
-                for b in output_columns(source):
-                    if tags.get(a, frozenset()) & tags.get(b, frozenset()):
-                        names = f"{self.scope.qualified(a)} = {self.scope.qualified(b)}"
-                        return Refused(
-                            f"{mine} is joined on columns that don't determine the privacy unit",
-                            at=at,
-                            hint=f"add the condition {names}",
-                            note="join",
-                        )
-        return Refused(
-            f"{mine} shares no key with the tables it is joined to",
-            at=at,
-            hint="join through the tables that reference one another",
-            note="join",
-        )
+        check_units(join, dict(zip(self.sources, self.places, strict=True)), self.scope.qualified)
 
     def _spans_sources(self, predicate: Expression) -> bool:
         read = columns(predicate)
         return sum(1 for s in self.sources if read & set(output_columns(s))) > 1
 
     def _source(self, node: exp.Expr) -> None:
+        if isinstance(node, exp.Subquery):
+            self._derived(node)
+            return
+        if isinstance(node, exp.Paren):
+            only(node, "this")
+            self._source(node.this)
+            return
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             raise refused(node, _kind(node), hint="name a table of the schema")
         if node.args.get("db") is not None:
             raise UnknownTable(
                 f"there is no table {node.sql(dialect='duckdb')[:80]}",
                 at=span(node),
-                hint=f"tables: {', '.join(self.schema.tables)}",
+                hint=f"tables: {', '.join(self.context.schema.tables)}",
             )
         only(node, "this", "alias", "joins")
-        alias = node.args.get("alias")
-        if alias is not None:
-            only(alias, "this")
-        table = find_table(self.schema, node.name, span(node))
-        scan = self._scan(table)
-        name = alias.name if alias is not None else table.name
-        by_name = {column.name.casefold(): column for column in scan.columns}
-        self.scope.add(Relation(name, by_name), span(node))
-        self.sources.append(scan)
-        self.places.append(span(node))
+        cte = self.context.ctes.get(node.name.casefold())
+        if cte is not None:
+            self._add(node, node.name, self._named_query(cte))
+        else:
+            table = find_table(self.context.schema, node.name, span(node))
+            scan = self._scan(table)
+            self._add(node, table.name, Selected(scan, tuple(c.name for c in scan.columns)))
         for join in node.args.get("joins") or []:
             self._join(join)
 
+    def _derived(self, node: exp.Subquery) -> None:
+        only(node, "this", "alias", "joins", "with_")
+        selected = bind_query(node.this, self.context)
+        # A SELECT's own column ids are new: only its names have to be looked after.
+        self._add(node, f"subquery_{len(self.sources)}", selected)
+        for join in node.args.get("joins") or []:
+            self._join(join)
+
+    def _named_query(self, cte: Cte) -> Selected:
+        """The query that a CTE names; a release is made once, however often it is named."""
+        if cte.bound is None or visibility(cte.bound.plan) is Visibility.PRIVATE:
+            cte.bound = bind_query(cte.query, cte.context.inside(None))
+        return renamed(cte.bound, self.context.names, cte.aliases)
+
+    def _add(self, node: exp.Expr, name: str, selected: Selected) -> None:
+        """Put a source in scope under its alias, its columns under theirs."""
+        alias = node.args.get("alias")
+        names = selected.names
+        if alias is not None:
+            only(alias, "this", "columns")
+            given = [column.name for column in alias.args.get("columns") or []]
+            if len(given) > len(names):
+                raise SyntaxFault(
+                    f"{alias.name} has {len(names)} columns, and {len(given)} are named",
+                    at=span(node),
+                )
+            name, names = alias.name or name, (*given, *names[len(given) :])
+        by_name: dict[str, Column] = {}
+        for shown, column in zip(names, selected.columns, strict=True):
+            by_name.setdefault(shown.casefold(), column)
+        self.scope.add(Relation(name, by_name, tuple(names)), span(node))
+        self.sources.append(selected.plan)
+        self.places.append(span(node))
+
     def _scan(self, table: Table) -> Scan:
-        found = tuple(self.names.column(c.name, c.type) for c in table.columns.values())
+        found = tuple(self.context.names.column(c.name, c.type) for c in table.columns.values())
         unit = None
         if not isinstance(table.ownership, Public):
-            unit = self.names.column(f"unit of {table.name}", BIGINT)
+            unit = self.context.names.column(f"unit of {table.name}", BIGINT)
         return Scan(table, found, unit)
 
     def _join(self, node: exp.Join) -> None:
         only(node, "this", "on", "using", "kind", "side")
         side, kind = (node.side or "").upper(), (node.kind or "").upper()
-        if side or kind not in ("", "INNER", "CROSS"):
+        if kind not in ("", "INNER", "CROSS", "OUTER") or side not in ("", "LEFT", "RIGHT", "FULL"):
             raise Refused(
                 f"{side or kind} JOIN has no rule",
                 at=span(node),
-                hint="use an inner join: a JOIN b ON a.key = b.key",
+                hint="use an inner or outer join on keys: a JOIN b ON a.key = b.key",
                 note="join",
             )
-        before = list(self.scope.relations)
+        before, earlier, conditions = list(self.scope.relations), len(self.sources), len(self.on)
         self._source(node.this)
         if node.args.get("on") is not None:
-            binder = ExpressionBinder(self.scope, _nothing_special)
+            binder = ExpressionBinder(self.scope, _nothing_special, self.context.parameters)
             self.on += conjuncts(binder.condition(node.args["on"]))
         for name in node.args.get("using") or []:
             self._using(name, before)
+        if side:
+            self._outer(node, side, earlier, conditions)
+
+    def _outer(self, node: exp.Join, side: str, earlier: int, conditions: int) -> None:
+        """Replace the sources up to here by one outer join."""
+        on = tuple(self.on[conditions:])
+        left = self._inner(earlier, tuple(self.on[:conditions]))
+        (right,) = self.sources[earlier:]
+        if side == "RIGHT":
+            left, right = right, left
+        kind = OuterKind.FULL if side == "FULL" else OuterKind.LEFT
+        names = self.scope.qualified
+        self.sources = [outer_join(node, kind, left, right, on, self.context.names, names)]
+        self.places = [span(node)]
+        self.on = []
+
+    def _inner(self, count: int, on: tuple[Expression, ...]) -> Plan:
+        """The first `count` sources, joined as far as they have been."""
+        if count == 1:
+            return Filter(self.sources[0], conjunction(on)) if on else self.sources[0]
+        joined = Join(tuple(self.sources[:count]), on)
+        self._check_units(joined)
+        return joined
 
     def _using(self, name: exp.Expr, before: list[Relation]) -> None:
         at = span(name)
         left = Scope(before, dict(self.scope.merged)).resolve(name.name, None, at)
         right = Scope(self.scope.relations[len(before) :]).resolve(name.name, None, at)
-        binder = ExpressionBinder(self.scope, _nothing_special)
+        binder = ExpressionBinder(self.scope, _nothing_special, self.context.parameters)
         a, b = binder.unify([left, right], [name, name])
         self.on.append(Compare(Comparison.EQUAL, a, b))
         self.scope.merged[name.name.casefold()] = left
@@ -193,26 +221,6 @@ def find_table(schema: Schema, name: str, at: Span | None) -> Table:
     near = get_close_matches(name, schema.tables, n=1)
     hint = f"did you mean {near[0]}?" if near else f"tables: {', '.join(schema.tables)}"
     raise UnknownTable(f"there is no table {name}", at=at, hint=hint)
-
-
-def _share_unit(
-    on: tuple[Expression, ...], left: Plan, right: Plan, tags: dict[Column, frozenset[Identity]]
-) -> bool:
-    """An equality of two columns that identify the same thing, which has one unit."""
-    ours, theirs = set(output_columns(left)), set(output_columns(right))
-    return any(
-        isinstance(p, Compare)
-        and p.op is Comparison.EQUAL
-        and isinstance(p.left, Column)
-        and isinstance(p.right, Column)
-        and ((p.left in ours and p.right in theirs) or (p.left in theirs and p.right in ours))
-        and tags.get(p.left, frozenset()) & tags.get(p.right, frozenset())
-        for p in on
-    )
-
-
-def _is_row_unit(plan: Plan) -> bool:
-    return any(isinstance(s.table.ownership, RowUnit) for s in private_scans(plan))
 
 
 def _nothing_special(node: exp.Expr) -> Expression | None:

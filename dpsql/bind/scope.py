@@ -15,6 +15,14 @@ class Relation:
 
     name: str
     columns: dict[str, Column]
+    shown: tuple[str, ...] = ()
+    """The columns' names as they were given, in order."""
+
+    @property
+    def named(self) -> list[tuple[str, Column]]:
+        """Names and columns, in order."""
+        shown = self.shown or tuple(column.name for column in self.columns.values())
+        return [(name, self.columns[name.casefold()]) for name in shown]
 
 
 @dataclass(slots=True)
@@ -24,6 +32,10 @@ class Scope:
     relations: list[Relation] = field(default_factory=list)
     merged: dict[str, Column] = field(default_factory=dict)
     """Columns joined by USING: unqualified, they mean the left side's."""
+    parent: Scope | None = None
+    """The scope of the query around this one, for names that mean nothing here."""
+    correlated: set[Column] = field(default_factory=set)
+    """The columns that were found there."""
 
     def add(self, relation: Relation, at: Span | None) -> None:
         """Put `relation` in scope; its name must be new."""
@@ -37,7 +49,11 @@ class Scope:
         self.relations.append(relation)
 
     def resolve(self, name: str, table: str | None, at: Span | None) -> Column:
-        """The column that `name` or `table.name` means."""
+        """The column that `name` or `table.name` means, here or in the query around."""
+        if self.parent is not None and not self._knows(name.casefold(), table):
+            column = self.parent.resolve(name, table, at)
+            self.correlated.add(column)
+            return column
         folded = name.casefold()
         if table is not None:
             return self._qualified(folded, table, at)
@@ -55,17 +71,23 @@ class Scope:
             raise UnknownColumn(f"there is no column {name}", at=at, hint=self._similar(folded))
         return found[0]
 
+    def _knows(self, folded: str, table: str | None) -> bool:
+        if table is not None:
+            return any(r.name.casefold() == table.casefold() for r in self.relations)
+        return folded in self.merged or any(folded in r.columns for r in self.relations)
+
     def expand(self, table: str | None, at: Span | None) -> list[tuple[str, Column]]:
         """The columns that `*` or `table.*` means, with their names, in order."""
         if table is None:
             seen: list[tuple[str, Column]] = []
             for relation in self.relations:
-                for folded, column in relation.columns.items():
+                for name, column in relation.named:
+                    folded = name.casefold()
                     if folded in self.merged and self.merged[folded] != column:
                         continue
-                    seen.append((column.name, column))
+                    seen.append((name, column))
             return seen
-        return [(c.name, c) for c in self._relation(table, at).columns.values()]
+        return self._relation(table, at).named
 
     def qualified(self, column: Column) -> str:
         """`table.column`, as the statement can write it."""

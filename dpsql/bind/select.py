@@ -1,201 +1,152 @@
-"""SELECT: grouping, the frontier between private rows and released ones, and what lies above."""
+"""SELECT, clause by clause; its grouping is bound in `grouping`, its subqueries in `subquery`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from dpsql.bind.aggregate import Aggregates
 from dpsql.bind.allow import only, refused
+from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
-from dpsql.bind.name import Names
+from dpsql.bind.grouping import Grouping, grouped
+from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
+from dpsql.bind.ordering import limit_of, private_order, row_limit, sorted_rows
 from dpsql.bind.parse import span
+from dpsql.bind.query import distinct_rows
 from dpsql.bind.relation import From
-from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault, UnknownColumn
-from dpsql.plan.expression import Column, Expression, Literal
-from dpsql.plan.operator import (
-    Aggregate,
-    AggregateFunction,
-    Filter,
-    Limit,
-    Output,
-    Plan,
-    Project,
-    Release,
-    Sort,
-    SortKey,
-)
+from dpsql.bind.scope import Scope
+from dpsql.bind.subquery import Subqueries
+from dpsql.bind.window import Windows, check_windows, mapped
+from dpsql.errors import GroupingFault, Refused, Span
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import Column, Compare, Comparison, Expression, conjuncts
+from dpsql.plan.operator import Filter, Output, Plan, Project, SortKey, Window
 from dpsql.plan.tree import columns, rewrite_top_down
-from dpsql.schema.model import Schema
-from dpsql.schema.type import Integer
-from dpsql.stability.lineage import Visibility, identities, visibility
+from dpsql.stability.lineage import Visibility, visibility
 
 _CLAUSES = (
-    "kind",
     "expressions",
+    "distinct",
     "from_",
     "joins",
     "where",
     "group",
     "having",
+    "qualify",
     "order",
     "limit",
     "offset",
+    "with_",
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One column of the SELECT list."""
-
-    name: str
-    expression: Expression
-    at: Span | None
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """A bound query: its plan, whose columns are the answer's, and their names."""
-
-    plan: Plan
-    names: tuple[str, ...]
-
-
-def bind_select(node: exp.Expr, schema: Schema, names: Names) -> Selected:
+def bind_select(node: exp.Select, context: Context) -> Selected:
     """The plan of a SELECT."""
-    while isinstance(node, exp.Subquery):
-        only(node, "this")
-        node = node.this
-    if not isinstance(node, exp.Select):
-        raise refused(node)
-    only(node, *_CLAUSES)
     if node.args.get("kind"):
         raise refused(node, f"SELECT AS {node.args['kind']}")
-    return _Select(node, schema, names).bound()
+    only(node, *_CLAUSES)
+    return _Select(node, context).bound()
+
+
+@dataclass(slots=True)
+class _Above:
+    """What stands above FROM and WHERE, over one relation's columns."""
+
+    plan: Plan
+    items: list[Item]
+    order: list[SortKey]
+    condition: Expression | None
+    qualify: Expression | None
 
 
 class _Select:
-    def __init__(self, node: exp.Select, schema: Schema, names: Names) -> None:
+    def __init__(self, node: exp.Select, context: Context) -> None:
         self._node = node
-        self._names = names
-        self._from = From(schema, names)
+        self._context = context
+        self._from = From(context.inside(None), Scope(parent=context.outer))
         self._from.bind(node)
-        self._aggregates = Aggregates(self._from.scope, names)
-        self._binder = ExpressionBinder(self._from.scope, self._aggregates.bind)
-        self._plain = ExpressionBinder(self._from.scope, self._no_aggregate)
+        scope = self._from.scope
+        self._aggregates = Aggregates(scope, context.names, context.parameters)
+        self._windows = Windows(context.names)
+        self._below = Subqueries(context, scope)
+        self._upper = Subqueries(context, scope)
+        self._plain = self._binder(self._below, aggregates=False)
+        self._full = self._binder(self._upper if self._is_grouped() else self._below)
 
     def bound(self) -> Selected:
         where = self._node.args.get("where")
-        source = self._from.filtered(None if where is None else self._plain.condition(where.this))
-        items = [item for e in self._node.expressions for item in self._items(e)]
-        having = self._node.args.get("having")
-        condition = None if having is None else self._binder.condition(having.this)
-        order = self._order(items)
-        keys = self._keys(items)
-        if keys is not None or self._aggregates.found or condition is not None:
-            source, items, condition, order = self._grouped(
-                source, keys or {}, items, condition, order
-            )
-        if condition is not None:
-            source = Filter(source, condition)
-        return self._finished(source, items, order)
-
-    def _items(self, node: exp.Expr) -> list[Item]:
-        at = span(node)
-        match node:
-            case exp.Star():
-                only(node)
-                found = self._from.scope.expand(None, at)
-                return [Item(name, column, at) for name, column in found]
-            case exp.Column() if isinstance(node.this, exp.Star):
-                found = self._from.scope.expand(node.table, at)
-                return [Item(name, column, at) for name, column in found]
-            case exp.Alias():
-                only(node, "this", "alias")
-                return [Item(node.alias, self._binder.bind(node.this), at)]
-            case _:
-                return [Item(_default_name(node), self._binder.bind(node), at)]
-
-    def _keys(self, items: list[Item]) -> dict[Expression, Span | None] | None:
-        """The group keys, in order, and where they stand; None without GROUP BY."""
-        group = self._node.args.get("group")
-        if group is None:
-            return None
-        only(group, "expressions", "all")
-        if group.args.get("all"):
-            held = {output.column for output in self._aggregates.found}
-            return {i.expression: i.at for i in items if not columns(i.expression) & held}
-        keys: dict[Expression, Span | None] = {}
-        for node in group.expressions:
-            keys.setdefault(self._key(node, items), span(node))
-        return keys
-
-    def _key(self, node: exp.Expr, items: list[Item]) -> Expression:
-        """An ordinal, a column in scope, or an alias of the SELECT list, in this order."""
-        if isinstance(node, exp.Literal) and not node.is_string:
-            key = _ordinal(node, items).expression
-        elif isinstance(node, exp.Column) and not node.table:
-            try:
-                key = self._plain.bind(node)
-            except UnknownColumn:
-                named = [i for i in items if i.name.casefold() == node.name.casefold()]
-                if not named:
-                    raise
-                key = named[0].expression
-        else:
-            key = self._plain.bind(node)
-        if columns(key) & {output.column for output in self._aggregates.found}:
-            raise GroupingFault("an aggregate can't be grouped by", at=span(node))
-        return key
-
-    def _order(self, items: list[Item]) -> list[SortKey]:
-        order = self._node.args.get("order")
-        if order is None:
-            return []
-        only(order, "expressions")
-        keys: list[SortKey] = []
-        for node in order.expressions:
-            only(node, "this", "desc", "nulls_first")
-            descending = bool(node.args.get("desc"))
-            keys.append(
-                SortKey(
-                    self._sorted_by(node.this, items), descending, bool(node.args["nulls_first"])
-                )
-            )
-        return keys
-
-    def _sorted_by(self, node: exp.Expr, items: list[Item]) -> Expression:
-        """An ordinal, an alias of the SELECT list, or any expression."""
-        if isinstance(node, exp.Literal) and not node.is_string:
-            return _ordinal(node, items).expression
-        if isinstance(node, exp.Column) and not node.table:
-            named = [i for i in items if i.name.casefold() == node.name.casefold()]
-            if named:
-                return named[0].expression
-        return self._binder.bind(node)
-
-    def _grouped(
-        self,
-        source: Plan,
-        places: dict[Expression, Span | None],
-        items: list[Item],
-        having: Expression | None,
-        order: list[SortKey],
-    ) -> tuple[Plan, list[Item], Expression | None, list[SortKey]]:
-        """Everything above the grouping, over its keys and aggregates."""
-        keys = [key for key in places if not isinstance(key, Literal)]
-        outputs = tuple(
-            Output(self._names.column(_key_name(key, items), key.type), key, places.get(key))
-            for key in keys
+        predicate = None if where is None else self._plain.condition(where.this)
+        items = [i for e in self._node.expressions for i in bind_items(e, self._full, self._from)]
+        above = _Above(
+            plan=self._from.filtered(None),
+            items=items,
+            order=self._order(items),
+            condition=self._condition("having"),
+            qualify=self._condition("qualify"),
         )
-        grouped = self._frontier(source, outputs)
-        by_key = {output.expression: output.column for output in outputs}
-        held = {output.column for output in self._aggregates.found}
+        # Subqueries of the SELECT list are known by now: they stand beside what WHERE reads.
+        source, asked = self._correlated(predicate)
+        above.plan = source
+        grouping = self._grouping(items)
+        if grouping is not None:
+            above, asked = self._group(above, grouping, asked)
+        return self._finished(above, asked)
 
-        def above(expression: Expression, at: Span | None) -> Expression:
-            lifted = rewrite_top_down(by_key.get, expression)
-            stray = columns(lifted) - held - set(by_key.values())
+    def _binder(self, subqueries: Subqueries, *, aggregates: bool = True) -> ExpressionBinder:
+        """Binds expressions that hold subqueries and, where they may, aggregates and windows."""
+
+        def special(node: exp.Expr) -> Expression | None:
+            found = subqueries.bind(node, binder)
+            if found is not None:
+                return found
+            if not aggregates:
+                return _no_aggregate(node)
+            window = self._windows.bind(node, binder)
+            return window if window is not None else self._aggregates.bind(node)
+
+        binder = ExpressionBinder(self._from.scope, special, self._context.parameters)
+        return binder
+
+    def _is_grouped(self) -> bool:
+        if self._node.args.get("group") or self._node.args.get("having"):
+            return True
+        clauses = [*self._node.expressions, self._node.args.get("order")]
+        return any(_has_aggregate(clause) for clause in clauses if clause is not None)
+
+    def _condition(self, clause: str) -> Expression | None:
+        node = self._node.args.get(clause)
+        return None if node is None else self._full.condition(node.this)
+
+    def _correlated(self, predicate: Expression | None) -> tuple[Plan, list[Expression]]:
+        """The rows that satisfy WHERE, and those of its conditions that the query around asks."""
+        parts = () if predicate is None else conjuncts(predicate)
+        outer = self._from.scope.correlated
+        asked = [p for p in parts if columns(p) & outer]
+        own = tuple(p for p in parts if not columns(p) & outer)
+        later = tuple(p for p in own if columns(p) & self._below.columns)
+        source = self._from.filtered(tuple(p for p in own if p not in later))
+        source = self._below.attach(source)
+        return _filtered(source, later), asked
+
+    def _grouping(self, items: list[Item]) -> Grouping | None:
+        if not self._is_grouped():
+            return None
+        return Grouping.of(self._node, items, self._plain, self._aggregates, self._windows)
+
+    def _group(
+        self, above: _Above, grouping: Grouping, asked: list[Expression]
+    ) -> tuple[_Above, list[Expression]]:
+        """Everything above the grouping reads its keys and aggregates only."""
+        grouping, asked = self._asked_by_key(grouping, asked)
+        result = grouped(above.plan, grouping, self._aggregates, self._context)
+        held = result.columns | self._upper.columns | {w.column for w in self._windows.found}
+
+        def lift(expression: Expression, at: Span | None) -> Expression:
+            lifted = rewrite_top_down(result.lifted.get, expression)
+            stray = columns(lifted) - held
             if stray:
                 name = min(column.name for column in stray)
                 raise GroupingFault(
@@ -205,103 +156,162 @@ class _Select:
                 )
             return lifted
 
-        return (
-            grouped,
-            [Item(i.name, above(i.expression, i.at), i.at) for i in items],
-            None if having is None else above(having, span(self._node.args["having"])),
-            [SortKey(above(k.expression, None), k.descending, k.nulls_first) for k in order],
+        self._windows.found = [
+            replace(w, call=mapped(w.call, lambda e: lift(e, None))) for w in self._windows.found
+        ]
+        condition = above.condition and result.without_tautologies(
+            lift(above.condition, self._place("having"))
         )
-
-    def _frontier(self, source: Plan, keys: tuple[Output, ...]) -> Plan:
-        """The lowest aggregate whose keys don't determine the unit is a release."""
-        found = tuple(self._aggregates.found)
-        if visibility(source) is not Visibility.PRIVATE:
-            return Aggregate(source, keys, found)
-        tags = identities(source)
-        if any(isinstance(k.expression, Column) and k.expression in tags for k in keys):
-            return Aggregate(source, keys, found)
-        for output in found:
-            if output.call.distinct:
-                self._check_distinct(output.call.argument, output.call.function, source)
-        return Release(source, keys, found)
-
-    def _check_distinct(
-        self, argument: Expression | None, function: AggregateFunction, source: Plan
-    ) -> None:
-        tags = identities(source)
-        identified = tags.get(argument, frozenset()) if isinstance(argument, Column) else ()
-        if function is AggregateFunction.COUNT and any(tag[0] == "unit" for tag in identified):
-            return
-        raise Refused(
-            f"{function.value}(DISTINCT …) of anything but the privacy unit has no rule",
-            at=span(self._node),
-            hint="count the distinct units, or group by the column",
-            note="aggregate_count",
+        lifted = _Above(
+            plan=self._upper.attach(result.plan),
+            items=[replace(i, expression=lift(i.expression, i.at)) for i in above.items],
+            order=[
+                replace(k, expression=lift(k.expression, self._place("order"))) for k in above.order
+            ],
+            condition=condition,
+            qualify=above.qualify and lift(above.qualify, self._place("qualify")),
         )
+        return lifted, [rewrite_top_down(result.lifted.get, condition) for condition in asked]
 
-    def _finished(self, source: Plan, items: list[Item], order: list[SortKey]) -> Selected:
-        """ORDER BY and LIMIT over public or released rows, then the SELECT list."""
-        count, offset = self._limit()
-        if order or count is not None or offset:
-            if visibility(source) is Visibility.PRIVATE:
-                clause = self._node.args.get("order") or self._node.args.get("limit") or self._node
-                raise Refused(
-                    "ORDER BY and LIMIT of private rows: whether one appears depends on the others",
-                    at=span(clause),
-                    hint="aggregate first, then order what is released",
-                    note="order_limit",
-                )
-            if order:
-                source = Sort(source, tuple(order))
-            if count is not None or offset:
-                source = Limit(source, count, offset)
-        outputs = tuple(
-            Output(self._names.column(item.name, item.expression.type), item.expression)
-            for item in items
-        )
-        return Selected(Project(source, outputs), tuple(item.name for item in items))
-
-    def _limit(self) -> tuple[int | None, int]:
-        return self._number("limit"), self._number("offset") or 0
-
-    def _number(self, clause: str) -> int | None:
+    def _place(self, clause: str) -> Span | None:
         node = self._node.args.get(clause)
-        if node is None:
-            return None
-        only(node, "expression")
-        bound = self._plain.bind(node.expression)
-        value = bound.value if isinstance(bound, Literal) else None
-        if not isinstance(bound.type, Integer) or not isinstance(value, int) or value < 0:
-            raise SyntaxFault(f"{clause.upper()} takes a constant of at least 0", at=span(node))
-        return value
+        return None if node is None else span(node)
 
-    def _no_aggregate(self, node: exp.Expr) -> Expression | None:
-        if isinstance(node, exp.AggFunc | exp.Filter):
-            raise GroupingFault(
-                "an aggregate can't stand in WHERE or GROUP BY",
-                at=span(node),
-                hint="put a condition on an aggregate into HAVING",
+    def _asked_by_key(
+        self, grouping: Grouping, asked: list[Expression]
+    ) -> tuple[Grouping, list[Expression]]:
+        """What the query around asks of groups: one more key for each equality."""
+        outer = self._from.scope.correlated
+        for condition in asked:
+            inner = _inner_side(condition, outer)
+            if inner is None or grouping.sets is not None:
+                raise Refused(
+                    "an aggregated subquery is correlated by equalities only",
+                    at=span(self._node),
+                    hint="write WHERE inner_column = outer_column",
+                    note="subqueries",
+                )
+            grouping = grouping.with_key(inner)
+        return grouping, asked
+
+    def _order(self, items: list[Item]) -> list[SortKey]:
+        order = self._node.args.get("order")
+        if order is None:
+            return []
+        only(order, "expressions")
+        keys: list[SortKey] = []
+        for term in order.expressions:
+            only(term, "this", "desc", "nulls_first")
+            first = bool(term.args.get("nulls_first"))
+            keys.append(
+                SortKey(self._sorted_by(term.this, items), bool(term.args.get("desc")), first)
             )
+        return keys
+
+    def _sorted_by(self, node: exp.Expr, items: list[Item]) -> Expression:
+        """An ordinal, an alias of the SELECT list, or any expression."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            return ordinal_item(node, items).expression
+        item = named_item(node, items)
+        return item.expression if item is not None else self._full.bind(node)
+
+    def _finished(self, above: _Above, asked: list[Expression]) -> Selected:
+        """HAVING, windows, QUALIFY, ORDER BY, LIMIT and the SELECT list, in this order."""
+        plan = _filtered(above.plan, () if above.condition is None else (above.condition,))
+        if self._windows.found:
+            check_windows(plan, self._windows, self._node)
+            plan = Window(plan, tuple(self._windows.found))
+        if above.qualify is not None:
+            plan = Filter(plan, above.qualify)
+        if self._node.args.get("distinct") is not None:
+            return self._distinct(plan, above)
+        count, offset = limit_of(self._node)
+        clause = self._node.args.get("order") or self._node
+        if count != 0 and (above.order or count is not None or offset):
+            if visibility(plan) is Visibility.PRIVATE:
+                raise private_order(clause)
+            plan = sorted_rows(plan, tuple(above.order), clause)
+            plan = row_limit(self._node, Selected(plan, ())).plan
+        selected = self._projected(plan, above.items, asked)
+        return row_limit(self._node, selected) if count == 0 else selected
+
+    def _projected(self, plan: Plan, items: list[Item], asked: list[Expression]) -> Selected:
+        names = self._context.names
+        outputs = [Output(names.column(i.name, i.expression.type), i.expression) for i in items]
+        inner = frozenset(output_columns(plan))
+        for item in items:
+            if columns(item.expression) - inner:
+                raise Refused(
+                    "a subquery names columns of the query around it in WHERE only",
+                    at=item.at,
+                    note="subqueries",
+                )
+        handed = {
+            c: Output(names.column(c.name, c.type), c) for p in asked for c in columns(p) & inner
+        }
+        meaning: dict[Expression, Expression] = {c: o.column for c, o in handed.items()}
+        return Selected(
+            Project(plan, (*outputs, *handed.values())),
+            tuple(item.name for item in items),
+            tuple(rewrite_top_down(meaning.get, p) for p in asked),
+        )
+
+    def _distinct(self, plan: Plan, above: _Above) -> Selected:
+        """DISTINCT rows, ordered by columns of theirs."""
+        only(self._node.args["distinct"])
+        shown = self._projected(plan, above.items, [])
+        rows = distinct_rows(shown.plan, self._context)
+        place = dict(zip((i.expression for i in above.items), output_columns(rows), strict=True))
+        keys: list[SortKey] = []
+        for key in above.order:
+            if key.expression not in place:
+                raise GroupingFault(
+                    "SELECT DISTINCT is ordered by selected columns only",
+                    at=span(self._node.args["order"]),
+                    hint="add the expression to the SELECT list",
+                )
+            keys.append(replace(key, expression=place[key.expression]))
+        if keys:
+            rows = sorted_rows(rows, tuple(keys), self._node.args["order"])
+        return row_limit(self._node, Selected(rows, shown.names))
+
+
+def _filtered(plan: Plan, predicates: Iterable[Expression]) -> Plan:
+    for predicate in predicates:
+        plan = Filter(plan, predicate)
+    return plan
+
+
+def _inner_side(condition: Expression, outer: set[Column]) -> Expression | None:
+    if not isinstance(condition, Compare) or condition.op is not Comparison.EQUAL:
         return None
+    for inner, asking in (
+        (condition.left, condition.right),
+        (condition.right, condition.left),
+    ):
+        if not columns(inner) & outer and columns(asking) <= outer:
+            return inner
+    return None
 
 
-def _ordinal(node: exp.Literal, items: list[Item]) -> Item:
-    number = int(node.this) if node.this.isdigit() else 0
-    if not 1 <= number <= len(items):
-        raise SyntaxFault(f"there is no column {node.this} in the SELECT list", at=span(node))
-    return items[number - 1]
+def _has_aggregate(node: exp.Expr) -> bool:
+    """An aggregate of this SELECT, not of a subquery's, nor one used as a window function."""
+    if isinstance(node, exp.Select | exp.SetOperation):
+        return False
+    if isinstance(node, exp.Window):
+        parts = [node.args.get("order"), *(node.args.get("partition_by") or [])]
+        inner = list(node.this.iter_expressions())
+        return any(_has_aggregate(part) for part in [*parts, *inner] if part is not None)
+    if isinstance(node, exp.AggFunc):
+        return True
+    return any(_has_aggregate(child) for child in node.iter_expressions())
 
 
-def _key_name(key: Expression, items: list[Item]) -> str:
-    if isinstance(key, Column):
-        return key.name
-    return next((item.name for item in items if item.expression == key), "key")
-
-
-def _default_name(node: exp.Expr) -> str:
-    """What DuckDB calls a column without an alias."""
-    if isinstance(node, exp.Column):
-        return node.name
-    if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
-        return "count_star()"
-    return node.sql(dialect="duckdb", normalize_functions="lower", comments=False)
+def _no_aggregate(node: exp.Expr) -> Expression | None:
+    if isinstance(node, exp.AggFunc | exp.Filter | exp.Window):
+        raise GroupingFault(
+            "an aggregate or window function can't stand in WHERE or GROUP BY",
+            at=span(node),
+            hint="put a condition on an aggregate into HAVING, on a window into QUALIFY",
+        )
+    return None

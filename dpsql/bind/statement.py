@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
+from dpsql.bind.context import Context, Parameters
 from dpsql.bind.name import Names
 from dpsql.bind.parse import parse_query, span
-from dpsql.bind.select import bind_select
+from dpsql.bind.query import bind_query
 from dpsql.errors import Error, Span, WouldShowIndividuals
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
@@ -24,14 +26,14 @@ class Statement:
     names: tuple[str, ...]
 
 
-def bind(sql: str, schema: Schema) -> Statement:
+def bind(sql: str, schema: Schema, parameters: Parameters = MappingProxyType({})) -> Statement:
     """The plan of the one query that `sql` is.
 
     Raises an `dpsql.errors.Error` that points into `sql` for whatever has no rule.
     """
     tree = parse_query(sql)
     try:
-        selected = bind_select(tree, schema, Names())
+        selected = bind_query(tree, Context(schema, Names(), parameters))
     except Error as error:
         if error.at is None:
             error.at = span(tree) or Span(0, len(sql))

@@ -55,7 +55,7 @@ def write(cursor: Cursor, form: Form) -> None:
     if columns is None:
         return
     match form:
-        case "table" if sys.stdout.isatty():
+        case "table" if sys.stdout.isatty() and len(columns) > 1:
             print_on_terminal(columns, cursor.fetchall())
         case "table":
             click.echo(plain(columns, cursor.fetchall()))

@@ -1,22 +1,18 @@
-"""Work that is watched: its step is shown after a second, and Ctrl-C cancels it.
-
-The work runs in a thread of its own, since a signal reaches Python's main thread only, and there
-not before a running statement ends.
-"""
+"""Work that is watched: its step is shown after a second, and Ctrl-C cancels it."""
 
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from typing import Final, TypeVar
+
+from dpsql.dbapi.interruptible import begin, over
 
 Found = TypeVar("Found")
 
 AFTER_SECONDS: Final = 1.0
-_TICK_SECONDS: Final = 0.1
 _CHARGED: Final = "running on the data"  # the session's first step after a charge
 
 
@@ -50,11 +46,10 @@ class Watch:
 
     def run(self, work: Callable[[], Found], interrupt: Callable[[], None]) -> Found:
         """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the end."""
-        outcome: Future[Found] = Future()
-        threading.Thread(target=_settle, args=(outcome, work), daemon=True).start()
+        outcome = begin(work)
         began = time.monotonic()
         try:
-            while not _over(outcome):
+            while not over(outcome):
                 seconds = time.monotonic() - began
                 if seconds >= AFTER_SECONDS:
                     self._show(seconds)
@@ -69,7 +64,7 @@ class Watch:
         self._cancelled = True
         try:
             interrupt()
-            while not _over(outcome):
+            while not over(outcome):
                 interrupt()
         except KeyboardInterrupt:
             raise Cancelled(charged=self._charged, running=True) from None
@@ -90,16 +85,3 @@ class Watch:
         if self._shown and sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
-
-
-def _over(outcome: Future[Found]) -> bool:
-    return bool(wait([outcome], timeout=_TICK_SECONDS).done)
-
-
-def _settle(outcome: Future[Found], work: Callable[[], Found]) -> None:
-    try:
-        found = work()
-    except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-        outcome.set_exception(error)
-    else:
-        outcome.set_result(found)

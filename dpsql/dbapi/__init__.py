@@ -1,12 +1,13 @@
 """PEP 249 over a session: connections, cursors, and the few statements that are dpsql's own.
 
-| module     | what it defines                                                       |
-| ---------- | --------------------------------------------------------------------- |
-| connection | connect(), and `Connection`: one analyst's use of one dataset          |
-| cursor     | `Cursor`: statements in, rows out                                      |
-| statement  | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words  |
-| result     | what a cursor reads from: names, types, a table, what it cost          |
-| value      | Arrow's values as Python's                                             |
-| budget     | what was spent and is left, as people read it                          |
-| type       | PEP 249's type objects and constructors                                |
+| module        | what it defines                                                       |
+| ------------- | --------------------------------------------------------------------- |
+| connection    | connect(), and `Connection`: one analyst's use of one dataset         |
+| cursor        | `Cursor`: statements in, rows out                                     |
+| statement     | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
+| result        | what a cursor reads from: names, types, a table, what it cost         |
+| value         | Arrow's values as Python's                                            |
+| interruptible | work that Ctrl-C stops, though an engine runs it                      |
+| budget        | what was spent and is left, as people read it                         |
+| type          | PEP 249's type objects and constructors                               |
 """

@@ -15,6 +15,7 @@ import pyarrow as pa
 from dpsql import errors
 from dpsql.dbapi.budget import Allowance, Budget, read_budget
 from dpsql.dbapi.cursor import Cursor, Parameters
+from dpsql.dbapi.interruptible import interruptible
 from dpsql.dbapi.result import Result, answered, texts
 from dpsql.dbapi.statement import (
     ExplainPrivacy,
@@ -90,7 +91,7 @@ class Connection:
             self._check_open()
             statement = read_statement(sql)
             if isinstance(statement, Query | ExplainPrivacy):
-                return self._session.explain(statement.sql)
+                return self._explain(statement.sql)
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
     @property
@@ -150,9 +151,10 @@ class Connection:
     def _do(self, statement: Statement) -> Result | None:
         match statement:
             case Query(sql=sql):
-                return answered(self._session.query(sql))
+                session = self._session
+                return answered(interruptible(lambda: session.query(sql), session.interrupt))
             case ExplainPrivacy(sql=sql):
-                lines = self._session.explain(sql).split("\n")
+                lines = self._explain(sql).split("\n")
                 return texts(["explain_privacy"], ([line] for line in lines))
             case Show(setting=setting):
                 return self._show(setting)
@@ -161,6 +163,10 @@ class Connection:
                 return None
             case missing:
                 assert_never(missing)
+
+    def _explain(self, sql: str) -> str:
+        session = self._session
+        return interruptible(lambda: session.explain(sql), session.interrupt)
 
     def _show(self, setting: Setting) -> Result:
         match setting:

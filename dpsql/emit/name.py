@@ -25,3 +25,13 @@ def schema_name(name: str) -> exp.Identifier:
 def subquery(select: exp.Select, alias: str) -> exp.Subquery:
     """A derived table."""
     return select.subquery(alias, copy=False)
+
+
+def named(expression: exp.Expr, column: Column) -> exp.Expr:
+    """`expression AS c<id>`."""
+    return exp.alias_(expression, column_name(column), copy=False)
+
+
+def no_column() -> exp.Expr:
+    """A relation without columns still has rows."""
+    return exp.alias_(exp.Literal.number("1"), "nothing")

@@ -10,11 +10,17 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
+    Mark,
+    Nothing,
+    OuterJoin,
     Plan,
     Project,
     Release,
     Scan,
+    SetOperation,
     Sort,
+    Union,
+    Window,
 )
 
 
@@ -31,6 +37,14 @@ def output_columns(plan: Plan) -> tuple[Column, ...]:
             Aggregate(keys=keys, aggregates=aggregates) | Release(keys=keys, aggregates=aggregates)
         ):
             return (*(key.column for key in keys), *(a.column for a in aggregates))
+        case OuterJoin(left=left, right=right):
+            return (*output_columns(left), *output_columns(right))
+        case Mark(source=source, column=column):
+            return (*output_columns(source), column)
+        case Window(source=source, outputs=windows):
+            return (*output_columns(source), *(output.column for output in windows))
+        case Union(outputs=columns) | SetOperation(outputs=columns) | Nothing(outputs=columns):
+            return columns
         case Filter(source=source) | Sort(source=source) | Limit(source=source):
             return output_columns(source)
         case missing:

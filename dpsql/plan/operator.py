@@ -105,11 +105,111 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Group private rows and answer with noise: released from here on, whatever is built on it."""
+    """Group private rows and answer with noise: released from here on, whatever is built on it.
+
+    `listed` is a public plan whose rows are the keys that appear, None if they are found otherwise.
+    """
 
     source: Plan
     keys: tuple[Output, ...]
     aggregates: tuple[AggregateOutput, ...]
+    listed: Plan | None = None
+
+
+class OuterKind(Enum):
+    """Which sides of an outer join keep rows without a partner."""
+
+    LEFT = "LEFT"
+    FULL = "FULL"
+
+
+@dataclass(frozen=True, slots=True)
+class OuterJoin:
+    """`left` and `right` where all of `on` are true, and rows without a partner beside NULLs.
+
+    `unit` is the unit of the joined rows: the left one's, or whichever side's is there.
+    """
+
+    kind: OuterKind
+    left: Plan
+    right: Plan
+    on: tuple[Expression, ...]
+    unit: Column | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """`source` with `column`: is there a row of `relation` for which all of `on` are true?"""
+
+    source: Plan
+    relation: Plan
+    on: tuple[Expression, ...]
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """All rows of all sources; the n-th column of each becomes the n-th of `outputs`."""
+
+    sources: tuple[Plan, ...]
+    outputs: tuple[Column, ...]
+    unit: Column | None
+
+
+class SetKind(Enum):
+    """Set operations that compare whole rows."""
+
+    INTERSECT = "INTERSECT"
+    EXCEPT = "EXCEPT"
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """Distinct rows of `left` that are (not) in `right`; columns go by place."""
+
+    kind: SetKind
+    left: Plan
+    right: Plan
+    outputs: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """`function(arguments) OVER (PARTITION BY … ORDER BY … frame)`.
+
+    `frame` is (first, last): rows relative to the current one, None for no end; None itself for
+    the default frame.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    partition: tuple[Expression, ...]
+    order: tuple[SortKey, ...]
+    frame: tuple[int | None, int | None] | None
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOutput:
+    """A window function and the column that holds it."""
+
+    column: Column
+    call: WindowCall
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`source` with window functions: of public or released rows, or of one unit's private ones."""
+
+    source: Plan
+    outputs: tuple[WindowOutput, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """No row at all, of public columns: what a statement's own text says is empty."""
+
+    outputs: tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +238,19 @@ class Limit:
     offset: int
 
 
-Plan = Scan | Filter | Project | Join | Aggregate | Release | Sort | Limit
+Plan = (
+    Scan
+    | Filter
+    | Project
+    | Join
+    | OuterJoin
+    | Mark
+    | Union
+    | SetOperation
+    | Aggregate
+    | Window
+    | Release
+    | Sort
+    | Limit
+    | Nothing
+)

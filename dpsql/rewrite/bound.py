@@ -16,7 +16,7 @@ def bound(release: Release, facts: Facts) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from."""
     release = prune_release(release)
     below = environment(release.source)
-    domains = key_domains(release.keys, release.source, below, facts)
+    domains = key_domains(release.keys, release.source, release.listed, below, facts)
     statistics = Statistics(below)
     formulas = statistics.formulas(release.aggregates)
     listed = {place for found in domains for place in found.keys}

@@ -13,37 +13,41 @@ from fractions import Fraction
 
 from dpsql.errors import Refused, TooComplex
 from dpsql.plan.bounded import Cell, KeyDomain
-from dpsql.plan.columns import output_columns
 from dpsql.plan.describe import describe
-from dpsql.plan.expression import Column, Expression, conjunction, conjuncts
-from dpsql.plan.operator import Aggregate, Filter, Join, Output, Plan
-from dpsql.plan.tree import columns
+from dpsql.plan.expression import Column, Expression
+from dpsql.plan.operator import Output, Plan
 from dpsql.privacy.domain import Domain, Value, day
 from dpsql.rewrite.fact import Facts
 from dpsql.schema.type import Date, Double, Integer, Interval, SqlType
 from dpsql.stability.domain import Environment, domain
-from dpsql.stability.lineage import Visibility, private_scans, visibility
+from dpsql.stability.lineage import private_scans
+from dpsql.stability.public_part import public_rows
 
 MAX_CELLS = 1_000_000
 
 
 def key_domains(
-    keys: tuple[Output, ...], source: Plan, below: Environment, facts: Facts
+    keys: tuple[Output, ...],
+    source: Plan,
+    listed: Plan | None,
+    below: Environment,
+    facts: Facts,
 ) -> tuple[KeyDomain, ...]:
-    """The domains of those keys that have one: public keys jointly, the others one by one."""
+    """The domains of those keys that have one: public keys jointly, the others one by one.
+
+    `listed` is a public plan of all of them, if there is one.
+    """
     for key in keys:
         _check_type(key)
-    public = _public_part(source)
-    shared = tuple(
-        place
-        for place, key in enumerate(keys)
-        if public is not None and _reads_only(key.expression, public)
-    )
     found: list[KeyDomain] = []
-    if public is not None and shared:
-        rows = facts.rows(_distinct(public, tuple(keys[p] for p in shared)), MAX_CELLS)
-        if rows is not None:
-            found.append(_checked(KeyDomain(shared, rows)))
+    rows = None if listed is None else facts.rows(listed, MAX_CELLS)
+    if rows is not None:
+        found.append(_checked(KeyDomain(tuple(range(len(keys))), rows)))
+    shared = () if found else tuple(p for p, k in enumerate(keys) if _is_public(k, source))
+    public = public_rows(source, tuple(keys[p] for p in shared)) if shared else None
+    rows = None if public is None else facts.rows(public, MAX_CELLS)
+    if rows is not None:
+        found.append(_checked(KeyDomain(shared, rows)))
     covered = {place for key_domain in found for place in key_domain.keys}
     for place, key in enumerate(keys):
         if place not in covered:
@@ -109,58 +113,8 @@ def _referenced(
     return None
 
 
-def _public_part(plan: Plan) -> Plan | None:
-    """The public sources of a join, with what the query says of them alone: a superset of theirs.
-
-    Rows of the join agree with one combination of public rows, which satisfies every condition
-    that reads public columns only.
-    """
-    predicates: list[Expression] = []
-    while isinstance(plan, Filter):
-        predicates += conjuncts(plan.predicate)
-        plan = plan.source
-    if not isinstance(plan, Join):
-        return None
-    predicates += plan.on
-    sources = tuple(s for s in plan.sources if visibility(s) is not Visibility.PRIVATE)
-    if not sources:
-        return None
-    readable = frozenset(c for s in sources for c in output_columns(s))
-    own = tuple(p for p in predicates if columns(p) <= readable)
-    joined = sources[0] if len(sources) == 1 else Join(sources, ())
-    return Filter(joined, conjunction(own)) if own else joined
-
-
-def _reads_only(key: Expression, public: Plan) -> bool:
-    read = columns(key)
-    return bool(read) and read <= frozenset(output_columns(public))
-
-
-def _distinct(public: Plan, keys: tuple[Output, ...]) -> Plan:
-    """Distinct key values; only the sources that the keys are connected to are read."""
-    return Aggregate(_connected(public, keys), keys, ())
-
-
-def _connected(public: Plan, keys: tuple[Output, ...]) -> Plan:
-    """Sources that share no condition with the keys' would only multiply rows."""
-    predicates = list(conjuncts(public.predicate)) if isinstance(public, Filter) else []
-    joined = public.source if isinstance(public, Filter) else public
-    if not isinstance(joined, Join):
-        return public
-    wanted: set[Column] = set(columns(*(key.expression for key in keys)))
-    while True:
-        used = [s for s in joined.sources if wanted & set(output_columns(s))]
-        more = wanted | {c for s in used for c in output_columns(s)}
-        for predicate in predicates:
-            if columns(predicate) & more:
-                more |= columns(predicate)
-        if more == wanted:
-            break
-        wanted = more
-    own = tuple(p for p in predicates if columns(p) <= wanted)
-    kept = tuple(used)
-    narrowed = kept[0] if len(kept) == 1 else Join(kept, ())
-    return Filter(narrowed, conjunction(own)) if own else narrowed
+def _is_public(key: Output, source: Plan) -> bool:
+    return public_rows(source, (key,)) is not None
 
 
 def _checked(found: KeyDomain) -> KeyDomain:

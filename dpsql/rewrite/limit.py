@@ -73,7 +73,11 @@ def finest(terms: Terms) -> Table:
     """The private table farthest from the unit: its rows are what a unit has most of."""
 
     def hops(table: Table) -> int:
-        return len(table.ownership.hops) if isinstance(table.ownership, EntityUnit) else 0
+        own = table.ownership
+        if not isinstance(own, EntityUnit):
+            return 0
+        # The entity's own table has one row of a unit, one that references it may have many.
+        return len(own.hops) + (table.key != (own.column,))
 
     scans = private_scans(terms.source)
     return max((s.table for s in scans), key=lambda t: (hops(t), t.limits.rows, t.name))

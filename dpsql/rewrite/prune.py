@@ -12,11 +12,17 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
+    Mark,
+    Nothing,
+    OuterJoin,
     Plan,
     Project,
     Release,
     Scan,
+    SetOperation,
     Sort,
+    Union,
+    Window,
 )
 from dpsql.plan.tree import columns
 
@@ -47,6 +53,31 @@ def prune(plan: Plan, needed: Needed) -> Plan:
         case Join(sources=sources, on=on):
             wanted = needed | columns(*on)
             return replace(plan, sources=tuple(prune(s, wanted) for s in sources))
+        case OuterJoin(left=left, right=right, on=on):
+            wanted = needed | columns(*on)
+            return replace(plan, left=prune(left, wanted), right=prune(right, wanted))
+        case Mark(source=source, relation=relation, on=on):
+            if plan.column not in needed:
+                return prune(source, needed)
+            wanted = needed | columns(*on)
+            return replace(plan, source=prune(source, wanted), relation=prune(relation, wanted))
+        case Union(sources=sources):
+            # Columns go by place, so all of them stay.
+            whole = tuple(prune(s, frozenset(output_columns(s))) for s in sources)
+            return replace(plan, sources=whole)
+        case SetOperation(left=left, right=right):
+            return replace(plan, left=unused(left), right=unused(right))
+        case Window(source=source, outputs=windows):
+            kept_windows = tuple(w for w in windows if w.column in needed)
+            wanted = needed | columns(
+                *(a for w in kept_windows for a in w.call.arguments),
+                *(p for w in kept_windows for p in w.call.partition),
+                *(key.expression for w in kept_windows for key in w.call.order),
+            )
+            below_window = prune(source, wanted)
+            return Window(below_window, kept_windows) if kept_windows else below_window
+        case Nothing():
+            return plan
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             kept_aggregates = tuple(a for a in aggregates if a.column in needed)
             below = columns(

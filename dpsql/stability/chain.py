@@ -26,11 +26,17 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
+    Mark,
+    Nothing,
+    OuterJoin,
     Plan,
     Project,
     Release,
     Scan,
+    SetOperation,
     Sort,
+    Union,
+    Window,
 )
 from dpsql.privacy.distance import Distance, Groups, Units
 from dpsql.schema.model import EntityUnit, Public, RowUnit
@@ -139,14 +145,19 @@ def _shown(plan: Plan) -> tuple[Plan, ...]:
 def sources(plan: Plan) -> tuple[Plan, ...]:
     """What an operator reads."""
     match plan:
-        case Scan():
+        case Scan() | Nothing():
             return ()
-        case Join(sources=found):
+        case Join(sources=found) | Union(sources=found):
             return found
+        case OuterJoin(left=left, right=right) | SetOperation(left=left, right=right):
+            return (left, right)
+        case Mark(source=source, relation=relation):
+            return (source, relation)
         case (
             Filter(source=source)
             | Project(source=source)
             | Aggregate(source=source)
+            | Window(source=source)
             | Release(source=source)
             | Sort(source=source)
             | Limit(source=source)
@@ -167,6 +178,18 @@ def operator(plan: Plan) -> str:
             return f"Project({', '.join(describe(o.expression) for o in outputs)})"
         case Join(on=on):
             return f"Join({' AND '.join(map(describe, on)) or 'all pairs'})"
+        case OuterJoin(kind=kind, on=on):
+            return f"OuterJoin({kind.value}, {' AND '.join(map(describe, on)) or 'all pairs'})"
+        case Mark(on=on):
+            return f"Mark(has a row where {' AND '.join(map(describe, on)) or 'anything'})"
+        case Union():
+            return "Union()"
+        case SetOperation(kind=operation):
+            return f"SetOperation({operation.value})"
+        case Window(outputs=windows):
+            return f"Window({', '.join(w.column.name for w in windows)})"
+        case Nothing():
+            return "Nothing()"
         case Aggregate(keys=keys, aggregates=aggregates):
             return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
         case Release(keys=keys, aggregates=aggregates):

@@ -17,11 +17,18 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
+    Mark,
+    Nothing,
+    OuterJoin,
+    OuterKind,
     Plan,
     Project,
     Release,
     Scan,
+    SetOperation,
     Sort,
+    Union,
+    Window,
 )
 from dpsql.plan.tree import columns
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
@@ -46,8 +53,18 @@ def determined(plan: Plan, trusted: Trusted) -> frozenset[Column]:
             if isinstance(own, EntityUnit) and not own.hops:
                 return frozenset(c for c in found if c.name == own.column)
             return frozenset()
-        case Filter(source=source) | Sort(source=source) | Limit(source=source):
+        case (
+            Filter(source=source)
+            | Mark(source=source)
+            | Window(source=source)
+            | Sort(source=source)
+            | Limit(source=source)
+        ):
             return determined(source, trusted)
+        case OuterJoin(kind=OuterKind.LEFT, left=left):
+            return determined(left, trusted)
+        case OuterJoin() | Union() | SetOperation():
+            return frozenset()  # a unit's rows of different arms have values of their own
         case Project(source=source, outputs=outputs):
             below = determined(source, trusted)
             return frozenset(o.column for o in outputs if is_determined(o.expression, below))
@@ -57,7 +74,7 @@ def determined(plan: Plan, trusted: Trusted) -> frozenset[Column]:
         case Aggregate(source=source, keys=keys):
             below = determined(source, trusted)
             return frozenset(k.column for k in keys if is_determined(k.expression, below))
-        case Release():
+        case Release() | Nothing():
             return frozenset()
         case missing:
             assert_never(missing)
@@ -77,18 +94,31 @@ def one_row_per_unit(plan: Plan, trusted: Trusted) -> bool:
     match plan:
         case Scan():
             return _one_row_scan(plan, trusted)
-        case Filter(source=source) | Project(source=source):
+        case Filter(source=source) | Project(source=source) | Mark(source=source):
             return one_row_per_unit(source, trusted)
+        case Window(source=source):
+            return one_row_per_unit(source, trusted)
+        case OuterJoin(kind=OuterKind.LEFT, left=left, right=right, on=on):
+            return one_row_per_unit(left, trusted) and _one_partner(left, right, on, trusted)
+        case SetOperation(left=left):
+            return one_row_per_unit(left, trusted)
         case Join(sources=sources, on=on):
             return _one_row_join(sources, on, trusted)
         case Aggregate(source=source, keys=keys):
             # One group per unit: every key has one value in all of the unit's rows.
             below = determined(source, trusted)
             return all(is_determined(key.expression, below) for key in keys)
-        case Sort() | Limit() | Release():
+        case OuterJoin() | Union() | Sort() | Limit() | Release() | Nothing():
             return False
         case missing:
             assert_never(missing)
+
+
+def _one_partner(left: Plan, right: Plan, on: tuple[Expression, ...], trusted: Trusted) -> bool:
+    """Each row of `left` has at most one partner: its unit's only row, or the one of a key."""
+    if visibility(right) is Visibility.PRIVATE:
+        return one_row_per_unit(right, trusted)
+    return _keyed_by(right, on, frozenset(output_columns(left)), trusted)
 
 
 def _one_row_scan(scan: Scan, trusted: Trusted) -> bool:
@@ -149,25 +179,44 @@ def _keyed_by(
     source: Plan, on: tuple[Expression, ...], joined: frozenset[Column], trusted: Trusted
 ) -> bool:
     """At most one row of the public `source` fits one combination of `joined` columns."""
-    scan = _public_scan(source)
-    if scan is None or scan.table.key is None or not trusted(scan.table):
+    key = unique_key(source, trusted)
+    if key is None:
         return False
     fixed = {
-        column.name
+        column
         for left, right in _equalities(on)
         for column, other in ((left, right), (right, left))
-        if isinstance(column, Column) and column in scan.columns
+        if isinstance(column, Column)
         if columns(other) <= joined and (columns(other) or isinstance(other, Literal))
     }
-    return fixed >= set(scan.table.key)
+    return fixed >= key
 
 
 def _equalities(on: tuple[Expression, ...]) -> list[tuple[Expression, Expression]]:
     return [(p.left, p.right) for p in on if isinstance(p, Compare) and p.op is Comparison.EQUAL]
 
 
-def _public_scan(source: Plan) -> Scan | None:
-    """The public table under filters: they keep its columns and its key."""
-    while isinstance(source, Filter):
-        source = source.source
-    return source if isinstance(source, Scan) and source.unit is None else None
+def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
+    """Columns that no two rows of a public or released relation agree on; none at all: one row."""
+    match plan:
+        case Scan(table=table, columns=found):
+            if table.key is None or not trusted(table):
+                return None
+            key = frozenset(c for c in found if c.name in table.key)
+            return key if len(key) == len(table.key) else None
+        case Filter(source=source) | Sort(source=source) | Limit(source=source):
+            return unique_key(source, trusted)
+        case Mark(source=source) | Window(source=source):
+            return unique_key(source, trusted)
+        case Project(source=source, outputs=outputs):
+            below = unique_key(source, trusted)
+            if below is None:
+                return None
+            named = {o.expression: o.column for o in outputs}
+            return frozenset(named[c] for c in below) if below <= named.keys() else None
+        case Aggregate(keys=keys) | Release(keys=keys):
+            return frozenset(key.column for key in keys)
+        case Join() | OuterJoin() | Union() | SetOperation() | Nothing():
+            return None
+        case missing:
+            assert_never(missing)

@@ -25,11 +25,17 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
+    Mark,
+    Nothing,
+    OuterJoin,
     Plan,
     Project,
     Release,
     Scan,
+    SetOperation,
     Sort,
+    Union,
+    Window,
 )
 from dpsql.privacy.distance import Groups, Units
 
@@ -47,9 +53,18 @@ def distance(plan: Plan, units: int) -> Units:
             # Rows meet rows of their own unit, or public rows: the emitted join equates the units
             # of all private sources, so the units that changed are the same in all of them.
             return Units(max(distance(source, units).count for source in sources))
-        case Aggregate(source=source):
-            return distance(source, units)  # each group is made of the rows of one unit
-        case Release():
+        case OuterJoin(left=left, right=right) | SetOperation(left=left, right=right):
+            # The same, and a row without a partner stays with its own unit.
+            return Units(max(distance(left, units).count, distance(right, units).count))
+        case Mark(source=source, relation=relation):
+            # Whether a row has a partner depends on rows of its own unit, or on public ones.
+            return Units(max(distance(source, units).count, distance(relation, units).count))
+        case Union(sources=sources):
+            # The units that changed are the same in all sources, and so in their rows together.
+            return Units(max(distance(source, units).count for source in sources))
+        case Aggregate(source=source) | Window(source=source):
+            return distance(source, units)  # each group or partition holds the rows of one unit
+        case Release() | Nothing():
             return Units(0)  # paid for: public from here on
         case Sort(source=source) | Limit(source=source):
             below = distance(source, units)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import reduce
 from typing import assert_never
 
+from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -26,18 +28,29 @@ from dpsql.plan.expression import (
 from dpsql.plan.function import FUNCTIONS
 from dpsql.plan.operator import (
     Aggregate,
+    AggregateCall,
+    AggregateFunction,
     Filter,
     Join,
     Limit,
+    Mark,
+    Nothing,
+    OuterJoin,
+    OuterKind,
     Plan,
     Project,
     Release,
     Scan,
+    SetOperation,
     Sort,
+    Union,
+    Window,
+    WindowCall,
 )
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
+from dpsql.stability.lineage import private_scans
 from dpsql.stability.narrowing import narrow
 
 Environment = Mapping[int, Domain]
@@ -63,10 +76,27 @@ def environment(plan: Plan) -> Environment:
             for predicate in on:
                 merged = dict(narrow(predicate, merged))
             return merged
+        case OuterJoin(kind=kind, left=left, right=right):
+            ours, theirs = environment(left), environment(right)
+            if kind is OuterKind.FULL:
+                ours = {i: d.as_nullable() for i, d in ours.items()}
+            return {**ours, **{i: d.as_nullable() for i, d in theirs.items()}}
+        case Mark(source=source, column=column):
+            return {**environment(source), column.id: Domain(values=_TRUTH, nullable=False)}
+        case Union(sources=sources, outputs=columns):
+            return dict(zip((c.id for c in columns), _arms(sources), strict=True))
+        case SetOperation(left=left, outputs=columns):
+            return dict(zip((c.id for c in columns), _arms((left,)), strict=True))
+        case Window(source=source, outputs=windows):
+            below = environment(source)
+            return {**below, **{w.column.id: _window(w.call, below) for w in windows}}
+        case Nothing(outputs=columns):
+            return {c.id: UNKNOWN for c in columns}
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             below = environment(source)
+            most = _rows_per_unit(source)
             return {k.column.id: domain(k.expression, below) for k in keys} | {
-                a.column.id: UNKNOWN for a in aggregates
+                a.column.id: per_unit(a.call, below, most) for a in aggregates
             }
         case Release(keys=keys, aggregates=aggregates):
             return {k.column.id: UNKNOWN for k in keys} | {a.column.id: UNKNOWN for a in aggregates}
@@ -74,6 +104,46 @@ def environment(plan: Plan) -> Environment:
             return environment(source)
         case missing:
             assert_never(missing)
+
+
+def _arms(sources: tuple[Plan, ...]) -> list[Domain]:
+    """The domain of each place of a set operation: what any arm may have there."""
+    found: list[list[Domain]] = []
+    for source in sources:
+        below = environment(source)
+        found.append([below.get(c.id, UNKNOWN) for c in output_columns(source)])
+    return [reduce(Domain.union, domains) for domains in zip(*found, strict=True)]
+
+
+def _rows_per_unit(source: Plan) -> int:
+    """How many rows of a unit the schema's limits expect; what passes it is clamped above."""
+    found = [scan.table.limits.rows for scan in private_scans(source)]
+    return max(found, default=0)
+
+
+def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
+    """An aggregate over one unit's rows, if there are at most `rows`; no more is known without."""
+    argument = UNKNOWN if call.argument is None else domain(call.argument, below)
+    match call.function:
+        case AggregateFunction.COUNT:
+            bounds = Interval(Fraction(0), Fraction(rows)) if rows else None
+            return Domain(bounds, nullable=False)
+        case AggregateFunction.SUM:
+            if not rows or argument.bounds is None:
+                return UNKNOWN
+            zero = Interval(Fraction(0), Fraction(0))
+            return Domain((argument.bounds * Interval(Fraction(rows), Fraction(rows))).union(zero))
+        case AggregateFunction.AVG | AggregateFunction.MIN | AggregateFunction.MAX:
+            return argument.as_nullable()
+        case missing:
+            assert_never(missing)
+
+
+def _window(call: WindowCall, below: Environment) -> Domain:
+    """Values of lag, first_value and their like are the argument's; of the others none is known."""
+    if call.function in ("min", "max", "lag", "lead", "first_value", "last_value", "nth_value"):
+        return domain(call.arguments[0], below).as_nullable()
+    return UNKNOWN
 
 
 def declared_domain(column: Declared) -> Domain:

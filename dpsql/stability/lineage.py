@@ -10,17 +10,24 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import assert_never
 
+from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
     Join,
     Limit,
+    Mark,
+    Nothing,
+    OuterJoin,
     Plan,
     Project,
     Release,
     Scan,
+    SetOperation,
     Sort,
+    Union,
+    Window,
 )
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
 
@@ -45,12 +52,19 @@ def visibility(plan: Plan) -> Visibility:
             return Visibility.PRIVATE
         case Release():
             return Visibility.RELEASED
-        case Join(sources=sources):
+        case Nothing():
+            return Visibility.PUBLIC
+        case Join(sources=sources) | Union(sources=sources):
             return _strictest([visibility(source) for source in sources])
+        case OuterJoin(left=left, right=right) | SetOperation(left=left, right=right):
+            return _strictest([visibility(left), visibility(right)])
+        case Mark(source=source, relation=relation):
+            return _strictest([visibility(source), visibility(relation)])
         case (
             Filter(source=source)
             | Project(source=source)
             | Aggregate(source=source)
+            | Window(source=source)
             | Sort(source=source)
             | Limit(source=source)
         ):
@@ -71,15 +85,21 @@ def unit(plan: Plan) -> Column | None:
     match plan:
         case Scan(unit=column):
             return column
-        case Release():
+        case Release() | Nothing():
             return None
         case Join(sources=sources):
             # All private sources' units are equal in every row: the emitted join sees to it.
             return next((u for u in map(unit, sources) if u is not None), None)
+        case OuterJoin(unit=column) | Union(unit=column):
+            return column
+        case SetOperation(left=left):
+            return unit(left)  # the emitted operation compares units as well
         case (
             Filter(source=source)
             | Project(source=source)
+            | Mark(source=source)
             | Aggregate(source=source)
+            | Window(source=source)
             | Sort(source=source)
             | Limit(source=source)
         ):
@@ -120,12 +140,32 @@ def identities(plan: Plan) -> Mapping[Column, frozenset[Identity]]:
                 for key in keys
                 if isinstance(key.expression, Column) and key.expression in below
             }
-        case Filter(source=source) | Sort(source=source) | Limit(source=source):
+        case (
+            Filter(source=source)
+            | Mark(source=source)
+            | Window(source=source)
+            | Sort(source=source)
+            | Limit(source=source)
+        ):
             return identities(source)
-        case Release():
+        case OuterJoin(left=left):
+            # A column of the other side is NULL where it has no partner: then it tells nothing.
+            return identities(left)
+        case Union(sources=sources, outputs=outputs):
+            arms = [_by_place(source) for source in sources]
+            shared = [frozenset.intersection(*found) for found in zip(*arms, strict=True)]
+            return {c: found for c, found in zip(outputs, shared, strict=True) if found}
+        case SetOperation(left=left, outputs=outputs):
+            return {c: f for c, f in zip(outputs, _by_place(left), strict=True) if f}
+        case Release() | Nothing():
             return {}
         case missing:
             assert_never(missing)
+
+
+def _by_place(plan: Plan) -> list[frozenset[Identity]]:
+    found = identities(plan)
+    return [found.get(column, frozenset()) for column in output_columns(plan)]
 
 
 def _identifying(table: Table) -> dict[str, frozenset[Identity]]:
@@ -156,14 +196,19 @@ def _scans(plan: Plan) -> list[Scan]:
     match plan:
         case Scan():
             return [plan]
-        case Join(sources=sources):
+        case Join(sources=sources) | Union(sources=sources):
             return [scan for source in sources for scan in _scans(source)]
-        case Release():
+        case OuterJoin(left=left, right=right) | SetOperation(left=left, right=right):
+            return [*_scans(left), *_scans(right)]
+        case Mark(source=source, relation=relation):
+            return [*_scans(source), *_scans(relation)]
+        case Release() | Nothing():
             return []
         case (
             Filter(source=source)
             | Project(source=source)
             | Aggregate(source=source)
+            | Window(source=source)
             | Sort(source=source)
             | Limit(source=source)
         ):
@@ -182,6 +227,11 @@ def _scan_kind(scan: Scan) -> str | None:
             return kind
         case missing:
             assert_never(missing)
+
+
+def has_row_units(plan: Plan) -> bool:
+    """Some of `plan`'s rows are privacy units of their own, which no other row belongs to."""
+    return any(isinstance(s.table.ownership, RowUnit) for s in private_scans(plan))
 
 
 def private_scans(plan: Plan) -> list[Scan]:

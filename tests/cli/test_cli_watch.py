@@ -23,7 +23,7 @@ CHARGED = "running on the data"
 
 def press_ctrl_c(monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
     """The first looks at whether the work is over are interrupted."""
-    over = module._over
+    over = module.over
     left = iter(range(times))
 
     def interrupted(outcome: object) -> bool:
@@ -31,7 +31,7 @@ def press_ctrl_c(monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
             raise KeyboardInterrupt
         return over(outcome)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(module, "_over", interrupted)
+    monkeypatch.setattr(module, "over", interrupted)
 
 
 def until(event: threading.Event) -> Callable[[], NoReturn]:
@@ -63,13 +63,12 @@ def test_slow_work_shows_its_steps(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(module, "AFTER_SECONDS", 0)
-    monkeypatch.setattr(module, "_TICK_SECONDS", 0.01)
     watch, seen = Watch(), threading.Event()
 
     def work() -> None:
         for name in ("first", "second"):
             watch.step(name)
-            seen.wait(0.2)
+            seen.wait(0.35)
 
     watch.run(work, lambda: None)
     assert capsys.readouterr().err == "first …\nsecond …\n"

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -195,3 +196,30 @@ def test_another_analysts_account_is_their_own(schema: Schema) -> None:
         assert bob.budget.dataset.epsilon_spent > 0
         assert bob.budget.own.epsilon_spent == 0
         assert bob.budget.analyst == "bob"
+
+
+def test_ctrl_c_stops_a_statement(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that waits is interrupted; the engine stops, though its call has no end."""
+    stopped = threading.Event()
+    waits = iter([False])
+
+    def over(outcome: Future[object]) -> bool:
+        if next(waits, None) is False:
+            raise KeyboardInterrupt
+        return bool(wait([outcome]).done)
+
+    def endless(*_: object) -> None:
+        stopped.wait()
+        raise dpsql.OperationalError("stopped")
+
+    monkeypatch.setattr("dpsql.dbapi.interruptible.over", over)
+    monkeypatch.setattr(Session, "query", endless)
+    monkeypatch.setattr(Session, "interrupt", lambda _: stopped.set())
+    with pytest.raises(KeyboardInterrupt):
+        connection.execute(COUNT)
+    assert connection.execute("SHOW dpsql.epsilon").rowcount == 1
+
+
+def test_another_thread_may_interrupt(connection: Connection) -> None:
+    connection.interrupt()
+    assert connection.execute(COUNT).rowcount == 1

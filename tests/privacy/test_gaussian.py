@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -47,6 +48,16 @@ def test_summed_tail_is_the_sum(variance: Fraction, deviations: float) -> None:
     k = 1 + int(deviations * math.sqrt(variance))
     expected = slow_tail(float(variance), k)
     assert float(gaussian_tail(variance, k)) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize(("variance", "k"), [(Fraction(1, 3), 1), (2, 9), (300, 1), (4096, 300)])
+def test_summed_tail_is_rounded_up_by_a_hair(variance: Fraction, k: int) -> None:
+    with localcontext(prec=60):
+        v = Decimal(Fraction(variance).numerator) / Decimal(Fraction(variance).denominator)
+        weights = [(-Decimal(x * x) / (2 * v)).exp() for x in range(1100)]
+        truth = Fraction(sum(weights[k:]) / (2 * sum(weights) - 1))
+    tail = gaussian_tail(Fraction(variance), k)
+    assert truth < tail < truth * (1 + Fraction(1, 10**15))
 
 
 @pytest.mark.parametrize("deviation", [65, 300, 3000])

@@ -1,0 +1,75 @@
+"""What a query is bound in: schema, ids, CTEs in scope, parameters, and the query around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from dpsql.bind.name import Names
+from dpsql.bind.scope import Scope
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import Column, Expression, Literal
+from dpsql.plan.operator import Output, Plan, Project
+from dpsql.schema.model import Schema
+
+Parameters = Mapping[str, Literal]
+"""Constants by name, or by number from "1" on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A bound query: its plan, whose first columns are the answer's, and their names.
+
+    `correlated` are the conditions that name columns of the query around it; they aren't part of
+    the plan, which hands on what they read of it, after the answer's columns.
+    """
+
+    plan: Plan
+    names: tuple[str, ...]
+    correlated: tuple[Expression, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The answer's columns."""
+        return output_columns(self.plan)
+
+
+@dataclass(slots=True)
+class Cte:
+    """A named query: bound where it is first named, again wherever private rows are meant anew."""
+
+    query: exp.Expr
+    context: Context
+    aliases: tuple[str, ...]
+    bound: Selected | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`outer` is the scope of the query around this one; None where nothing of it can be named."""
+
+    schema: Schema
+    names: Names
+    parameters: Parameters = field(default_factory=dict)
+    ctes: Mapping[str, Cte] = field(default_factory=dict)
+    outer: Scope | None = None
+
+    def with_cte(self, name: str, cte: Cte) -> Context:
+        """The same with one more named query."""
+        return replace(self, ctes={**self.ctes, name.casefold(): cte})
+
+    def inside(self, outer: Scope | None) -> Context:
+        """The context of a subquery: it can name columns of `outer`, of nothing beyond it."""
+        return replace(self, outer=outer)
+
+
+def renamed(selected: Selected, names: Names, aliases: Sequence[str] = ()) -> Selected:
+    """The same rows under columns of their own: a query can be named twice in one FROM."""
+    shown = (*aliases, *selected.names[len(aliases) :])
+    outputs = tuple(
+        Output(names.column(name, column.type), column)
+        for name, column in zip(shown, selected.columns, strict=False)
+    )
+    return Selected(Project(selected.plan, outputs), shown)

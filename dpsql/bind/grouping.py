@@ -1,0 +1,294 @@
+"""GROUP BY: keys, grouping sets, and the frontier between private rows and released ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from sqlglot import exp
+
+from dpsql.bind.aggregate import Aggregates
+from dpsql.bind.allow import only, refused
+from dpsql.bind.context import Context
+from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.item import Item, named_item, ordinal_item
+from dpsql.bind.parse import span
+from dpsql.bind.window import Windows
+from dpsql.errors import GroupingFault, Refused, Span, TooComplex, UnknownColumn
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import (
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    Literal,
+    conjunction,
+    conjuncts,
+)
+from dpsql.plan.operator import (
+    Aggregate,
+    AggregateFunction,
+    AggregateOutput,
+    Output,
+    Plan,
+    Project,
+    Release,
+    Union,
+)
+from dpsql.plan.tree import columns
+from dpsql.stability.lineage import Visibility, identities, visibility
+
+MAX_SETS = 64
+
+Keys = dict[Expression, Span | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The keys in order, with their places; `sets` are the keys of each set, None for plain keys."""
+
+    keys: tuple[Expression, ...]
+    names: tuple[str, ...]
+    places: tuple[Span | None, ...]
+    sets: tuple[tuple[int, ...], ...] | None
+
+    @classmethod
+    def of(
+        cls,
+        node: exp.Select,
+        items: list[Item],
+        binder: ExpressionBinder,
+        aggregates: Aggregates,
+        windows: Windows,
+    ) -> Grouping:
+        """The GROUP BY clause of a SELECT; no keys at all without one."""
+        group = node.args.get("group")
+        held = {a.column for a in aggregates.found} | {w.column for w in windows.found}
+        found: Keys = {}
+        sets: list[tuple[int, ...]] | None = None
+        if group is not None:
+            only(group, "expressions", "all", "rollup", "cube", "grouping_sets")
+            reader = _Reader(items, binder, held, found)
+            if group.args.get("all"):
+                found |= {i.expression: i.at for i in items if not columns(i.expression) & held}
+            plain = tuple(reader.place(key) for key in group.expressions)
+            sets = reader.sets(group, plain)
+        listed = [(key, at) for key, at in found.items()]
+        return cls(
+            tuple(key for key, _ in listed),
+            tuple(_key_name(key, items) for key, _ in listed),
+            tuple(at for _, at in listed),
+            None if sets is None else tuple(sets),
+        )
+
+    def with_key(self, key: Expression) -> Grouping:
+        """One more key."""
+        if key in self.keys:
+            return self
+        return replace(
+            self,
+            keys=(*self.keys, key),
+            names=(*self.names, "key"),
+            places=(*self.places, None),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A grouped relation: what stands for each key, and all columns it hands on."""
+
+    plan: Plan
+    lifted: dict[Expression, Expression]
+    columns: frozenset[Column]
+    counts: frozenset[Column]
+
+    def without_tautologies(self, condition: Expression) -> Expression | None:
+        """HAVING without what is true of every group that has a row.
+
+        `count(*) > 0`, as BI tools add it, would be asked of a noisy count and drop groups at
+        random.
+        """
+        kept = tuple(p for p in conjuncts(condition) if not self._is_tautology(p))
+        return conjunction(kept) if kept else None
+
+    def _is_tautology(self, condition: Expression) -> bool:
+        match condition:
+            case Compare(op=op, left=Column() as left, right=Literal(value=value)):
+                always = {
+                    (Comparison.GREATER, 0),
+                    (Comparison.GREATER_EQUAL, 1),
+                    (Comparison.UNEQUAL, 0),
+                }
+                return left in self.counts and (op, value) in always
+            case _:
+                return False
+
+
+def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Context) -> Grouped:
+    """`source` grouped: a release if it is private and the keys don't determine the unit."""
+    aggregates = tuple(found.found)
+    keys = [
+        Output(context.names.column(name, key.type), key, at)
+        for key, name, at in zip(grouping.keys, grouping.names, grouping.places, strict=True)
+    ]
+    used = tuple(k for k in keys if not isinstance(k.expression, Literal))
+    lifted: dict[Expression, Expression] = {k.expression: k.column for k in used}
+    if grouping.sets is None:
+        plan: Plan = _frontier(source, used, aggregates)
+    else:
+        plan = _sets(source, tuple(keys), grouping.sets, aggregates, context)
+        united = output_columns(plan)
+        lifted = {k.expression: c for k, c in zip(keys, united, strict=False)}
+        lifted |= {a.column: c for a, c in zip(aggregates, united[len(keys) :], strict=True)}
+    counts = frozenset(
+        a.column
+        for a in aggregates
+        if used
+        and a.call.function is AggregateFunction.COUNT
+        and a.call.argument is None
+        and a.call.filter is None
+    )
+    return Grouped(plan, lifted, frozenset(output_columns(plan)), counts)
+
+
+def _frontier(
+    source: Plan, keys: tuple[Output, ...], aggregates: tuple[AggregateOutput, ...]
+) -> Plan:
+    """The lowest aggregate whose keys don't determine the unit is a release."""
+    if visibility(source) is not Visibility.PRIVATE:
+        return Aggregate(source, keys, aggregates)
+    tags = identities(source)
+    if any(isinstance(k.expression, Column) and k.expression in tags for k in keys):
+        return Aggregate(source, keys, aggregates)
+    for output in aggregates:
+        if output.call.distinct:
+            _check_distinct(output, source)
+    return Release(source, keys, aggregates)
+
+
+def _sets(
+    source: Plan,
+    keys: tuple[Output, ...],
+    sets: tuple[tuple[int, ...], ...],
+    aggregates: tuple[AggregateOutput, ...],
+    context: Context,
+) -> Plan:
+    """One grouping for each set, its missing keys NULL, all of them paid from one budget."""
+    arms: list[Plan] = []
+    for places in sets:
+        chosen = {p: context.names.column(keys[p].column.name, keys[p].column.type) for p in places}
+        own = tuple(
+            replace(keys[p], column=column)
+            for p, column in chosen.items()
+            if not isinstance(keys[p].expression, Literal)
+        )
+        results = tuple(
+            replace(a, column=context.names.column(a.column.name, a.column.type))
+            for a in aggregates
+        )
+        rows = _frontier(source, own, results)
+        if visibility(rows) is Visibility.PRIVATE:
+            raise Refused(
+                "grouping sets of keys that determine the privacy unit",
+                at=keys[places[0]].at if places else None,
+                hint="group by them plainly in a subquery first",
+                note="grouping_sets",
+            )
+        known = {output.column for output in own}
+        outputs = [
+            Output(
+                context.names.column(key.column.name, key.column.type),
+                chosen[place] if chosen.get(place) in known else Literal(None, key.column.type),
+            )
+            for place, key in enumerate(keys)
+        ]
+        outputs += [
+            Output(context.names.column(a.column.name, a.column.type), a.column) for a in results
+        ]
+        arms.append(Project(rows, tuple(outputs)))
+    united = tuple(context.names.column(c.name, c.type) for c in output_columns(arms[0]))
+    return Union(tuple(arms), united, None)
+
+
+def _check_distinct(output: AggregateOutput, source: Plan) -> None:
+    call = output.call
+    tags = identities(source)
+    identified = tags.get(call.argument, frozenset()) if isinstance(call.argument, Column) else ()
+    if call.function is AggregateFunction.COUNT and any(tag[0] == "unit" for tag in identified):
+        return
+    raise Refused(
+        f"{call.function.value}(DISTINCT …) of anything but the privacy unit has no rule",
+        at=call.at,
+        hint="count the distinct units, or group by the column",
+        note="aggregate_count",
+    )
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the keys of a GROUP BY clause into `found`, each once."""
+
+    items: list[Item]
+    binder: ExpressionBinder
+    held: set[Column]
+    found: Keys
+
+    def place(self, node: exp.Expr) -> int:
+        """The place of one key among all of the clause's."""
+        key = self._key(node)
+        if columns(key) & self.held:
+            raise GroupingFault("an aggregate can't be grouped by", at=span(node))
+        self.found.setdefault(key, span(node))
+        return list(self.found).index(key)
+
+    def sets(self, group: exp.Expr, plain: tuple[int, ...]) -> list[tuple[int, ...]] | None:
+        """Every grouping set, each with the plain keys; None where there are only plain ones."""
+        factors: list[list[tuple[int, ...]]] = []
+        for clause in group.args.get("rollup") or []:
+            parts = self._parts(clause)
+            factors.append([sum(parts[:n], ()) for n in range(len(parts), -1, -1)])
+        for clause in group.args.get("cube") or []:
+            parts = self._parts(clause)
+            chosen = [c for n in range(len(parts), -1, -1) for c in combinations(parts, n)]
+            factors.append([sum(c, ()) for c in chosen])
+        for clause in group.args.get("grouping_sets") or []:
+            factors.append([self._tuple(part) for part in clause.expressions])
+        if not factors:
+            return None
+        found = [plain]
+        for factor in factors:
+            found = [(*before, *more) for before in found for more in factor]
+        if len(found) > MAX_SETS:
+            raise TooComplex(f"{len(found)} grouping sets, and {MAX_SETS} are allowed")
+        return list(dict.fromkeys(tuple(dict.fromkeys(places)) for places in found))
+
+    def _parts(self, clause: exp.Expr) -> list[tuple[int, ...]]:
+        only(clause, "expressions")
+        if not clause.expressions:
+            raise refused(clause, "ROLLUP or CUBE of everything")
+        return [self._tuple(part) for part in clause.expressions]
+
+    def _tuple(self, node: exp.Expr) -> tuple[int, ...]:
+        if isinstance(node, exp.Tuple):
+            return tuple(self.place(part) for part in node.expressions)
+        if isinstance(node, exp.Paren):
+            node = node.this
+        return (self.place(node),)
+
+    def _key(self, node: exp.Expr) -> Expression:
+        """An ordinal, a column in scope, or an alias of the SELECT list, in this order."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            return ordinal_item(node, self.items).expression
+        item = named_item(node, self.items)
+        if item is None:
+            return self.binder.bind(node)
+        try:
+            return self.binder.bind(node)
+        except UnknownColumn:
+            return item.expression
+
+
+def _key_name(key: Expression, items: list[Item]) -> str:
+    if isinstance(key, Column):
+        return key.name
+    return next((item.name for item in items if item.expression == key), "key")

@@ -1,0 +1,66 @@
+"""The SELECT list: its expressions and what their columns are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dpsql.bind.allow import only
+from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.parse import span
+from dpsql.bind.relation import From
+from dpsql.errors import Span, SyntaxFault
+from dpsql.plan.expression import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One column of the SELECT list."""
+
+    name: str
+    expression: Expression
+    at: Span | None
+
+
+def bind_items(node: exp.Expr, binder: ExpressionBinder, source: From) -> list[Item]:
+    """The columns that one entry of the SELECT list stands for."""
+    at = span(node)
+    match node:
+        case exp.Star():
+            only(node)
+            return [Item(name, column, at) for name, column in source.scope.expand(None, at)]
+        case exp.Column() if isinstance(node.this, exp.Star):
+            only(node.this)
+            found = source.scope.expand(node.table, at)
+            return [Item(name, column, at) for name, column in found]
+        case exp.Alias():
+            only(node, "this", "alias")
+            return [Item(node.alias, binder.bind(node.this), at)]
+        case _:
+            return [Item(_default_name(node), binder.bind(node), at)]
+
+
+def ordinal_item(node: exp.Literal, items: list[Item]) -> Item:
+    """The item that a number in GROUP BY or ORDER BY means."""
+    number = int(node.this) if node.this.isdigit() else 0
+    if not 1 <= number <= len(items):
+        raise SyntaxFault(f"there is no column {node.this} in the SELECT list", at=span(node))
+    return items[number - 1]
+
+
+def named_item(node: exp.Expr, items: list[Item]) -> Item | None:
+    """The item whose alias `node` is."""
+    if not isinstance(node, exp.Column) or node.table:
+        return None
+    named = [i for i in items if i.name.casefold() == node.name.casefold()]
+    return named[0] if named else None
+
+
+def _default_name(node: exp.Expr) -> str:
+    """What DuckDB calls a column without an alias."""
+    if isinstance(node, exp.Column):
+        return node.name
+    if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
+        return "count_star()"
+    return node.sql(dialect="duckdb", normalize_functions="lower", comments=False)

@@ -1,0 +1,138 @@
+"""Joins of private rows: the proof, by the schema's keys, that rows which meet share their unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import assert_never
+
+from sqlglot import exp
+
+from dpsql.bind.name import Names
+from dpsql.bind.parse import span
+from dpsql.errors import Refused, Span
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import Column, Compare, Comparison, Expression
+from dpsql.plan.operator import Join, OuterJoin, OuterKind, Plan
+from dpsql.schema.type import BIGINT
+from dpsql.stability.lineage import (
+    Identity,
+    Visibility,
+    has_row_units,
+    identities,
+    private_scans,
+    unit_kind,
+    visibility,
+)
+
+Tags = Mapping[Column, frozenset[Identity]]
+
+
+def check_units(
+    join: Join, places: Mapping[Plan, Span | None], qualified: Callable[[Column], str]
+) -> None:
+    """Refuse a join of private sources unless keys prove that rows that meet share a unit.
+
+    The emitted SQL equates the units in any case; without the proof that would change what the
+    query means: orders joined on a date would silently lose all pairs of different customers.
+    """
+    private = [s for s in join.sources if visibility(s) is Visibility.PRIVATE]
+    if len(private) < 2:
+        return
+    _check_kinds(private, places.get(private[-1]))
+    connected, waiting = [private[0]], private[1:]
+    while waiting:
+        linked = [s for s in waiting if any(_share_unit(join.on, s, c) for c in connected)]
+        if not linked:
+            raise _unproved(connected, waiting[0], places.get(waiting[0]), qualified)
+        connected += linked
+        waiting = [s for s in waiting if s not in linked]
+
+
+def outer_join(
+    node: exp.Join,
+    kind: OuterKind,
+    left: Plan,
+    right: Plan,
+    on: tuple[Expression, ...],
+    names: Names,
+    qualified: Callable[[Column], str],
+) -> OuterJoin:
+    """An outer join in which each row, with or without a partner, belongs to one unit or nobody.
+
+    A public row that is kept for lack of a private partner would tell that there is none.
+    """
+    sides = (visibility(left), visibility(right))
+    unit = None if Visibility.PRIVATE not in sides else names.column("unit", BIGINT)
+    match kind:
+        case OuterKind.LEFT:
+            sound = sides[0] is Visibility.PRIVATE or unit is None
+        case OuterKind.FULL:
+            sound = sides == (Visibility.PRIVATE, Visibility.PRIVATE) or unit is None
+        case missing:
+            assert_never(missing)
+    if not sound:
+        raise Refused(
+            "an outer join that keeps public rows tells which of them have no private partner",
+            at=span(node),
+            hint="use an inner join: all keys of a public table appear in the result anyway",
+            note="join",
+        )
+    if sides == (Visibility.PRIVATE, Visibility.PRIVATE):
+        _check_kinds([left, right], span(node))
+        if not _share_unit(on, left, right):
+            raise _unproved([left], right, span(node), qualified)
+    return OuterJoin(kind, left, right, on, unit)
+
+
+def _check_kinds(private: list[Plan], at: Span | None) -> None:
+    kinds = sorted({unit_kind(s) or "" for s in private})
+    if len(kinds) > 1 or any(has_row_units(s) for s in private):
+        raise Refused(
+            f"joins rows of different privacy units: {' and '.join(kinds)}",
+            at=at,
+            hint="join a private table with public ones, or with tables of the same entity",
+            note="join",
+        )
+
+
+def _share_unit(on: tuple[Expression, ...], left: Plan, right: Plan) -> bool:
+    """An equality of two columns that identify the same thing, which has one unit."""
+    ours, theirs = identities(left), identities(right)
+    return any(
+        isinstance(p, Compare)
+        and p.op is Comparison.EQUAL
+        and (_agree(p.left, p.right, ours, theirs) or _agree(p.right, p.left, ours, theirs))
+        for p in on
+    )
+
+
+def _agree(a: Expression, b: Expression, ours: Tags, theirs: Tags) -> bool:
+    return (
+        isinstance(a, Column)
+        and isinstance(b, Column)
+        and bool(ours.get(a, frozenset()) & theirs.get(b, frozenset()))
+    )
+
+
+def _unproved(
+    connected: list[Plan], source: Plan, at: Span | None, qualified: Callable[[Column], str]
+) -> Refused:
+    mine = private_scans(source)[0].table.name
+    theirs = identities(source)
+    for other in connected:
+        ours = identities(other)
+        for a in output_columns(other):
+            for b in output_columns(source):
+                if _agree(a, b, ours, theirs):
+                    return Refused(
+                        f"{mine} is joined on columns that don't determine the privacy unit",
+                        at=at,
+                        hint=f"add the condition {qualified(a)} = {qualified(b)}",
+                        note="join",
+                    )
+    return Refused(
+        f"{mine} shares no key with the tables it is joined to",
+        at=at,
+        hint="join through the tables that reference one another",
+        note="join",
+    )

@@ -1,0 +1,237 @@
+"""Subqueries in expressions: EXISTS, IN, and scalar ones, correlated or not.
+
+A private subquery may be asked of private rows of the same unit only, proved by an equality of
+columns that identify it. Everything else must be public, or a release of its own:
+
+    SELECT count(*) FROM nation WHERE EXISTS (SELECT 1 FROM customer WHERE c_custkey = 1)
+
+would answer 25 or 0, exactly, and tell whether customer 1 is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from dpsql.bind.allow import only, refused
+from dpsql.bind.context import Context, Selected
+from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.parse import span
+from dpsql.bind.query import bind_query
+from dpsql.bind.scope import Scope
+from dpsql.errors import Refused
+from dpsql.plan.expression import (
+    Case,
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    When,
+)
+from dpsql.plan.operator import (
+    Aggregate,
+    AggregateFunction,
+    Mark,
+    OuterJoin,
+    OuterKind,
+    Output,
+    Plan,
+    Project,
+    Release,
+)
+from dpsql.plan.tree import bottom_up
+from dpsql.schema.type import Boolean
+from dpsql.stability.dependency import declared, unique_key
+from dpsql.stability.lineage import (
+    Visibility,
+    has_row_units,
+    identities,
+    unit,
+    unit_kind,
+    visibility,
+)
+from dpsql.stability.public_part import public_rows
+
+Attachment = Callable[[Plan], Plan]
+"""Puts a subquery's rows beside those of the query that asks."""
+
+Pair = tuple[Expression, Expression]
+
+
+@dataclass(slots=True)
+class Subqueries:
+    """The subqueries of one SELECT's expressions: each becomes a column, and an attachment."""
+
+    context: Context
+    scope: Scope
+    attachments: list[Attachment] = field(default_factory=list)
+    columns: set[Column] = field(default_factory=set)
+
+    def bind(self, node: exp.Expr, binder: ExpressionBinder) -> Expression | None:
+        """What answers the subquery `node`; None if it isn't one."""
+        match node:
+            case exp.Exists():
+                only(node, "this")
+                return self._exists(node, self._bound(node.this), [], [])
+            case exp.In() if node.args.get("query") is not None:
+                return self._member(node, binder, negated=False)
+            case exp.Not(this=exp.In() as test) if test.args.get("query") is not None:
+                return Not(self._member(test, binder, negated=True))
+            case exp.Subquery() | exp.Select():
+                return self._scalar(node)
+            case _:
+                return None
+
+    def attach(self, source: Plan) -> Plan:
+        """`source` with the columns of all subqueries."""
+        for attachment in self.attachments:
+            source = attachment(source)
+        return source
+
+    def _member(self, node: exp.In, binder: ExpressionBinder, *, negated: bool) -> Column:
+        only(node, "this", "query")
+        asked = binder.bind(node.this)
+        inner = self._bound(node.args["query"])
+        if len(inner.names) != 1:
+            raise refused(node, "IN over several columns")
+        a, b = binder.unify([asked, inner.columns[0]], [node.this, node.this])
+        equal: Expression = Compare(Comparison.EQUAL, a, b)
+        if negated:
+            # NOT IN holds if no row is equal, and of none is it unknown. One NULL among other
+            # units' rows would otherwise empty the answer for everybody.
+            equal = Or((equal, IsNull(a), IsNull(b)))
+        return self._exists(node, inner, [equal], [(asked, inner.columns[0])])
+
+    def _exists(
+        self, node: exp.Expr, inner: Selected, on: list[Expression], pairs: list[Pair]
+    ) -> Column:
+        conditions = (*inner.correlated, *on)
+        equal = [*pairs, *_pairs(inner.correlated)]
+        column = self.context.names.column("exists", Boolean())
+        self.columns.add(column)
+
+        def attach(source: Plan) -> Plan:
+            check_asked(node, source, inner.plan, equal)
+            return Mark(source, inner.plan, conditions, column)
+
+        self.attachments.append(attach)
+        return column
+
+    def _scalar(self, node: exp.Expr) -> Expression:
+        inner = self._bound(node)
+        if len(inner.names) != 1:
+            raise refused(node, "a scalar subquery of several columns")
+        value, equal = inner.columns[0], _pairs(inner.correlated)
+        if not _single(inner, equal):
+            raise Refused(
+                "a scalar subquery that can have several rows",
+                at=span(node),
+                hint="aggregate in it, without GROUP BY: (SELECT avg(…) FROM …)",
+                note="subqueries",
+            )
+
+        def attach(source: Plan) -> Plan:
+            check_asked(node, source, inner.plan, equal)
+            asked = _listed(inner, source, equal)
+            return OuterJoin(OuterKind.LEFT, source, asked, inner.correlated, unit(source))
+
+        self.attachments.append(attach)
+        self.columns.add(value)
+        if inner.correlated and _is_count(inner.plan, value):
+            # Where there is no row there is no group, but a count of nothing is 0.
+            return Case((When(IsNull(value), Literal(0, value.type)),), value, value.type)
+        return value
+
+    def _bound(self, query: exp.Expr) -> Selected:
+        return bind_query(query, self.context.inside(self.scope))
+
+
+def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair]) -> None:
+    """Refuse to ask private rows anything that isn't about the asking row's own unit."""
+    if visibility(relation) is not Visibility.PRIVATE:
+        return
+    if visibility(source) is not Visibility.PRIVATE:
+        raise Refused(
+            "asks private rows about rows that belong to nobody",
+            at=span(node),
+            hint="aggregate the subquery with GROUP BY, so that it becomes a release",
+            note="subqueries",
+        )
+    ours, theirs = identities(source), identities(relation)
+    proved = any(
+        ours.get(a, frozenset()) & theirs.get(b, frozenset())
+        or ours.get(b, frozenset()) & theirs.get(a, frozenset())
+        for a, b in equal
+        if isinstance(a, Column) and isinstance(b, Column)
+    )
+    one_kind = unit_kind(source) == unit_kind(relation)
+    if not proved or not one_kind or has_row_units(source) or has_row_units(relation):
+        raise Refused(
+            "the subquery asks rows of other privacy units",
+            at=span(node),
+            hint="correlate it on a key of the unit, or aggregate it with GROUP BY",
+            note="subqueries",
+        )
+
+
+def _pairs(conditions: tuple[Expression, ...]) -> list[Pair]:
+    return [
+        (c.left, c.right) for c in conditions if isinstance(c, Compare) and c.op is Comparison.EQUAL
+    ]
+
+
+def _single(inner: Selected, equal: list[Pair]) -> bool:
+    """At most one row fits: every key of the subquery's groups is fixed by a condition."""
+    fixed = {side for pair in equal for side in pair if isinstance(side, Column)}
+    if visibility(inner.plan) is Visibility.PRIVATE:
+        grouped = _grouping(inner.plan)
+        return grouped is not None and bool(grouped.keys) and len(grouped.keys) == len(equal)
+    key = unique_key(inner.plan, declared)
+    return key is not None and key <= fixed
+
+
+def _grouping(plan: Plan) -> Aggregate | Release | None:
+    while isinstance(plan, Project):
+        plan = plan.source
+    return plan if isinstance(plan, Aggregate | Release) else None
+
+
+def _listed(inner: Selected, source: Plan, equal: list[Pair]) -> Plan:
+    """The subquery's release, asked for exactly the keys that the asking public rows have."""
+    grouped = _grouping(inner.plan)
+    if not isinstance(grouped, Release) or len(grouped.keys) != len(equal) or not equal:
+        return inner.plan
+    inside = set(inner.columns)
+    asked = tuple(
+        Output(key.column, outer)
+        for key, outer in zip(
+            grouped.keys, (b if a in inside else a for a, b in equal), strict=True
+        )
+    )
+    listed = public_rows(source, asked)
+    if listed is None:
+        return inner.plan
+    known = replace(grouped, listed=listed)
+    return bottom_up(lambda plan: known if plan == grouped else plan, inner.plan)
+
+
+def _is_count(plan: Plan, value: Column) -> bool:
+    grouped = _grouping(plan)
+    counted = {
+        a.column
+        for a in (grouped.aggregates if grouped is not None else ())
+        if a.call.function is AggregateFunction.COUNT
+    }
+    while isinstance(plan, Project):
+        meaning = {o.column: o.expression for o in plan.outputs}
+        found = meaning.get(value)
+        if not isinstance(found, Column):
+            return False
+        value, plan = found, plan.source
+    return value in counted

@@ -1,0 +1,193 @@
+"""Window functions over released and public rows, or over the rows of one unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from dpsql.bind.allow import only, refused
+from dpsql.bind.coercion import sum_type
+from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.name import Names
+from dpsql.bind.parse import span
+from dpsql.errors import Refused, TypeFault, UnknownFunction
+from dpsql.plan.describe import describe
+from dpsql.plan.expression import Column, Expression, Literal
+from dpsql.plan.operator import Plan, SortKey, WindowCall, WindowOutput
+from dpsql.schema.type import BIGINT, Double, Integer, SqlType
+from dpsql.stability.lineage import Visibility, has_row_units, identities, visibility
+
+_RANKING = {"row_number", "rank", "dense_rank"}
+_SHARES = {"percent_rank", "cume_dist"}
+_VALUES = {"lag", "lead", "first_value", "last_value", "nth_value", "min", "max"}
+_TOTALS = {"sum", "avg"}
+
+
+@dataclass(slots=True)
+class Windows:
+    """The window functions of one SELECT, each with the column that will hold it."""
+
+    names: Names
+    found: list[WindowOutput] = field(default_factory=list)
+
+    def bind(self, node: exp.Expr, binder: ExpressionBinder) -> Column | None:
+        """The column of the window function that `node` is; None if it isn't one."""
+        if not isinstance(node, exp.Window):
+            return None
+        only(node, "this", "partition_by", "order", "spec", "over")
+        call = node.this
+        if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
+            call = call.this
+        name, arguments = _name(call), _arguments(call)
+        values = tuple(binder.bind(argument) for argument in arguments)
+        kind = _type(name, values)
+        if kind is None:
+            raise TypeFault(f"{name}() over these types has no rule", at=span(node))
+        window = WindowCall(
+            name,
+            values,
+            tuple(binder.bind(part) for part in node.args.get("partition_by") or []),
+            self._order(node, binder),
+            _frame(node),
+            kind,
+        )
+        for output in self.found:
+            if output.call == window:
+                return output.column
+        column = self.names.column(name, kind)
+        self.found.append(WindowOutput(column, window))
+        return column
+
+    def _order(self, node: exp.Window, binder: ExpressionBinder) -> tuple[SortKey, ...]:
+        order = node.args.get("order")
+        if order is None:
+            return ()
+        keys: list[SortKey] = []
+        for term in order.expressions:
+            only(term, "this", "desc", "nulls_first")
+            first = bool(term.args.get("nulls_first"))
+            keys.append(SortKey(binder.bind(term.this), bool(term.args.get("desc")), first))
+        return tuple(keys)
+
+
+def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
+    """Refuse windows of private rows that reach beyond one unit's, or fall as rows happen to lie."""
+    if visibility(plan) is not Visibility.PRIVATE:
+        return
+    tags = identities(plan)
+    for output in windows.found:
+        call = output.call
+        if not any(part in tags for part in call.partition) or has_row_units(plan):
+            raise Refused(
+                f"{call.function}() over private rows of several units",
+                at=span(node),
+                hint="PARTITION BY a key of the unit, or aggregate first",
+                note="window",
+            )
+        if call.function in _TOTALS and isinstance(call.arguments[0].type, Double):
+            raise Refused(
+                "a running sum of doubles depends on how they are added up",
+                at=span(node),
+                hint=f"sum CAST({describe(call.arguments[0])} AS DECIMAL(18,4))",
+                note="window",
+            )
+
+
+def mapped(call: WindowCall, change: Callable[[Expression], Expression]) -> WindowCall:
+    """`call` with every expression changed."""
+    return replace(
+        call,
+        arguments=tuple(change(a) for a in call.arguments),
+        partition=tuple(change(p) for p in call.partition),
+        order=tuple(replace(k, expression=change(k.expression)) for k in call.order),
+    )
+
+
+def _name(call: exp.Expr) -> str:
+    name = call.name if isinstance(call, exp.Anonymous) else _sql_name(call)
+    name = name.lower()
+    if name in _RANKING | _SHARES | _VALUES | _TOTALS | {"ntile", "count"}:
+        return name
+    raise UnknownFunction(
+        f"window function {name} isn't on the allow-list",
+        at=span(call),
+        hint="use row_number, rank, lag, lead, sum, avg, min, max, count, first_value, …",
+        note="window",
+    )
+
+
+def _sql_name(call: exp.Expr) -> str:
+    return call.sql_name() if isinstance(call, exp.Func) else call.key
+
+
+def _arguments(call: exp.Expr) -> list[exp.Expr]:
+    if isinstance(call, exp.Anonymous):
+        return list(call.expressions)
+    found: list[exp.Expr] = []
+    for name, value in call.args.items():
+        if name in ("big_int", "ignore_nulls") or value is None or isinstance(value, bool):
+            continue
+        if isinstance(value, exp.Star):
+            continue
+        if isinstance(value, exp.Distinct):
+            raise refused(call, "DISTINCT in a window function")
+        found += value if isinstance(value, list) else [value]
+    return found
+
+
+def _type(name: str, values: tuple[Expression, ...]) -> SqlType | None:
+    if name in _RANKING:
+        return BIGINT if not values else None
+    if name in _SHARES:
+        return Double() if not values else None
+    if name == "ntile":
+        return BIGINT if len(values) == 1 and _whole(values[0]) else None
+    if name == "count":
+        return BIGINT if len(values) <= 1 else None
+    if not values or not all(_whole(value) for value in values[1:2]):
+        return None
+    if name in _TOTALS:
+        total = sum_type(values[0].type) if len(values) == 1 else None
+        return Double() if total is not None and name == "avg" else total
+    limit = 2 if name in ("lag", "lead", "nth_value") else 1
+    return values[0].type if len(values) <= limit else None
+
+
+def _whole(value: Expression) -> bool:
+    return (
+        isinstance(value, Literal)
+        and isinstance(value.type, Integer)
+        and isinstance(value.value, int)
+        and value.value > 0
+    )
+
+
+def _frame(node: exp.Window) -> tuple[int | None, int | None] | None:
+    spec = node.args.get("spec")
+    if spec is None:
+        return None
+    only(spec, "kind", "start", "start_side", "end", "end_side")
+    if spec.args.get("kind") != "ROWS":
+        if (spec.args.get("start"), spec.args.get("end")) == ("UNBOUNDED", "CURRENT ROW"):
+            return None  # the default frame, written out
+        raise Refused(
+            "frames in RANGE or GROUPS have no rule",
+            at=span(node),
+            hint="write ROWS BETWEEN 2 PRECEDING AND CURRENT ROW",
+            note="window",
+        )
+    first = _end(node, spec.args.get("start"), spec.args.get("start_side"))
+    last = _end(node, spec.args.get("end") or "CURRENT ROW", spec.args.get("end_side"))
+    return first, last
+
+
+def _end(node: exp.Window, end: object, side: object) -> int | None:
+    if end == "UNBOUNDED":
+        return None
+    if end == "CURRENT ROW":
+        return 0
+    if isinstance(end, exp.Literal) and not end.is_string and end.this.isdigit():
+        return -int(end.this) if side == "PRECEDING" else int(end.this)
+    raise refused(node, "this window frame")

@@ -1,0 +1,56 @@
+"""Work that Ctrl-C stops, though an engine runs it.
+
+Python hands a signal to the main thread only, and not before the call that runs there returns; an
+engine's call may take minutes. So work of the main thread is done in another one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from typing import Final, TypeVar
+
+Found = TypeVar("Found")
+
+_TICK_SECONDS: Final = 0.1
+
+
+def interruptible(work: Callable[[], Found], interrupt: Callable[[], None]) -> Found:
+    """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the end.
+
+    A second Ctrl-C doesn't wait.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    outcome = begin(work)
+    try:
+        while not over(outcome):
+            pass
+    except KeyboardInterrupt:
+        interrupt()
+        while not over(outcome):
+            interrupt()
+        raise
+    return outcome.result()
+
+
+def begin(work: Callable[[], Found]) -> Future[Found]:
+    """`work` begins in a thread of its own, which doesn't keep the process alive."""
+    outcome: Future[Found] = Future()
+    threading.Thread(target=_settle, args=(outcome, work), daemon=True).start()
+    return outcome
+
+
+def over(outcome: Future[Found]) -> bool:
+    """Wait a moment, and tell whether the work is over."""
+    return bool(wait([outcome], timeout=_TICK_SECONDS).done)
+
+
+def _settle(outcome: Future[Found], work: Callable[[], Found]) -> None:
+    try:
+        found = work()
+    except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+        outcome.set_exception(error)
+    else:
+        outcome.set_result(found)

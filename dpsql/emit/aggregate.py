@@ -1,0 +1,102 @@
+"""Exact aggregates and window functions: of public or released rows, or of one unit's."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.emit.call import try_cast
+from dpsql.emit.expression import emit_expression, emit_literal, integer
+from dpsql.emit.name import reference
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import Column, Expression
+from dpsql.plan.operator import AggregateCall, AggregateFunction, Plan, SortKey, WindowCall
+from dpsql.schema.type import BIGINT, Decimal, Double, Integer
+from dpsql.stability.lineage import unit
+
+_STEPS = 2**20
+"""Doubles of one unit are summed as multiples of 2^-20."""
+
+
+def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
+    """An exact aggregate; of one unit's rows (`own`) it can't raise nor depend on their order."""
+    argument: exp.Expr = exp.Star() if call.argument is None else emit_expression(call.argument)
+    summed = call.function in (AggregateFunction.SUM, AggregateFunction.AVG)
+    if own is not None and summed and call.argument is not None and not call.distinct:
+        return _sum_of_unit(call, call.argument)
+    return _filtered(_called(call.function.value, argument, distinct=call.distinct), call)
+
+
+def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
+    """A window function; of private rows each window holds one unit's, in an order without ties."""
+    own = unit(source)
+    partition = [emit_expression(p) for p in call.partition]
+    order = [sort_key(key) for key in call.order]
+    if own is not None:
+        partition.append(reference(own))
+        # Ties would fall as the engine pleases: the row's own values decide.
+        order += [exp.Ordered(this=reference(c), nulls_first=False) for c in output_columns(source)]
+    spec = None
+    if call.frame is not None:
+        (first, first_side), (last, last_side) = map(_end, call.frame, ("PRECEDING", "FOLLOWING"))
+        spec = exp.WindowSpec(
+            kind="ROWS", start=first, start_side=first_side, end=last, end_side=last_side
+        )
+    arguments = [emit_expression(a) for a in call.arguments]
+    name = call.function
+    if name == "count" and not arguments:
+        arguments = [exp.Star()]
+    return exp.Window(
+        this=exp.Anonymous(this=name, expressions=arguments),
+        partition_by=partition,
+        order=exp.Order(expressions=order) if order else None,
+        spec=spec,
+    )
+
+
+def sort_key(key: SortKey) -> exp.Expr:
+    """One term of ORDER BY."""
+    return exp.Ordered(
+        this=emit_expression(key.expression), desc=key.descending, nulls_first=key.nulls_first
+    )
+
+
+def _end(rows: int | None, side: str) -> tuple[str | exp.Expr, str | None]:
+    if rows is None:
+        return "UNBOUNDED", side
+    if rows == 0:
+        return "CURRENT ROW", None
+    return integer(abs(rows)), "PRECEDING" if rows < 0 else "FOLLOWING"
+
+
+def _sum_of_unit(call: AggregateCall, argument: Expression) -> exp.Expr:
+    """Integers are summed: a sum of doubles depends on their order, wide ones can overflow."""
+    rendered = emit_expression(argument)
+    match argument.type:
+        case Double():
+            steps = exp.Mul(this=rendered, expression=emit_literal(_STEPS, Double()))
+            narrow = try_cast(steps, BIGINT)
+        case Integer(bits=bits) if bits > 32:
+            narrow = try_cast(rendered, BIGINT)
+        case Decimal(precision=precision, scale=scale) if precision > 18:
+            narrow = try_cast(rendered, Decimal(max(18, min(28, scale + 10)), scale))
+        case _:
+            narrow = rendered
+    total = _filtered(_called("sum", narrow, distinct=False), call)
+    if isinstance(argument.type, Double):
+        total = exp.Div(this=total, expression=emit_literal(_STEPS, Double()))
+    if call.function is AggregateFunction.SUM:
+        return total
+    count = _filtered(_called("count", narrow.copy(), distinct=False), call)
+    return exp.Div(this=exp.paren(total), expression=exp.Nullif(this=count, expression=integer(0)))
+
+
+def _called(name: str, argument: exp.Expr, *, distinct: bool) -> exp.Expr:
+    if distinct:
+        argument = exp.Distinct(expressions=[argument])
+    return exp.Anonymous(this=name, expressions=[argument])
+
+
+def _filtered(rendered: exp.Expr, call: AggregateCall) -> exp.Expr:
+    if call.filter is None:
+        return rendered
+    return exp.Filter(this=rendered, expression=exp.Where(this=emit_expression(call.filter)))

@@ -1,0 +1,183 @@
+"""Tables and joins. Rows of private sources meet only where their units agree: SQL sees to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from sqlglot import exp
+
+from dpsql.emit.expression import emit_expression
+from dpsql.emit.name import named, no_column, reference, schema_name, subquery
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import Column, Compare, Comparison, Expression
+from dpsql.plan.operator import Join, Mark, OuterJoin, OuterKind, Plan, Scan
+from dpsql.schema.model import EntityUnit, Public, RowUnit
+from dpsql.stability.lineage import unit
+
+
+def scan(plan: Scan) -> exp.Select:
+    """A table: rows without a unit are dropped, units over hops are looked up on base tables."""
+    table = plan.table
+    base = exp.Table(
+        this=schema_name(table.name), alias=exp.TableAlias(this=exp.to_identifier("t"))
+    )
+    items = [named(exp.column(schema_name(c.name), table="t"), c) for c in plan.columns]
+    if plan.unit is None:
+        return exp.select(*(items or [no_column()]), copy=False).from_(base, copy=False)
+    match table.ownership:
+        case Public():
+            raise ValueError("a public table has no unit")
+        case RowUnit():
+            row = exp.Window(this=exp.Anonymous(this="row_number", expressions=[]))
+            return exp.select(*items, named(row, plan.unit), copy=False).from_(base, copy=False)
+        case EntityUnit(hops=hops, column=column):
+            select = exp.select(copy=False).from_(base, copy=False)
+            alias = "t"
+            for number, hop in enumerate(hops):
+                parent = f"p{number}"
+                select = select.join(
+                    exp.Table(
+                        this=schema_name(hop.table),
+                        alias=exp.TableAlias(this=exp.to_identifier(parent)),
+                    ),
+                    on=exp.EQ(
+                        this=exp.column(schema_name(hop.column), table=alias),
+                        expression=exp.column(schema_name(hop.key), table=parent),
+                    ),
+                    copy=False,
+                )
+                alias = parent
+            owner = exp.column(schema_name(column), table=alias)
+            return select.select(*items, named(owner, plan.unit), copy=False).where(
+                exp.Not(this=exp.Is(this=owner.copy(), expression=exp.null())), copy=False
+            )
+        case missing:
+            assert_never(missing)
+
+
+def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
+    """All sources side by side; private ones agree on the unit, whatever their keys say."""
+    found = owners(join)
+    own = unit(join)
+    items: list[exp.Expr] = [reference(c) for c in output_columns(join)]
+    if own is not None:
+        items.append(named(reference(_root(own, found)), own))
+    select = exp.select(*(items or [no_column()]), copy=False)
+    for number, source in enumerate(rows):
+        derived = subquery(source, f"t{number}")
+        select = (
+            select.from_(derived, copy=False)
+            if number == 0
+            else select.join(derived, join_type="cross", copy=False)
+        )
+    conditions = [emit_expression(p) for p in join.on]
+    roots = [u for u in map(unit, join.sources) if u is not None and u not in found]
+    conditions += [
+        exp.EQ(this=reference(roots[0]), expression=reference(other)) for other in roots[1:]
+    ]
+    return select.where(*conditions, copy=False) if conditions else select
+
+
+def owners(join: Join) -> dict[Column, Column]:
+    """Units of sources whose owner is joined beside them, and that owner's unit.
+
+    lineitem ⋈ orders ON l_orderkey = o_orderkey: the order's customer is the line's, so looking it
+    up again on the base table would only join orders twice.
+    """
+    found: dict[Column, Column] = {}
+    for source in join.sources:
+        if not isinstance(source, Scan) or source.unit is None:
+            continue
+        ownership = source.table.ownership
+        if not isinstance(ownership, EntityUnit) or not ownership.hops:
+            continue
+        hop = ownership.hops[0]
+        for parent in join.sources:
+            if (
+                isinstance(parent, Scan)
+                and parent.unit is not None
+                and parent.table.name == hop.table
+                and _equated(join.on, source, hop.column, parent, hop.key)
+            ):
+                found[source.unit] = parent.unit
+                break
+    return found
+
+
+def _root(column: Column, found: Mapping[Column, Column]) -> Column:
+    while column in found:
+        column = found[column]
+    return column
+
+
+def _equated(
+    on: tuple[Expression, ...], left: Scan, left_name: str, right: Scan, right_name: str
+) -> bool:
+    wanted = {
+        frozenset((a, b))
+        for a in left.columns
+        if a.name == left_name
+        for b in right.columns
+        if b.name == right_name
+    }
+    return any(
+        isinstance(p, Compare)
+        and p.op is Comparison.EQUAL
+        and isinstance(p.left, Column)
+        and isinstance(p.right, Column)
+        and frozenset((p.left, p.right)) in wanted
+        for p in on
+    )
+
+
+def unowned(source: Plan) -> exp.Select:
+    """A table without its unit, which the join takes from its owner."""
+    if not isinstance(source, Scan):
+        raise TypeError("only a table's unit is taken from its owner")
+    items = [named(exp.column(schema_name(c.name)), c) for c in source.columns]
+    return exp.select(*(items or [no_column()]), copy=False).from_(
+        exp.Table(this=schema_name(source.table.name)), copy=False
+    )
+
+
+def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Select:
+    """A row without a partner of its own unit stands beside NULLs and keeps its unit."""
+    ours, theirs = unit(join.left), unit(join.right)
+    items: list[exp.Expr] = [reference(c) for c in output_columns(join)]
+    if join.unit is not None and ours is not None:
+        owner: exp.Expr = reference(ours)
+        if join.kind is OuterKind.FULL and theirs is not None:
+            owner = exp.Coalesce(this=owner, expressions=[reference(theirs)])
+        items.append(named(owner, join.unit))
+    conditions = [emit_expression(p) for p in join.on] + _same_unit(ours, theirs)
+    return (
+        exp.select(*(items or [no_column()]), copy=False)
+        .from_(subquery(left, "t0"), copy=False)
+        .join(
+            subquery(right, "t1"),
+            on=exp.and_(*(conditions or [exp.true()])),
+            join_type=join.kind.value,
+            copy=False,
+        )
+    )
+
+
+def mark(plan: Mark, source: exp.Select, relation: exp.Select) -> exp.Select:
+    """Each row with the answer to EXISTS; of private rows only those of its own unit are asked."""
+    ours, theirs = unit(plan.source), unit(plan.relation)
+    conditions = [emit_expression(p) for p in plan.on] + _same_unit(ours, theirs)
+    rows = exp.select(exp.Literal.number(1), copy=False).from_(subquery(relation, "t1"), copy=False)
+    if conditions:
+        rows = rows.where(*conditions, copy=False)
+    items: list[exp.Expr] = [reference(c) for c in output_columns(plan.source)]
+    if ours is not None:
+        items.append(reference(ours))
+    items.append(named(exp.Exists(this=rows), plan.column))
+    return exp.select(*items, copy=False).from_(subquery(source, "t0"), copy=False)
+
+
+def _same_unit(ours: Column | None, theirs: Column | None) -> list[exp.Expr]:
+    if ours is None or theirs is None:
+        return []
+    return [exp.EQ(this=reference(ours), expression=reference(theirs))]

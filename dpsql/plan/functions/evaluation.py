@@ -1,0 +1,122 @@
+"""Values of functions over finite sets of arguments, computed by the engine itself.
+
+What DuckDB makes of 'İ' in lower(), or of 31 January plus a month, isn't guessed: an empty DuckDB
+is asked. Where a call raises, or is infinite or NaN, its total form is NULL, and so is this.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import struct
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from dpsql.engine.constant import Argument, Template, Undefined, evaluate
+from dpsql.plan.describe import describe_number
+from dpsql.plan.expression import Scalar
+from dpsql.schema.type import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    SqlType,
+    Timestamp,
+)
+
+MOST_FAILURES = 64
+"""Calls that raise are found by halving; a set with more of them is given up."""
+
+
+class Operand(NamedTuple):
+    """One argument's values, and their type."""
+
+    values: tuple[Scalar, ...]
+    type: SqlType
+
+
+@lru_cache(maxsize=512)
+def evaluated(
+    call: Template, operands: tuple[Operand, ...], result: SqlType, rows: int
+) -> tuple[Scalar, ...] | None:
+    """The values of the total form of `call`, row by row; None if too many rows raise."""
+    arguments = [
+        Argument([as_text(value, operand.type) for value in operand.values], str(operand.type))
+        for operand in operands
+    ]
+    try:
+        texts = _total(call, arguments, rows, [MOST_FAILURES])
+        return tuple(None if text is None else _value(text, result) for text in texts)
+    except (Undefined, OverflowError):
+        return None
+
+
+def cast(values: tuple[Scalar, ...], source: SqlType, target: SqlType) -> tuple[Scalar, ...] | None:
+    """`TRY_CAST` of each of `values`."""
+    template = ("cast", 0, str(target))
+    return evaluated(template, (Operand(values, source),), target, len(values))
+
+
+def as_text(value: Scalar, kind: SqlType) -> str | None:
+    """A text that `CAST(text AS kind)` reads as exactly `value`."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return "true" if value else "false"
+        case int() | Fraction() if isinstance(kind, Double):
+            return repr(float(value))
+        case int() | Fraction():
+            return describe_number(Fraction(value))
+        case dt.datetime():
+            return value.isoformat(sep=" ")
+        case dt.date():
+            return value.isoformat()
+        case str():
+            return value
+
+
+def _total(
+    call: Template, arguments: Sequence[Argument], rows: int, left: list[int]
+) -> list[str | None]:
+    try:
+        return evaluate(call, arguments, rows)
+    except Undefined:
+        left[0] -= 1
+        if left[0] < 0:
+            raise
+        if rows == 1:
+            return [None]
+        half = rows // 2
+        lower = [Argument(a.texts[:half], a.type) for a in arguments]
+        upper = [Argument(a.texts[half:], a.type) for a in arguments]
+        return _total(call, lower, half, left) + _total(call, upper, rows - half, left)
+
+
+def _value(text: str, kind: SqlType) -> Scalar:
+    """The canonical value of what DuckDB prints; raises OverflowError if Python has none."""
+    match kind:
+        case Boolean():
+            return text == "true"
+        case Integer():
+            return int(text)
+        case Decimal():
+            return Fraction(text)
+        case Double(bits=bits):
+            number = float(text)
+            if not math.isfinite(number):
+                return None
+            return Fraction(
+                number if bits == 64 else struct.unpack("f", struct.pack("f", number))[0]
+            )
+        case Date() | Timestamp():
+            try:
+                return (dt.date if isinstance(kind, Date) else dt.datetime).fromisoformat(text)
+            except ValueError:
+                # An infinite date, or one beyond the years that Python counts.
+                raise OverflowError(text) from None
+        case _:
+            return text

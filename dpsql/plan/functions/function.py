@@ -1,0 +1,100 @@
+"""What an entry of the registry says of one scalar function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from dpsql.engine.constant import Template
+from dpsql.plan.expression import Call, Expression, Scalar
+from dpsql.plan.functions.evaluation import Operand, evaluated
+from dpsql.privacy.domain import Domain
+from dpsql.schema.type import SqlType
+
+
+class Total(Enum):
+    """How a call is written so that it can't raise.
+
+    PLAIN: the function is total as it is. TRY: NULL where it would raise. FINITE: NULL where it
+    would raise, and where it would be infinite or NaN.
+    """
+
+    PLAIN = "plain"
+    TRY = "try"
+    FINITE = "finite"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The types that the arguments are converted to, and the type of the result."""
+
+    arguments: tuple[SqlType, ...]
+    result: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A call whose arguments are in `domains`; `template` is what DuckDB is asked of it."""
+
+    call: Call
+    domains: tuple[Domain, ...]
+    template: Template
+
+    @property
+    def null(self) -> bool:
+        """An argument may be NULL."""
+        return any(domain.nullable for domain in self.domains)
+
+    @property
+    def absurd(self) -> bool:
+        """An argument may be NULL, NaN, infinite or next to overflow."""
+        return any(
+            d.nullable or (d.values is None and (d.bounds is None or d.bounds.ends is None))
+            for d in self.domains
+        )
+
+    def at(self, *columns: tuple[Scalar, ...]) -> tuple[Scalar, ...] | None:
+        """The call's values, row by row of its arguments' `columns`; None if too many raise."""
+        operands = tuple(
+            Operand(column, argument.type)
+            for column, argument in zip(columns, self.call.arguments, strict=True)
+        )
+        return evaluated(self.template, operands, self.call.type, len(columns[0]) if columns else 1)
+
+
+Types = Callable[[tuple[Expression, ...]], Signature | None]
+"""The signature for given arguments, None if the function doesn't take them."""
+
+Rule = Callable[[Application], Domain]
+"""What a call may be when its arguments are in their domains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function: `name` is dpsql's, `engine` what DuckDB is asked for the value of constants.
+
+    `constants` are the places of arguments that must be constants, checked by `accepts`; where
+    `probed`, DuckDB is asked too whether it takes them. `unify` converts all arguments to their
+    common type first. `usage` is a call that is accepted.
+    """
+
+    name: str
+    types: Types
+    domain: Rule
+    total: Total
+    usage: str
+    aliases: tuple[str, ...] = ()
+    constants: frozenset[int] = frozenset()
+    accepts: Callable[[tuple[Expression, ...]], bool] = lambda _: True
+    probed: bool = False
+    unify: bool = False
+    engine: Template | None = None
+
+    def applied(self, call: Call, domains: tuple[Domain, ...]) -> Application:
+        """`call`, which is of this function, over arguments in `domains`."""
+        return Application(call, domains, self.template(len(domains)))
+
+    def template(self, arity: int) -> Template:
+        """What DuckDB is asked of a call with `arity` arguments."""
+        return self.engine or (self.name, *range(arity))

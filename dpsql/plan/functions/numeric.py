@@ -1,0 +1,113 @@
+"""Numbers: remainders, whole quotients, divisors, bits, extremes, and tests of floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import reduce
+
+from dpsql.plan.expression import Expression
+from dpsql.plan.functions.bound import anything, corners, perhaps, truth, within
+from dpsql.plan.functions.function import Application, Function, Rule, Signature, Total, Types
+from dpsql.plan.functions.signature import binary, doubles, first, fixed, times, unary
+from dpsql.plan.number import integer_type, quotient_type, remainder_type
+from dpsql.privacy.domain import Domain, Interval
+from dpsql.schema.type import BIGINT, HUGEINT, Boolean, Integer, SqlType
+
+_ZERO = Interval(Fraction(0), Fraction(0))
+_UNBOUNDED = Interval(None, None)
+
+
+def _remainder(found: Application) -> Domain:
+    """Closer to zero than the divisor and than the dividend, on the dividend's side."""
+    dividend, divisor = (d.bounds or _UNBOUNDED for d in found.domains)
+    if divisor.ends is None:
+        return Domain(nullable=True)
+    size = max(map(abs, divisor.ends))
+    if isinstance(found.call.type, Integer):
+        size = max(size - 1, Fraction(0))
+    bounds = Interval(-size, size).intersection(dividend.union(_ZERO))
+    return Domain(bounds, nullable=found.absurd or Fraction(0) in divisor)
+
+
+def _quotient(found: Application) -> Domain:
+    """Monotone in each operand while the divisor keeps its sign."""
+    divisor = found.domains[1].bounds
+    extremes = None if divisor is None or Fraction(0) in divisor else corners(found)
+    if extremes is None:
+        return Domain(nullable=True)
+    return Domain(Interval(*extremes), nullable=found.null)
+
+
+def _not_negative(found: Application) -> Domain:
+    del found
+    return Domain(Interval(Fraction(0), None), nullable=True)
+
+
+def _alike(arguments: tuple[Expression, ...]) -> Signature | None:
+    kinds = tuple(argument.type for argument in arguments)
+    return Signature(kinds, kinds[0]) if kinds and len(set(kinds)) == 1 else None
+
+
+def _extreme(*, largest: bool) -> Rule:
+    """NULLs are skipped, so only arguments that are never NULL bound the result from their side."""
+
+    def rule(found: Application) -> Domain:
+        known = [d.bounds or _UNBOUNDED for d in found.domains]
+        sure = [b for b, d in zip(known, found.domains, strict=True) if not d.nullable]
+        around = reduce(Interval.union, known)
+        lows = [b.low for b in sure if b.low is not None]
+        highs = [b.high for b in sure if b.high is not None]
+        bounds = (
+            Interval(max(lows) if lows else around.low, around.high)
+            if largest
+            else Interval(around.low, min(highs) if highs else around.high)
+        )
+        return Domain(bounds, nullable=all(d.nullable for d in found.domains))
+
+    return rule
+
+
+def _bits(left: SqlType, right: SqlType) -> SqlType | None:
+    if not (isinstance(left, Integer) and isinstance(right, Integer)):
+        return None
+    found = integer_type(left, right)
+    return found if isinstance(found, Integer) else None
+
+
+def _one_integer(gives: Callable[[Integer], SqlType | None]) -> Types:
+    return unary(lambda kind: gives(kind) if isinstance(kind, Integer) else None)
+
+
+_DIVISORS = first(fixed(BIGINT, BIGINT, gives=BIGINT), fixed(HUGEINT, HUGEINT, gives=HUGEINT))
+_FLOAT = doubles(1, Boolean())
+_FLOAT_OR_TIME = first(_FLOAT, times(Boolean()))
+
+NUMERIC = (
+    Function("%", binary(remainder_type), _remainder, Total.FINITE, "x % 7", ("mod",)),
+    Function("//", binary(quotient_type), _quotient, Total.FINITE, "x // 7"),
+    Function("greatest", _alike, _extreme(largest=True), Total.PLAIN, "greatest(a, b)", unify=True),
+    Function("least", _alike, _extreme(largest=False), Total.PLAIN, "least(a, b)", unify=True),
+    Function(
+        "gcd", _DIVISORS, _not_negative, Total.TRY, "gcd(12, n)", ("greatest_common_divisor",)
+    ),
+    Function("lcm", _DIVISORS, _not_negative, Total.TRY, "lcm(12, n)", ("least_common_multiple",)),
+    Function("&", binary(_bits), anything, Total.PLAIN, "n & 7"),
+    Function("|", binary(_bits), anything, Total.PLAIN, "n | 8"),
+    Function("xor", binary(_bits), anything, Total.PLAIN, "xor(n, 8)"),
+    Function("~", _one_integer(lambda kind: kind), anything, Total.PLAIN, "~n"),
+    Function("<<", binary(_bits), perhaps, Total.TRY, "n << 2"),
+    Function(">>", binary(_bits), perhaps, Total.TRY, "n >> 2"),
+    Function(
+        "bit_count",
+        # DuckDB has none for UHUGEINT.
+        _one_integer(lambda kind: None if kind == Integer(128, signed=False) else Integer(8)),
+        within(0, 128),
+        Total.PLAIN,
+        "bit_count(n)",
+    ),
+    Function("isnan", _FLOAT, truth, Total.PLAIN, "isnan(x)"),
+    Function("isinf", _FLOAT_OR_TIME, truth, Total.PLAIN, "isinf(x)"),
+    Function("isfinite", _FLOAT_OR_TIME, truth, Total.PLAIN, "isfinite(x)"),
+    Function("signbit", _FLOAT, truth, Total.PLAIN, "signbit(x)"),
+)

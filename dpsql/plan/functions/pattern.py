@@ -1,0 +1,94 @@
+"""Patterns: LIKE and regular expressions, whose patterns are constants that the engine reads."""
+
+from __future__ import annotations
+
+import re
+
+from dpsql.plan.expression import Expression, Literal
+from dpsql.plan.functions.bound import anything, truth
+from dpsql.plan.functions.function import Function, Rule, Total
+from dpsql.plan.functions.signature import first, fixed, texts
+from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.schema.type import Boolean, Integer, SqlType, Varchar
+
+_TEXT = Varchar()
+_GROUP = Integer(32)
+
+
+def _short(arguments: tuple[Expression, ...]) -> bool:
+    """Every argument after the text is a constant, of a length that compiles at once."""
+    return all(
+        isinstance(a, Literal) and len(str(a.value)) <= MOST_CHARACTERS for a in arguments[1:]
+    )
+
+
+def _like(name: str, operator: str, *aliases: str) -> Function:
+    return Function(
+        name,
+        texts(2, Boolean()),
+        truth,
+        Total.PLAIN,
+        f"text {name.upper()} 'a%'",
+        aliases,
+        constants=frozenset({1}),
+        accepts=_short,
+        engine=(operator, 0, 1),
+    )
+
+
+def _expression(name: str, gives: SqlType, rule: Rule, usage: str, *aliases: str) -> Function:
+    """A function of a text, a regular expression, and perhaps options."""
+    return Function(
+        name,
+        first(texts(2, gives), texts(3, gives)),
+        rule,
+        Total.TRY,
+        usage,
+        aliases,
+        constants=frozenset({1, 2}),
+        accepts=_short,
+        probed=True,
+    )
+
+
+def _no_reference(arguments: tuple[Expression, ...]) -> bool:
+    """The replacement is taken as it is, or refers to the whole match or to a group."""
+    replacement = arguments[2]
+    return _short(arguments) and (
+        isinstance(replacement, Literal)
+        and isinstance(replacement.value, str)
+        and re.fullmatch(r"([^\\]|\\[0-9\\])*", replacement.value) is not None
+    )
+
+
+PATTERN = (
+    _like("like", "~~"),
+    _like("ilike", "~~*"),
+    _like("glob", "~~~"),
+    _expression("regexp_matches", Boolean(), truth, "regexp_matches(text, 'a+b')", "regexp_like"),
+    _expression("regexp_full_match", Boolean(), truth, "regexp_full_match(text, 'a+b')"),
+    Function(
+        "regexp_extract",
+        first(
+            texts(2, _TEXT),
+            fixed(_TEXT, _TEXT, _GROUP, gives=_TEXT),
+            fixed(_TEXT, _TEXT, _GROUP, _TEXT, gives=_TEXT),
+        ),
+        anything,
+        Total.TRY,
+        "regexp_extract(text, '(a+)b', 1)",
+        constants=frozenset({1, 2, 3}),
+        accepts=_short,
+        probed=True,
+    ),
+    Function(
+        "regexp_replace",
+        first(texts(3, _TEXT), texts(4, _TEXT)),
+        anything,
+        Total.TRY,
+        "regexp_replace(text, 'a+', 'b', 'g')",
+        constants=frozenset({1, 2, 3}),
+        accepts=_no_reference,
+        probed=True,
+    ),
+)

@@ -1,0 +1,198 @@
+"""Text: case, parts, search, joining, digests; lengths and places that matter are constants."""
+
+from __future__ import annotations
+
+from dpsql.plan.expression import Expression, Literal
+from dpsql.plan.functions.bound import anything, perhaps, truth, within
+from dpsql.plan.functions.function import Application, Function, Rule, Signature, Total, Types
+from dpsql.plan.functions.signature import first, fixed, texts
+from dpsql.privacy.domain import Domain
+from dpsql.schema.type import (
+    BIGINT,
+    Boolean,
+    Integer,
+    Interval,
+    Null,
+    Varchar,
+)
+
+_TEXT = Varchar()
+_INT = Integer(32)
+MOST_CHARACTERS = 1_000
+"""The longest text that a constant may put in the place of a shorter one."""
+
+_CODE_POINTS = 0x10FFFF
+
+
+def _places(arguments: tuple[Expression, ...]) -> bool:
+    """Offsets and lengths beyond 32 bits raise."""
+    return all(
+        isinstance(a, Literal) and (a.value is None or abs(_number(a)) < 2**31)
+        for a in arguments[1:]
+    )
+
+
+def _number(literal: Literal) -> int:
+    return literal.value if isinstance(literal.value, int) else 2**31
+
+
+def _part(arguments: tuple[Expression, ...]) -> bool:
+    return isinstance(arguments[2], Literal) and abs(_number(arguments[2])) < 2**31
+
+
+def _padded(arguments: tuple[Expression, ...]) -> bool:
+    """A short text, filled with something."""
+    length, fill = arguments[1:]
+    return (
+        isinstance(length, Literal)
+        and abs(_number(length)) <= MOST_CHARACTERS
+        and isinstance(fill, Literal)
+        and isinstance(fill.value, str)
+        and 0 < len(fill.value) <= MOST_CHARACTERS
+    )
+
+
+def _short(arguments: tuple[Expression, ...]) -> bool:
+    """Constants that can't make a text grow out of hand."""
+    return all(
+        isinstance(a, Literal) and isinstance(a.value, str) and len(a.value) <= MOST_CHARACTERS
+        for a in arguments[1:]
+    )
+
+
+def _printed(at_least: int) -> Types:
+    """Values of any type, printed: an interval has no one form."""
+
+    def types(arguments: tuple[Expression, ...]) -> Signature | None:
+        kinds = tuple(
+            _TEXT if isinstance(argument.type, Null) else argument.type for argument in arguments
+        )
+        if len(kinds) < at_least or any(isinstance(kind, Interval) for kind in kinds):
+            return None
+        return Signature(kinds, _TEXT)
+
+    return types
+
+
+def _separated(arguments: tuple[Expression, ...]) -> Signature | None:
+    return _printed(2)(arguments) if arguments and arguments[0].type == _TEXT else None
+
+
+def _never_null(found: Application) -> Domain:
+    del found
+    return Domain(nullable=False)
+
+
+def _as_separator(found: Application) -> Domain:
+    """NULLs are skipped, but a NULL separator makes all NULL."""
+    return Domain(nullable=found.domains[0].nullable)
+
+
+def _text(name: str, *aliases: str) -> Function:
+    return Function(name, texts(1, _TEXT), anything, Total.PLAIN, f"{name}(text)", aliases)
+
+
+def _trim(name: str) -> Function:
+    types = first(texts(1, _TEXT), texts(2, _TEXT))
+    return Function(name, types, anything, Total.PLAIN, f"{name}(text, 'x')")
+
+
+def _search(name: str, result: Types, rule: Rule, *aliases: str) -> Function:
+    return Function(name, result, rule, Total.PLAIN, f"{name}(text, 'part')", aliases)
+
+
+def _side(name: str) -> Function:
+    return Function(
+        name,
+        fixed(_TEXT, BIGINT, gives=_TEXT),
+        anything,
+        Total.PLAIN,
+        f"{name}(text, 3)",
+        constants=frozenset({1}),
+        accepts=_places,
+    )
+
+
+def _pad(name: str) -> Function:
+    return Function(
+        name,
+        fixed(_TEXT, _INT, _TEXT, gives=_TEXT),
+        anything,
+        Total.PLAIN,
+        f"{name}(text, 8, '0')",
+        constants=frozenset({1, 2}),
+        accepts=_padded,
+    )
+
+
+def _replacing(name: str) -> Function:
+    return Function(
+        name,
+        texts(3, _TEXT),
+        anything,
+        Total.PLAIN,
+        f"{name}(text, 'a', 'b')",
+        constants=frozenset({1, 2}),
+        accepts=_short,
+    )
+
+
+TEXT = (
+    _text("lower", "lcase"),
+    _text("upper", "ucase"),
+    _text("reverse"),
+    _text("strip_accents"),
+    _text("nfc_normalize"),
+    _text("md5"),
+    _text("sha1"),
+    _text("sha256"),
+    _trim("trim"),
+    _trim("ltrim"),
+    _trim("rtrim"),
+    Function(
+        "length",
+        texts(1, BIGINT),
+        within(0, None),
+        Total.PLAIN,
+        "length(text)",
+        ("len", "char_length", "character_length"),
+    ),
+    Function("strlen", texts(1, BIGINT), within(0, None), Total.PLAIN, "strlen(text)"),
+    Function("ascii", texts(1, _INT), within(0, _CODE_POINTS), Total.PLAIN, "ascii(text)"),
+    Function(
+        "unicode", texts(1, _INT), within(-1, _CODE_POINTS), Total.PLAIN, "unicode(text)", ("ord",)
+    ),
+    Function("chr", fixed(_INT, gives=_TEXT), perhaps, Total.TRY, "chr(65)"),
+    _side("left"),
+    _side("right"),
+    Function(
+        "substring",
+        first(fixed(_TEXT, BIGINT, gives=_TEXT), fixed(_TEXT, BIGINT, BIGINT, gives=_TEXT)),
+        anything,
+        Total.PLAIN,
+        "substring(text FROM 1 FOR 2)",
+        ("substr",),
+        constants=frozenset({1, 2}),
+        accepts=_places,
+    ),
+    Function(
+        "split_part",
+        fixed(_TEXT, _TEXT, BIGINT, gives=_TEXT),
+        anything,
+        Total.PLAIN,
+        "split_part(text, '-', 1)",
+        constants=frozenset({2}),
+        accepts=_part,
+    ),
+    _search("contains", texts(2, Boolean()), truth),
+    _search("starts_with", texts(2, Boolean()), truth, "prefix", "^@"),
+    _search("ends_with", texts(2, Boolean()), truth, "suffix"),
+    _search("strpos", texts(2, BIGINT), within(0, None), "instr", "position"),
+    _replacing("replace"),
+    _replacing("translate"),
+    _pad("lpad"),
+    _pad("rpad"),
+    Function("||", _printed(2), anything, Total.PLAIN, "text || 'more'"),
+    Function("concat", _printed(1), _never_null, Total.PLAIN, "concat(text, 'more')"),
+    Function("concat_ws", _separated, _as_separator, Total.PLAIN, "concat_ws('-', a, b)"),
+)

@@ -1,0 +1,77 @@
+"""Roots, powers, logarithms, angles: computed in DOUBLE, NULL where they are no finite number."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from dpsql.plan.functions.bound import (
+    corners,
+    finite_within,
+    monotone,
+    perhaps,
+)
+from dpsql.plan.functions.function import Application, Function, Rule, Total
+from dpsql.plan.functions.signature import doubles, first
+from dpsql.privacy.domain import Domain, Interval
+
+
+def _power(found: Application) -> Domain:
+    """Monotone in base and exponent over bases from 0 on; a square turns at 0."""
+    base, exponent = found.domains
+    if base.bounds is None or base.bounds.low is None:
+        return Domain(nullable=True)
+    fixed = (
+        exponent.values[0] if exponent.values is not None and len(exponent.values) == 1 else None
+    )
+    turns = isinstance(fixed, int | Fraction) and fixed > 0 and Fraction(fixed).denominator == 1
+    if base.bounds.low < 0 and not turns:
+        return Domain(nullable=True)
+    zero = (Fraction(0),) if Fraction(0) in base.bounds else ()
+    extremes = corners(found, *zero)
+    if extremes is None:
+        return Domain(nullable=True)
+    margin = max(map(abs, extremes)) / 2**40
+    return Domain(Interval(extremes[0] - margin, extremes[1] + margin), nullable=found.null)
+
+
+def _function(name: str, rule: Rule, *aliases: str) -> Function:
+    return Function(name, doubles(1), rule, Total.FINITE, f"{name}(x)", aliases)
+
+
+_increasing = monotone(exact=False)
+
+TRANSCENDENTAL = (
+    _function("sqrt", monotone(0, exact=False)),
+    _function("cbrt", _increasing),
+    _function("exp", monotone(0, exact=False)),
+    _function("ln", _increasing),
+    _function("log10", _increasing),
+    _function("log2", _increasing),
+    Function(
+        "log",
+        first(doubles(1), doubles(2)),
+        lambda found: (_increasing if len(found.domains) == 1 else perhaps)(found),
+        Total.FINITE,
+        "log(x)",
+    ),
+    Function("power", doubles(2), _power, Total.FINITE, "power(x, 2)", ("pow", "**", "^")),
+    _function("degrees", _increasing),
+    _function("radians", _increasing),
+    _function("sin", finite_within(-1, 1)),
+    _function("cos", finite_within(-1, 1)),
+    _function("tan", perhaps),
+    _function("cot", perhaps),
+    _function("asin", monotone(-2, 2, exact=False)),
+    _function("acos", monotone(0, 4, exact=False)),
+    _function("atan", monotone(-2, 2, exact=False)),
+    Function("atan2", doubles(2), finite_within(-4, 4), Total.FINITE, "atan2(y, x)"),
+    _function("sinh", _increasing),
+    _function("cosh", perhaps),
+    _function("tanh", monotone(-1, 1, exact=False)),
+    _function("asinh", _increasing),
+    _function("acosh", monotone(0, exact=False)),
+    _function("atanh", _increasing),
+    _function("gamma", perhaps),
+    _function("lgamma", perhaps),
+    Function("pi", doubles(0), perhaps, Total.PLAIN, "pi()"),
+)
