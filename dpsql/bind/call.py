@@ -1,67 +1,85 @@
-"""Calls of scalar functions: whatever node the parser made of them, their name and arguments."""
+"""Calls of scalar functions, typed: only those of the registry, with arguments that it allows."""
 
 from __future__ import annotations
 
+import datetime as dt
+
 from sqlglot import exp
 
-from dpsql.bind.allow import only
+from dpsql.bind.convert import convert
 from dpsql.bind.parse import span
-from dpsql.errors import Refused, TypeFault, UnknownFunction
-from dpsql.plan.expression import Call, Expression, Literal
-from dpsql.plan.function import FUNCTIONS
-
-NAMED: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
-    # sqlglot gives common functions nodes of their own; these are their names and arguments.
-    exp.Lower: ("lower", ("this",)),
-    exp.Upper: ("upper", ("this",)),
-    exp.Length: ("length", ("this",)),
-    exp.Substring: ("substring", ("this", "start", "length")),
-    exp.Year: ("year", ("this",)),
-    exp.Month: ("month", ("this",)),
-    exp.Day: ("day", ("this",)),
-    exp.Greatest: ("greatest", ("this", "expressions", "ignore_nulls")),
-    exp.Least: ("least", ("this", "expressions", "ignore_nulls")),
-}
+from dpsql.bind.shape import Named, shaped
+from dpsql.errors import DataError, Refused, TypeFault, UnknownFunction
+from dpsql.engine.constant import Template
+from dpsql.plan.describe import describe
+from dpsql.plan.expression import Call, Expression, Literal, Scalar
+from dpsql.plan.functions import find
+from dpsql.plan.functions.evaluation import Operand, evaluated, raises
+from dpsql.plan.functions.function import Function, Total
+from dpsql.schema.type import Date, SqlType, Timestamp, Varchar
 
 
-def function_call(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
+def function_call(node: exp.Expr) -> Named | None:
     """The name and the arguments of the scalar function that `node` calls; None if it is no call."""
-    if isinstance(node, exp.Like | exp.ILike):
-        only(node, "this", "expression")
-        return ("like" if isinstance(node, exp.Like) else "ilike"), [node.this, node.expression]
-    if isinstance(node, exp.Extract):
-        only(node, "this", "expression")
-        return node.this.name.lower(), [node.expression]
-    if isinstance(node, exp.Anonymous):
-        only(node, "this", "expressions")
-        return node.name.lower(), node.expressions
-    if type(node) in NAMED:
-        name, places = NAMED[type(node)]
-        only(node, *places)
-        return name, _arguments(node, places)
-    if isinstance(node, exp.Func):
+    found = shaped(node)
+    if found is None and isinstance(node, exp.Func):
         raise unknown_function(node)
-    return None
+    return found
 
 
-def bind_call(node: exp.Expr, name: str, values: tuple[Expression, ...]) -> Expression:
-    """The typed call of `name`, refused if its types or constants aren't those of its entry."""
-    function = FUNCTIONS[name]
-    result = function.result(tuple(value.type for value in values))
-    if result is None:
+def registered(name: str, node: exp.Expr) -> Function:
+    """The entry of the function that SQL calls `name`."""
+    found = find(name)
+    if found is None:
+        raise unknown_function(node)
+    return found
+
+
+def bind_call(function: Function, values: tuple[Expression, ...], node: exp.Expr) -> Expression:
+    """The typed call, refused if its types or constants aren't those of the entry.
+
+    A call of constants is a constant.
+    """
+    signature = function.types(values)
+    if signature is None:
         kinds = ", ".join(str(value.type) for value in values)
         raise TypeFault(
-            f"{name}({kinds}) has no rule", at=span(node), hint=f"write {function.usage}"
-        )
-    fixed = all(isinstance(v, Literal) for p, v in enumerate(values) if p in function.constants)
-    if not fixed or not function.accepts(values):
-        raise Refused(
-            f"an argument of {name} has to be another constant",
+            f"{function.name}({kinds}) has no rule",
             at=span(node),
             hint=f"write {function.usage}",
             note="scalar_functions",
         )
-    return Call(name, values, result)
+    values = tuple(
+        convert(v, kind, node) for v, kind in zip(values, signature.arguments, strict=True)
+    )
+    fixed = all(isinstance(v, Literal) for p, v in enumerate(values) if p in function.constants)
+    if not fixed or not function.accepts(values):
+        raise _other_constant(function, node)
+    if function.probed and not _taken(function, values):
+        raise _other_constant(function, node)
+    if all(isinstance(value, Literal) for value in values):
+        return folded(function, values, signature.result, node)
+    return Call(function.name, values, signature.result)
+
+
+def folded(
+    function: Function, values: tuple[Expression, ...], kind: SqlType, node: exp.Expr
+) -> Literal:
+    """The value of a call of constants, NULL where its total form is."""
+    operands = tuple(Operand((v.value,), v.type) for v in values if isinstance(v, Literal))
+    template = function.template(len(operands))
+    found = evaluated(template, operands, kind, 1)
+    if found is None or (found[0] is None and _is_fault(function, template, operands)):
+        shown = describe(Call(function.name, values, kind))
+        raise DataError(f"{shown[:80]} has no value", at=span(node))
+    return Literal(found[0], kind)
+
+
+def _is_fault(function: Function, template: Template, operands: tuple[Operand, ...]) -> bool:
+    """NULL, NaN or what raised: of constants that is a mistake, not somebody's data."""
+    if any(operand.values == (None,) for operand in operands):
+        return False
+    return function.total is Total.FINITE or raises(template, operands)
 
 
 def unknown_function(node: exp.Expr) -> UnknownFunction:
@@ -75,12 +93,26 @@ def unknown_function(node: exp.Expr) -> UnknownFunction:
     )
 
 
-def _arguments(node: exp.Expr, places: tuple[str, ...]) -> list[exp.Expr]:
-    found: list[exp.Expr] = []
-    for place in places:
-        value = node.args.get(place)
-        if isinstance(value, list):
-            found += value
-        elif isinstance(value, exp.Expr):
-            found.append(value)
-    return found
+_SAMPLES: dict[type, Scalar] = {
+    Varchar: "",
+    Date: dt.date(2000, 1, 1),
+    Timestamp: dt.datetime(2000, 1, 1),  # noqa: DTZ001 - SQL's TIMESTAMP has no zone
+}
+
+
+def _taken(function: Function, values: tuple[Expression, ...]) -> bool:
+    """The engine takes the constants among `values`, tried on an empty text or on some moment."""
+    operands = tuple(
+        Operand((v.value,) if isinstance(v, Literal) else (_SAMPLES[type(v.type)],), v.type)
+        for v in values
+    )
+    return not raises(function.template(len(operands)), operands)
+
+
+def _other_constant(function: Function, node: exp.Expr) -> Refused:
+    return Refused(
+        f"an argument of {function.name} has to be another constant",
+        at=span(node),
+        hint=f"write {function.usage}",
+        note="scalar_functions",
+    )

@@ -48,13 +48,16 @@ class Cte:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`outer` is the scope of the query around this one; None where nothing of it can be named."""
+    """`outer` is the scope of the query around this one, None where nothing of it can be named;
+    `outermost` tells that the query's rows are the statement's answer.
+    """
 
     schema: Schema
     names: Names
     parameters: Parameters = field(default_factory=dict)
     ctes: Mapping[str, Cte] = field(default_factory=dict)
     outer: Scope | None = None
+    outermost: bool = True
 
     def with_cte(self, name: str, cte: Cte) -> Context:
         """The same with one more named query."""
@@ -62,7 +65,7 @@ class Context:
 
     def inside(self, outer: Scope | None) -> Context:
         """The context of a subquery: it can name columns of `outer`, of nothing beyond it."""
-        return replace(self, outer=outer)
+        return replace(self, outer=outer, outermost=False)
 
 
 def renamed(selected: Selected, names: Names, aliases: Sequence[str] = ()) -> Selected:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -10,19 +9,20 @@ from sqlglot import exp
 
 from dpsql.bind import literal as constant
 from dpsql.bind.allow import only, refused
-from dpsql.bind.call import bind_call, function_call, unknown_function
-from dpsql.bind.coercion import arithmetic_type, common_type, is_comparable, is_number
-from dpsql.bind.interval import shift
+from dpsql.bind.arithmetic import combined, midnights, moved, seconds_between
+from dpsql.bind.call import bind_call, function_call, registered
+from dpsql.bind.coercion import adapted, common_type, is_comparable, is_number
+from dpsql.bind.convert import convert
+from dpsql.bind.interval import Length, length
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
-from dpsql.errors import BadParameter, Refused, TypeFault
+from dpsql.errors import BadParameter, DataError, TooComplex, TypeFault
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
     And,
     Arithmetic,
     ArithmeticOperator,
     Case,
-    Cast,
     Compare,
     Comparison,
     Expression,
@@ -33,7 +33,6 @@ from dpsql.plan.expression import (
     Or,
     When,
 )
-from dpsql.plan.function import FUNCTIONS
 from dpsql.schema.type import (
     Boolean,
     Date,
@@ -45,6 +44,8 @@ from dpsql.schema.type import (
     Varchar,
     parse_type,
 )
+
+__all__ = ["ExpressionBinder", "Special", "convert"]
 
 Special = Callable[[exp.Expr], Expression | None]
 """Binds what isn't scalar (aggregates, subqueries); None for the rest."""
@@ -68,6 +69,11 @@ _ARITHMETIC: dict[type[exp.Expr], ArithmeticOperator] = {
 }
 
 
+MOST_EXPRESSIONS = 100_000
+"""How many expressions one SELECT may be made of."""
+
+_ZONED = ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")
+
 _NO_PARAMETERS: Mapping[str, Literal] = MappingProxyType({})
 
 
@@ -80,9 +86,18 @@ class ExpressionBinder:
         self._scope = scope
         self._special = special
         self._parameters = parameters
+        self._bound = 0
 
     def bind(self, node: exp.Expr) -> Expression:  # noqa: C901, PLR0911, PLR0912
         """The typed expression that `node` is."""
+        self._bound += 1
+        if self._bound > MOST_EXPRESSIONS:
+            # BETWEEN and COALESCE read an operand twice: nested, they grow without end.
+            raise TooComplex(
+                "the expressions grow too large",
+                at=span(node),
+                hint="nest fewer BETWEEN, COALESCE and NULLIF",
+            )
         found = self._special(node)
         if found is not None:
             return found
@@ -95,6 +110,10 @@ class ExpressionBinder:
             case exp.Paren():
                 only(node, "this")
                 return self.bind(node.this)
+            case exp.Like() | exp.ILike() if node.args.get("negate"):
+                plain = node.copy()
+                plain.set("negate", None)
+                return Not(self.condition(plain))
             case exp.Parameter() | exp.Placeholder():
                 return self._parameter(node)
             case exp.Literal():
@@ -137,6 +156,14 @@ class ExpressionBinder:
                 return Case((When(equal, Literal(None, left.type)),), left, left.type)
             case exp.Cast() | exp.TryCast():
                 return self._cast(node)
+            case exp.Date():
+                only(node, "this")
+                return convert(self.bind(node.this), Date(), node)
+            case exp.DateAdd():
+                only(node, "this", "expression")
+                return self._arithmetic(exp.Add(this=node.this, expression=node.expression))
+            case exp.Interval():
+                raise refused(node, "an INTERVAL by itself", "add it to a date or a timestamp")
             case _:
                 return self._by_class(node)
 
@@ -183,37 +210,27 @@ class ExpressionBinder:
 
     def _arithmetic(self, node: exp.Expr) -> Expression:
         only(node, "this", "expression", "typed", "safe")
-        if isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
-            return self._shifted(node)
-        op = _ARITHMETIC[type(node)]
+        if isinstance(node, exp.Add | exp.Sub):
+            found = self._moved(node, length(node.this), length(node.expression))
+            if found is not None:
+                return found
         left, right = self.bind(node.this), self.bind(node.expression)
-        if isinstance(left.type, Null):
-            left = Literal(None, right.type)
-        if isinstance(right.type, Null):
-            right = Literal(None, left.type)
-        kind = arithmetic_type(op, left.type, right.type)
-        if kind is None:
-            raise TypeFault(
-                f"{left.type} {op.value} {right.type} has no rule",
-                at=span(node),
-                hint="convert the operands with CAST(… AS …) to numbers",
-            )
-        return Arithmetic(op, left, right, kind)
+        return combined(_ARITHMETIC[type(node)], left, right, node)
 
-    def _shifted(self, node: exp.Expr) -> Expression:
-        """A constant date moved by an interval: DuckDB makes it a timestamp."""
-        base = self.bind(node.this)
-        if not isinstance(base, Literal) or not isinstance(base.value, dt.date):
-            raise Refused(
-                "an interval can be added to a constant date only",
-                at=span(node),
-                hint="compare the column with DATE '1994-01-01' + INTERVAL 1 YEAR",
-                note="scalar_functions",
-            )
-        start = constant.cast(base, Timestamp(), span(node)).value
-        assert isinstance(start, dt.datetime)
-        sign = 1 if isinstance(node, exp.Add) else -1
-        return Literal(shift(start, node.expression, sign), Timestamp())
+    def _moved(
+        self, node: exp.Expr, left: Length | None, right: Length | None
+    ) -> Expression | None:
+        """A moment and a length of time; None if neither operand is one."""
+        if (left is None) == (right is None):
+            return None
+        by, base, sign = (right, node.this, 1) if right else (left, node.expression, 1)
+        if isinstance(node, exp.Sub):
+            if right is None:
+                raise refused(node, "an INTERVAL less a moment")
+            sign = -1
+        assert by is not None
+        count = None if by.count is None else self.bind(by.count)
+        return moved(self.bind(base), by, count, sign, node)
 
     def _connective(self, node: exp.Expr) -> Expression:
         kind = type(node)
@@ -227,7 +244,7 @@ class ExpressionBinder:
         return And(bound) if kind is exp.And else Or(bound)
 
     def _compare(self, op: Comparison, left: exp.Expr, right: exp.Expr) -> Expression:
-        a, b = self.unified([left, right])
+        a, b = self.unify([*midnights(self.bind(left), self.bind(right))], [left, right])
         return Compare(op, a, b)
 
     def unified(self, nodes: list[exp.Expr]) -> list[Expression]:
@@ -236,8 +253,8 @@ class ExpressionBinder:
 
     def unify(self, bound: list[Expression], nodes: list[exp.Expr]) -> list[Expression]:
         """`bound` converted to their common type."""
-        typed = [e.type for e in bound if not _is_text_constant(e)] or [Varchar()]
-        kind = common_type(typed)
+        typed = [e for e in bound if not _is_text_constant(e)]
+        kind = common_type(adapted(typed)) if typed else Varchar()
         if kind is None or not is_comparable(kind):
             names = " and ".join(str(e.type) for e in bound)
             raise TypeFault(
@@ -251,12 +268,10 @@ class ExpressionBinder:
         only(node, "this", "expressions")
         nodes = [node.this, *node.expressions]
         operand, *values = self.unified(nodes)
-        constants: list[Literal] = []
-        for value, where in zip(values, node.expressions, strict=True):
-            if not isinstance(value, Literal):
-                raise refused(where, "IN with anything but constants")
-            constants.append(value)
-        return InList(operand, tuple(constants))
+        constants = tuple(value for value in values if isinstance(value, Literal))
+        if len(constants) == len(values):
+            return InList(operand, constants)
+        return Or(tuple(Compare(Comparison.EQUAL, operand, value) for value in values))
 
     def _is(self, node: exp.Is) -> Expression:
         only(node, "this", "expression")
@@ -298,45 +313,48 @@ class ExpressionBinder:
 
     def _cast(self, node: exp.Expr) -> Expression:
         only(node, "this", "to", "safe", "requires_string")
-        target = parse_type(node.args["to"].sql(dialect="duckdb"))
-        if target is None or isinstance(target, Interval):
-            raise refused(node, f"CAST to {node.args['to'].sql(dialect='duckdb')}")
-        return convert(self.bind(node.this), target, node)
+        name = node.args["to"].sql(dialect="duckdb")
+        operand = self.bind(node.this)
+        target = parse_type(name)
+        if name in _ZONED and isinstance(operand, Literal):
+            # A constant's zone is read, and its moment kept in UTC.
+            target = Timestamp()
+        if target is None:
+            raise refused(node, f"CAST to {name}")
+        try:
+            return convert(operand, target, node)
+        except DataError:
+            if isinstance(node, exp.TryCast):
+                return Literal(None, target)
+            raise
 
     def _call(self, node: exp.Expr, name: str, arguments: list[exp.Expr]) -> Expression:
-        function = FUNCTIONS.get(name)
-        if function is None:
-            raise unknown_function(node)
-        bound = [self.bind(argument) for argument in arguments]
+        if name in ("if", "iff") and len(arguments) == 3:
+            return self._if(exp.If(**dict(zip(("this", "true", "false"), arguments, strict=True))))
+        if name == "epoch" and len(arguments) == 1:
+            found = self._seconds(arguments[0], node)
+            if found is not None:
+                return found
+        function = registered(name, node)
+        bound = [self._argument(argument) for argument in arguments]
         if function.unify:
             bound = self.unify(bound, arguments)
-        return bind_call(node, name, tuple(bound))
+        return bind_call(function, tuple(bound), node)
 
+    def _argument(self, node: exp.Expr) -> Expression:
+        """An argument of a function: a constant length of time can be one too."""
+        found = length(node)
+        if found is None or found.count is not None:
+            return self.bind(node)
+        return Literal(str(found.duration), Interval())
 
-def convert(expression: Expression, target: SqlType, node: exp.Expr) -> Expression:
-    """`expression` as `target`: constants now, others as the engine tries it."""
-    if expression.type == target:
-        return expression
-    if isinstance(expression, Literal):
-        return constant.cast(expression, target, span(node))
-    if not castable(expression.type, target):
-        raise TypeFault(f"{expression.type} can't be cast to {target}", at=span(node))
-    return Cast(expression, target)
-
-
-def castable(source: SqlType, target: SqlType) -> bool:
-    """Casts that DuckDB has; those that can fail give NULL."""
-    if is_number(source) and (is_number(target) or isinstance(target, Varchar | Boolean)):
-        return True
-    match source, target:
-        case Varchar(), _:
-            return True
-        case ((Date() | Timestamp()), (Date() | Timestamp() | Varchar())):
-            return True
-        case Boolean(), (Integer() | Varchar()):
-            return True
-        case _:
-            return False
+    def _seconds(self, node: exp.Expr, call: exp.Expr) -> Expression | None:
+        """epoch(later - earlier): a difference of moments is a length of time, measured at once."""
+        while isinstance(node, exp.Paren):
+            node = node.this
+        if not isinstance(node, exp.Sub) or length(node.expression) is not None:
+            return None
+        return seconds_between(self.bind(node.this), self.bind(node.expression), call)
 
 
 def _is_text_constant(expression: Expression) -> bool:

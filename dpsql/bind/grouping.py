@@ -8,7 +8,7 @@ from itertools import combinations
 from sqlglot import exp
 
 from dpsql.bind.aggregate import Aggregates
-from dpsql.bind.allow import only, refused
+from dpsql.bind.allow import only
 from dpsql.bind.context import Context
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.item import Item, named_item, ordinal_item
@@ -40,6 +40,8 @@ from dpsql.stability.lineage import Visibility, identities, visibility
 
 MAX_SETS = 64
 
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
 Keys = dict[Expression, Span | None]
 
 
@@ -67,12 +69,12 @@ class Grouping:
         found: Keys = {}
         sets: list[tuple[int, ...]] | None = None
         if group is not None:
-            only(group, "expressions", "all", "rollup", "cube", "grouping_sets")
+            only(group, "expressions", "all")
             reader = _Reader(items, binder, held, found)
             if group.args.get("all"):
                 found |= {i.expression: i.at for i in items if not columns(i.expression) & held}
-            plain = tuple(reader.place(key) for key in group.expressions)
-            sets = reader.sets(group, plain)
+            plain = tuple(reader.place(k) for k in group.expressions if not isinstance(k, _SETS))
+            sets = reader.sets([k for k in group.expressions if isinstance(k, _SETS)], plain)
         listed = [(key, at) for key, at in found.items()]
         return cls(
             tuple(key for key, _ in listed),
@@ -241,32 +243,32 @@ class _Reader:
         self.found.setdefault(key, span(node))
         return list(self.found).index(key)
 
-    def sets(self, group: exp.Expr, plain: tuple[int, ...]) -> list[tuple[int, ...]] | None:
+    def sets(self, clauses: list[exp.Expr], plain: tuple[int, ...]) -> list[tuple[int, ...]] | None:
         """Every grouping set, each with the plain keys; None where there are only plain ones."""
-        factors: list[list[tuple[int, ...]]] = []
-        for clause in group.args.get("rollup") or []:
-            parts = self._parts(clause)
-            factors.append([sum(parts[:n], ()) for n in range(len(parts), -1, -1)])
-        for clause in group.args.get("cube") or []:
-            parts = self._parts(clause)
-            chosen = [c for n in range(len(parts), -1, -1) for c in combinations(parts, n)]
-            factors.append([sum(c, ()) for c in chosen])
-        for clause in group.args.get("grouping_sets") or []:
-            factors.append([self._tuple(part) for part in clause.expressions])
-        if not factors:
+        if not clauses:
             return None
         found = [plain]
-        for factor in factors:
-            found = [(*before, *more) for before in found for more in factor]
-        if len(found) > MAX_SETS:
-            raise TooComplex(f"{len(found)} grouping sets, and {MAX_SETS} are allowed")
+        for clause in clauses:
+            found = [(*before, *more) for before in found for more in self._expanded(clause)]
+            if len(found) > MAX_SETS:
+                raise TooComplex(f"more than {MAX_SETS} grouping sets", at=span(clause))
         return list(dict.fromkeys(tuple(dict.fromkeys(places)) for places in found))
 
-    def _parts(self, clause: exp.Expr) -> list[tuple[int, ...]]:
+    def _expanded(self, clause: exp.Expr) -> list[tuple[int, ...]]:
+        """The sets of one clause: prefixes of a ROLLUP, subsets of a CUBE, or as they are listed."""
         only(clause, "expressions")
-        if not clause.expressions:
-            raise refused(clause, "ROLLUP or CUBE of everything")
-        return [self._tuple(part) for part in clause.expressions]
+        parts = [self._tuple(part) for part in clause.expressions]
+        match clause:
+            case exp.Rollup():
+                chosen = [parts[:n] for n in range(len(parts), -1, -1)]
+            case exp.Cube():
+                if 2 ** len(parts) > MAX_SETS:
+                    raise TooComplex(f"more than {MAX_SETS} grouping sets", at=span(clause))
+                sizes = range(len(parts), -1, -1)
+                chosen = [list(c) for n in sizes for c in combinations(parts, n)]
+            case _:
+                return parts
+        return [tuple(place for part in group for place in part) for group in chosen]
 
     def _tuple(self, node: exp.Expr) -> tuple[int, ...]:
         if isinstance(node, exp.Tuple):

@@ -1,51 +1,134 @@
-"""Constant intervals, added to constant dates when the statement is bound."""
+"""Lengths of time as SQL writes them: INTERVAL constants, alone or so many times."""
 
 from __future__ import annotations
 
-import datetime as dt
-from fractions import Fraction
+from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
+from dpsql.errors import Refused
+from dpsql.plan.duration import Duration
+from dpsql.plan.functions.evaluation import Operand, evaluated
+from dpsql.schema.type import BIGINT, Interval, Varchar
+
+_UNITS = {
+    "to_millennia": Duration(months=12_000),
+    "to_centuries": Duration(months=1_200),
+    "to_decades": Duration(months=120),
+    "to_years": Duration(months=12),
+    "to_quarters": Duration(months=3),
+    "to_months": Duration(months=1),
+    "to_weeks": Duration(days=7),
+    "to_days": Duration(days=1),
+    "to_hours": Duration(microseconds=3_600_000_000),
+    "to_minutes": Duration(microseconds=60_000_000),
+    "to_seconds": Duration(microseconds=1_000_000),
+    "to_milliseconds": Duration(microseconds=1_000),
+    "to_microseconds": Duration(microseconds=1),
+}
+
+_PARTS = ("year", "month", "day", "hour", "minute", "microsecond")
 
 
-def shift(start: dt.datetime, interval: exp.Expr, sign: int) -> dt.datetime:
-    """`start` moved by `sign` times the interval."""
-    only(interval, "this", "unit")
-    count, unit = interval.this, interval.args.get("unit")
-    if not isinstance(count, exp.Literal) or unit is None:
-        raise refused(interval, "this form of INTERVAL", hint="write INTERVAL 3 MONTH")
-    try:
-        number = sign * int(Fraction(count.this))
-        match unit.name.upper().removesuffix("S"):
-            case "YEAR":
-                return _months(start, 12 * number)
-            case "MONTH":
-                return _months(start, number)
-            case "WEEK":
-                return start + dt.timedelta(weeks=number)
-            case "DAY":
-                return start + dt.timedelta(days=number)
-            case "HOUR":
-                return start + dt.timedelta(hours=number)
-            case "MINUTE":
-                return start + dt.timedelta(minutes=number)
-            case "SECOND":
-                return start + dt.timedelta(seconds=number)
-            case _:
-                raise refused(interval, f"INTERVAL in {unit.name}")
-    except (ValueError, OverflowError):
-        raise refused(interval, "this INTERVAL", hint="write INTERVAL 3 MONTH") from None
+@dataclass(frozen=True, slots=True)
+class Length:
+    """`duration`, or `count` times it."""
+
+    duration: Duration
+    count: exp.Expr | None = None
 
 
-def _months(start: dt.datetime, months: int) -> dt.datetime:
-    """The same day of the month, or its last one."""
-    total = start.year * 12 + start.month - 1 + months
-    year, month = divmod(total, 12)
-    for day in range(start.day, 27, -1):
-        try:
-            return start.replace(year=year, month=month + 1, day=day)
-        except ValueError:
-            continue
-    return start.replace(year=year, month=month + 1)
+def length(node: exp.Expr) -> Length | None:
+    """The length of time that `node` is, None if it is something else."""
+    match node:
+        case exp.Paren():
+            only(node, "this")
+            return length(node.this)
+        case exp.Interval():
+            only(node, "this", "unit")
+            return _interval(node)
+        case exp.Neg():
+            found = length(node.this)
+            return None if found is None else Length(-found.duration, found.count)
+        case exp.Mul():
+            return _product(node.this, node.expression) or _product(node.expression, node.this)
+        case exp.Add() | exp.Sub():
+            return _sum(node)
+        case exp.ToDays() | exp.Anonymous():
+            name = "to_days" if isinstance(node, exp.ToDays) else node.name.lower()
+            arguments = [node.this] if isinstance(node, exp.ToDays) else node.expressions
+            if name not in _UNITS or len(arguments) != 1:
+                return None
+            return _times(_UNITS[name], arguments[0])
+        case _:
+            return None
+
+
+@lru_cache(maxsize=256)
+def read(text: str) -> Duration | None:
+    """What DuckDB makes of `CAST(text AS INTERVAL)`, None if it is no interval."""
+    operand = Operand((text,), Varchar())
+    found: list[int] = []
+    for part in _PARTS:
+        values = evaluated((part, ("cast", 0, str(Interval()))), (operand,), BIGINT, 1)
+        if values is None or not isinstance(values[0], int):
+            return None
+        found.append(values[0])
+    years, months, days, hours, minutes, microseconds = found
+    return Duration(12 * years + months, days, (hours * 60 + minutes) * 60_000_000 + microseconds)
+
+
+def _interval(node: exp.Interval) -> Length:
+    count, unit = node.this, node.args.get("unit")
+    if unit is None:
+        if not (isinstance(count, exp.Literal) and count.is_string):
+            raise _unreadable(node)
+        found = read(count.this)
+    else:
+        one = read(f"1 {unit.name}")
+        if one is None:
+            raise _unreadable(node)
+        if not isinstance(count, exp.Literal):
+            return _times(one, count)
+        # INTERVAL '1.5' DAY is one day, and INTERVAL '1.5 days' is thirty-six hours.
+        found = one * int(count.this) if count.this.lstrip("-").isdigit() else None
+    if found is None:
+        raise _unreadable(node)
+    return Length(found)
+
+
+def _product(left: exp.Expr, right: exp.Expr) -> Length | None:
+    """`INTERVAL … * count`."""
+    found = length(left)
+    if found is None:
+        return None
+    if found.count is not None:
+        raise refused(right, "an INTERVAL multiplied twice", hint="multiply the numbers first")
+    return _times(found.duration, right)
+
+
+def _times(duration: Duration, count: exp.Expr) -> Length:
+    number = count
+    sign = 1
+    while isinstance(number, exp.Paren | exp.Neg):
+        sign = -sign if isinstance(number, exp.Neg) else sign
+        number = number.this
+    if isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit():
+        return Length(duration * (sign * int(number.this)))
+    return Length(duration, count)
+
+
+def _sum(node: exp.Expr) -> Length | None:
+    left, right = length(node.this), length(node.expression)
+    if left is None or right is None:
+        return None
+    if left.count is not None or right.count is not None:
+        raise refused(node, "a sum of INTERVALs", hint="add them to the moment one after the other")
+    sign = 1 if isinstance(node, exp.Add) else -1
+    return Length(left.duration + right.duration * sign)
+
+
+def _unreadable(node: exp.Expr) -> Refused:
+    return refused(node, "this INTERVAL", hint="write INTERVAL '3 months' or INTERVAL 3 MONTH")

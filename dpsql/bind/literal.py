@@ -6,23 +6,25 @@ import datetime as dt
 import re
 from fractions import Fraction
 
+from dpsql.bind import interval
 from dpsql.errors import DataError, Span
-from dpsql.plan.expression import Literal
+from dpsql.plan.expression import Literal, Scalar
+from dpsql.plan.functions import evaluation
+from dpsql.plan.number import holds
 from dpsql.schema.type import (
-    Boolean,
     Date,
     Decimal,
     Double,
     Integer,
+    Interval,
     Null,
     SqlType,
     Timestamp,
-    Uuid,
-    Varchar,
 )
 
 _PLAIN = re.compile(r"(\d*)\.?(\d*)")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOMENT = re.compile(_DAY.pattern + r"[ T]\d{2}:\d{2}:\d{2}(\.\d{3}|\.\d{6})?")
 
 
 def number(text: str, at: Span | None) -> Literal:
@@ -39,7 +41,7 @@ def number(text: str, at: Span | None) -> Literal:
             return _integer(int(text))
     except ValueError:
         raise DataError(f"{text[:40]} isn't a number in range", at=at) from None
-    whole, digits = match[1].lstrip("0"), match[2]
+    whole, digits = match[1], match[2]
     scale = len(digits)
     precision = max(1, len(whole) + scale)
     if precision > 38:
@@ -71,87 +73,55 @@ def cast(literal: Literal, target: SqlType, at: Span | None) -> Literal:
         return Literal(None, target)
     if literal.type == target:
         return literal
-    try:
-        return Literal(_converted(value, literal.type, target), target)
-    except (ValueError, OverflowError):
+    if isinstance(target, Interval):
+        found: Scalar = _length(value)
+    else:
+        found = _at_once(value, literal.type, target)
+        if found is None:
+            found = (evaluation.cast((value,), literal.type, target) or (None,))[0]
+    if found is None:
         shown = repr(value) if isinstance(value, str) else str(value)
-        raise DataError(f"{shown[:60]} isn't a {target}", at=at) from None
+        raise DataError(f"{shown[:60]} isn't a {target}", at=at)
+    return Literal(found, target)
 
 
-def _converted(
-    value: object, source: SqlType, target: SqlType
-) -> bool | int | Fraction | str | dt.date | dt.datetime:
+def _length(value: Scalar) -> str | None:
+    found = interval.read(value) if isinstance(value, str) else None
+    return None if found is None else str(found)
+
+
+def _at_once(value: Scalar, source: SqlType, target: SqlType) -> Scalar:
+    """The common casts, which need no engine; None for others and for those that fail."""
     match value, target:
-        case bool(), Integer():
-            return int(value)
-        case bool(), Boolean():
-            return value
-        case str(), Varchar():
-            return value
-        case str(), Boolean():
-            folded = value.strip().casefold()
-            if folded in ("true", "t", "1", "yes", "y"):
-                return True
-            if folded in ("false", "f", "0", "no", "n"):
-                return False
-            raise ValueError
-        case str(), Date():
-            return dt.date.fromisoformat(value.strip()[:10]) if _is_day(value) else _fail()
-        case str(), Timestamp():
-            return _moment(value.strip())
-        case str(), Uuid():
-            return value.lower() if _UUID.fullmatch(value) else _fail()
-        case str(), Integer() | Decimal() | Double():
-            return _number(Fraction(value.strip()), target)
-        case ((int() | Fraction()), Integer() | Decimal() | Double()):
+        case int() | Fraction(), Integer() | Decimal() if isinstance(source, Integer | Decimal):
             return _number(Fraction(value), target)
-        case ((int() | Fraction()), Boolean()):
-            return value != 0
-        case int(), Varchar() if isinstance(source, Integer):
-            return str(value)
-        case dt.datetime(), Date():
-            return value.date()
-        case dt.datetime(), Timestamp():
-            return value
-        case dt.date(), Timestamp():
-            return dt.datetime(value.year, value.month, value.day)  # noqa: DTZ001
-        case dt.date(), Varchar():
-            return value.isoformat()
-        case _:
-            raise ValueError
-
-
-def _fail() -> str:
-    raise ValueError
-
-
-def _is_day(text: str) -> bool:
-    return re.fullmatch(r"\d{4}-\d{2}-\d{2}([ T].*)?", text.strip()) is not None
-
-
-def _moment(text: str) -> dt.datetime:
-    moment = dt.datetime.fromisoformat(text)
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(dt.UTC).replace(tzinfo=None)
-    return moment
-
-
-def _number(value: Fraction, target: SqlType) -> int | Fraction:
-    """Rounded half away from zero as DuckDB rounds decimals; raises if it doesn't fit."""
-    match target:
-        case Integer(bits=bits, signed=signed):
-            rounded = _round(value)
-            low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
-            if not low <= rounded <= high:
-                raise OverflowError
-            return rounded
-        case Decimal(precision=precision, scale=scale):
-            scaled = _round(value * 10**scale)
-            if abs(scaled) >= 10**precision:
-                raise OverflowError
-            return Fraction(scaled, 10**scale)
-        case _:
+        case int() | Fraction(), Double(bits=64) if isinstance(source, Integer | Decimal):
             return Fraction(float(value))
+        case dt.date(), Timestamp() if isinstance(source, Date):
+            return dt.datetime(value.year, value.month, value.day)  # noqa: DTZ001 - it has no zone
+        case str(), Date() if _DAY.fullmatch(value):
+            return _read(dt.date, value)
+        case str(), Timestamp() if _MOMENT.fullmatch(value):
+            return _read(dt.datetime, value)
+        case _:
+            return None
+
+
+def _read(kind: type[dt.date], text: str) -> dt.date | None:
+    try:
+        return kind.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _number(value: Fraction, target: Integer | Decimal) -> int | Fraction | None:
+    """Rounded half away from zero; None if it doesn't fit."""
+    if isinstance(target, Integer):
+        rounded = _round(value)
+        return rounded if holds(target, rounded) else None
+    scaled = _round(value * 10**target.scale)
+    fits = abs(scaled) < 10**target.precision
+    return Fraction(scaled, 10**target.scale) if fits else None
 
 
 def _round(value: Fraction) -> int:

@@ -229,6 +229,9 @@ class _Select:
         clause = self._node.args.get("order") or self._node
         if count != 0 and (above.order or count is not None or offset):
             if visibility(plan) is Visibility.PRIVATE:
+                # As the statement's answer the rows are refused for what they are.
+                if self._context.outermost:
+                    return self._projected(plan, above.items, asked)
                 raise private_order(clause)
             plan = sorted_rows(plan, tuple(above.order), clause)
             plan = row_limit(self._node, Selected(plan, ())).plan

@@ -169,8 +169,9 @@ def _frame(node: exp.Window) -> tuple[int | None, int | None] | None:
     if spec is None:
         return None
     only(spec, "kind", "start", "start_side", "end", "end_side")
-    if spec.args.get("kind") != "ROWS":
-        if (spec.args.get("start"), spec.args.get("end")) == ("UNBOUNDED", "CURRENT ROW"):
+    kind, start, end = (str(spec.args.get(part) or "").upper() for part in ("kind", "start", "end"))
+    if kind != "ROWS":
+        if (start, end) == ("UNBOUNDED", "CURRENT ROW"):
             return None  # the default frame, written out
         raise Refused(
             "frames in RANGE or GROUPS have no rule",
@@ -184,10 +185,8 @@ def _frame(node: exp.Window) -> tuple[int | None, int | None] | None:
 
 
 def _end(node: exp.Window, end: object, side: object) -> int | None:
-    if end == "UNBOUNDED":
-        return None
-    if end == "CURRENT ROW":
-        return 0
+    if isinstance(end, str):
+        return None if end.upper() == "UNBOUNDED" else 0
     if isinstance(end, exp.Literal) and not end.is_string and end.this.isdigit():
-        return -int(end.this) if side == "PRECEDING" else int(end.this)
+        return -int(end.this) if str(side).upper() == "PRECEDING" else int(end.this)
     raise refused(node, "this window frame")

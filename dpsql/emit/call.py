@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+
 from sqlglot import exp
 
-from dpsql.plan.function import FUNCTIONS, Total
-from dpsql.schema.type import SqlType
+from dpsql.plan.expression import Call
+from dpsql.plan.functions import FUNCTIONS
+from dpsql.plan.functions.function import Total
+from dpsql.schema.type import Double, SqlType
+
+_INFIX: dict[str, type[exp.Binary]] = {
+    "+": exp.Add,
+    "-": exp.Sub,
+    "%": exp.Mod,
+    "//": exp.IntDiv,
+    "&": exp.BitwiseAnd,
+    "|": exp.BitwiseOr,
+    "<<": exp.BitwiseLeftShift,
+    ">>": exp.BitwiseRightShift,
+    "||": exp.DPipe,
+    "like": exp.Like,
+    "ilike": exp.ILike,
+    "glob": exp.Glob,
+}
 
 
-def emit_call(name: str, arguments: list[exp.Expr]) -> exp.Expr:
-    """`name(arguments)`, NULL where it would raise."""
-    match name:
-        case "like":
-            call: exp.Expr = exp.paren(exp.Like(this=arguments[0], expression=arguments[1]))
-        case "ilike":
-            call = exp.paren(exp.ILike(this=arguments[0], expression=arguments[1]))
-        case _:
-            call = exp.Anonymous(this=name, expressions=arguments)
-    return attempt(call) if FUNCTIONS[name].total is Total.TRY else call
+def emit_call(call: Call, arguments: list[exp.Expr]) -> exp.Expr:
+    """`call` of `arguments`, NULL where it would raise, or be no finite number."""
+    rendered = _rendered(call.function, arguments)
+    match FUNCTIONS[call.function].total:
+        case Total.PLAIN:
+            return rendered
+        case Total.FINITE if isinstance(call.type, Double):
+            return finite(attempt(rendered))
+        case Total.TRY | Total.FINITE:
+            return attempt(rendered)
 
 
 def attempt(expression: exp.Expr) -> exp.Expr:
@@ -25,8 +43,43 @@ def attempt(expression: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="TRY", expressions=[expression])
 
 
+def finite(expression: exp.Expr) -> exp.Expr:
+    """`expression`, NULL where it is NaN or infinite.
+
+    CASE WHEN isfinite(e) THEN e END would write e twice, and a nest of them grow without end: a
+    lambda binds its value to a name.
+    """
+    value = exp.column("v")
+    kept = exp.case().when(exp.Anonymous(this="isfinite", expressions=[value]), value.copy())
+    bound = exp.Lambda(this=kept, expressions=[exp.to_identifier("v")], colon=True)
+    one = exp.Array(expressions=[expression])
+    mapped = exp.Anonymous(this="list_transform", expressions=[one, bound])
+    return exp.Anonymous(this="list_extract", expressions=[mapped, exp.Literal.number(1)])
+
+
 def try_cast(expression: exp.Expr, target: SqlType) -> exp.Expr:
     """`TRY_CAST(expression AS target)`."""
     return exp.TryCast(
         this=expression, to=exp.DataType.build(str(target), dialect="duckdb"), requires_string=False
     )
+
+
+def _rendered(name: str, arguments: list[exp.Expr]) -> exp.Expr:
+    if name in _INFIX:
+        left, right = arguments
+        return exp.paren(_INFIX[name](this=left, expression=right))
+    match name:
+        case "~":
+            return exp.paren(exp.BitwiseNot(this=arguments[0]))
+        case "date_add":
+            base, length, *times = arguments
+            by = exp.Mul(this=length, expression=times[0]) if times else length
+            return exp.paren(exp.Add(this=base, expression=by))
+        case "strptime":
+            return exp.Anonymous(this="try_strptime", expressions=arguments)
+        case "to_timestamp":
+            microseconds = exp.Mul(this=arguments[0], expression=exp.Literal.number("1000000"))
+            whole = exp.cast(exp.paren(microseconds), "BIGINT", dialect="duckdb")
+            return exp.Anonymous(this="make_timestamp", expressions=[whole])
+        case _:
+            return exp.Anonymous(this=name, expressions=arguments)

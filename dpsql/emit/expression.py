@@ -32,7 +32,7 @@ from dpsql.plan.expression import (
     Not,
     Or,
 )
-from dpsql.schema.type import Decimal, Double, Integer, SqlType
+from dpsql.schema.type import Decimal, Double, Integer, Interval, Null, SqlType, Uuid
 
 _COMPARISONS: dict[Comparison, type[exp.Binary]] = {
     Comparison.EQUAL: exp.EQ,
@@ -88,8 +88,8 @@ def emit_expression(expression: Expression) -> exp.Expr:
             return case_when.else_(emit_expression(otherwise), copy=False)
         case Cast(operand=operand, type=target):
             return try_cast(emit_expression(operand), target)
-        case Call(function=name, arguments=arguments):
-            return emit_call(name, [emit_expression(a) for a in arguments])
+        case Call(arguments=arguments):
+            return emit_call(expression, [emit_expression(a) for a in arguments])
         case missing:
             assert_never(missing)
 
@@ -97,6 +97,8 @@ def emit_expression(expression: Expression) -> exp.Expr:
 def emit_literal(value: object, kind: SqlType) -> exp.Expr:
     """A constant of exactly the type `kind`."""
     match value:
+        case None if isinstance(kind, Null):
+            return exp.null()
         case None:
             return exp.cast(exp.null(), str(kind), dialect="duckdb")
         case bool():
@@ -104,10 +106,12 @@ def emit_literal(value: object, kind: SqlType) -> exp.Expr:
         case int() if kind == _integer_of(value):
             return _number(str(value))
         case int() | Fraction() if isinstance(kind, Double):
-            return exp.cast(exp.Literal.string(repr(float(value))), "DOUBLE", dialect="duckdb")
+            return exp.cast(exp.Literal.string(repr(float(value))), str(kind), dialect="duckdb")
         case int() | Fraction():
             text = describe_number(Fraction(value))
             return exp.cast(exp.Literal.string(text), str(kind), dialect="duckdb")
+        case str() if isinstance(kind, Interval | Uuid):
+            return exp.cast(exp.Literal.string(value), str(kind), dialect="duckdb")
         case str():
             return exp.Literal.string(value)
         case dt.datetime():

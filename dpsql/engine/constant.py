@@ -17,6 +17,7 @@ from duckdb import ColumnExpression, ConstantExpression, Expression, FunctionExp
 from dpsql.engine.lockdown import lock, prepare
 
 _CAST: Final = "cast"
+_CONSTANT: Final = "constant"
 _TEXT: Final = duckdb.sqltype("VARCHAR")
 
 
@@ -28,7 +29,10 @@ class Argument(NamedTuple):
 
 
 Template = tuple["str | Template | int", ...]
-"""A call: a function's name, then places of arguments or calls; ("cast", …, type) is a cast."""
+"""A call: a function's name, then the places of arguments, or calls.
+
+("cast", …, type) is a cast, ("constant", text, type) a constant.
+"""
 
 
 class Undefined(ValueError):
@@ -73,6 +77,9 @@ def _built(part: Template | str | int, columns: list[Expression]) -> Expression:
     if name == _CAST:
         operand, target = rest
         return _built(operand, columns).cast(duckdb.sqltype(str(target)))
+    if name == _CONSTANT:
+        text, target = rest
+        return ConstantExpression(text).cast(duckdb.sqltype(str(target)))
     return FunctionExpression(str(name), *(_built(each, columns) for each in rest))
 
 

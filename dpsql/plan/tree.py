@@ -102,3 +102,8 @@ def rewrite_top_down(
     if replaced is not None:
         return replaced
     return _rebuild(expression, lambda child: rewrite_top_down(rule, child), _EXPRESSION)
+
+
+def expressions(part: Any) -> Iterator[Expression]:
+    """The outermost expressions in a part of a plan."""
+    yield from _children(part, _EXPRESSION)

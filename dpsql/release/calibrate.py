@@ -36,6 +36,9 @@ def calibrate(bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyL
 
     Under approx, `grant.delta` is shared by Gaussian noise and partition selection.
     """
+    if not bounded.terms.statistics:
+        # Nothing but keys, all of them listed by public facts: nothing is measured.
+        return Measurement((), None, PrivacyLoss(grant.accounting, Fraction(0)))
     selects = bounded.selection is not None
     if selects and not grant.delta:
         raise Refused(

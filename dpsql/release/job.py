@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -17,14 +19,22 @@ from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns
 from dpsql.release.noise import privatize
 
+NO_ROWS = pa.table({})
+NO_TABLES: Mapping[str, pa.Table] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One release: what the engine runs, and what is made of its integers."""
+    """One release: what the engine runs, and what is made of its integers.
 
+    `reads` names the releases before it that its SQL reads as tables.
+    """
+
+    name: str
     bounded: BoundedRelease
     query: EngineQuery
     measurement: Measurement
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +45,19 @@ class Job:
     steps: tuple[Step, ...]
 
 
-def run(job: Job, engine: Engine, randomness: Randomness) -> tuple[pa.Table, ...]:
-    """The released tables of `job`, in order; any failure is `ExecutionFailed`, whatever failed.
+def run(
+    job: Job, engine: Engine, randomness: Randomness, released: Mapping[str, pa.Table] = NO_TABLES
+) -> dict[str, pa.Table]:
+    """The released tables of `job` by name; any failure is `ExecutionFailed`, whatever failed.
 
-    The charge for `job` has been made before; it stands in either case.
+    The charge for `job` has been made before; it stands in either case. `released` are tables of
+    earlier answers that the job's steps read.
     """
     try:
-        return tuple(_release(step, engine, randomness) for step in job.steps)
+        tables = dict(released)
+        for step in job.steps:
+            tables[step.name] = _release(step, engine, randomness, tables)
+        return {step.name: tables[step.name] for step in job.steps}
     except Exception:  # noqa: BLE001 - what failed, and how, would be data
         failed = True
     if failed:
@@ -50,7 +66,13 @@ def run(job: Job, engine: Engine, randomness: Randomness) -> tuple[pa.Table, ...
     raise AssertionError
 
 
-def _release(step: Step, engine: Engine, randomness: Randomness) -> pa.Table:
+def _release(
+    step: Step, engine: Engine, randomness: Randomness, released: Mapping[str, pa.Table]
+) -> pa.Table:
+    if not step.bounded.terms.statistics:
+        # Only listed keys are asked for: no private row is read for them.
+        nothing = privatize(NO_ROWS, step.bounded, step.query, step.measurement, randomness)
+        return columns(step.bounded, nothing)
     parameters = [randomness.bytes(16).hex()] if step.query.salted else []
     tables = {
         domain.name: pa.table(
@@ -64,6 +86,7 @@ def _release(step: Step, engine: Engine, randomness: Randomness) -> pa.Table:
         )
         for domain in step.query.domains
     }
+    tables |= {name: released[name] for name in step.reads}
     raw = engine.execute(step.query.sql, parameters, tables)
     groups = privatize(raw.table, step.bounded, step.query, step.measurement, randomness)
     return columns(step.bounded, groups)

@@ -15,6 +15,8 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.arrow import canonical
 from dpsql.release.calibrate import Measurement
 
+NO_STATISTICS: list[list[int]] = []
+
 
 @dataclass(frozen=True, slots=True)
 class NoisyGroups:
@@ -32,7 +34,9 @@ def privatize(
     randomness: Randomness,
 ) -> NoisyGroups:
     """Noise on every statistic of every group; the order of `raw` shows nowhere."""
-    if bounded.selection is None:
+    if not bounded.terms.statistics:
+        cells, totals = _cells(bounded, query), NO_STATISTICS
+    elif bounded.selection is None:
         cells, totals = _all_cells(raw, bounded, query)
     else:
         cells, totals = _found_keys(raw, bounded, query)
@@ -64,8 +68,11 @@ def _all_cells(
     for number, values in enumerate(totals):
         for place, total in zip(places, _integers(raw, number), strict=True):
             values[place] = total
-    cells = [_cell(parts, bounded) for parts in product(*(table.cells for table in query.domains))]
-    return cells, totals
+    return _cells(bounded, query), totals
+
+
+def _cells(bounded: BoundedRelease, query: EngineQuery) -> list[Cell]:
+    return [_cell(parts, bounded) for parts in product(*(table.cells for table in query.domains))]
 
 
 def _found_keys(

@@ -24,7 +24,7 @@ from dpsql.plan.operator import (
     Union,
     Window,
 )
-from dpsql.plan.tree import columns
+from dpsql.plan.tree import bottom_up, columns, expressions, operators
 
 Needed = frozenset[Column]
 
@@ -69,11 +69,7 @@ def prune(plan: Plan, needed: Needed) -> Plan:
             return replace(plan, left=unused(left), right=unused(right))
         case Window(source=source, outputs=windows):
             kept_windows = tuple(w for w in windows if w.column in needed)
-            wanted = needed | columns(
-                *(a for w in kept_windows for a in w.call.arguments),
-                *(p for w in kept_windows for p in w.call.partition),
-                *(key.expression for w in kept_windows for key in w.call.order),
-            )
+            wanted = needed | columns(*(e for w in kept_windows for e in expressions(w)))
             below_window = prune(source, wanted)
             return Window(below_window, kept_windows) if kept_windows else below_window
         case Nothing():
@@ -92,13 +88,59 @@ def prune(plan: Plan, needed: Needed) -> Plan:
         case Limit(source=source):
             return replace(plan, source=prune(source, needed))
         case Release():
-            # Pruned on its own; its unused aggregates are dropped before it is bounded.
-            kept_outputs = tuple(a for a in plan.aggregates if a.column in needed)
-            return replace(plan, aggregates=kept_outputs)
+            return prune_release(plan)
         case missing:
             assert_never(missing)
 
 
 def unused(plan: Plan) -> Plan:
     """`plan` without the columns and aggregates that its answer doesn't read."""
-    return prune(plan, frozenset(output_columns(plan)))
+    shown = output_columns(plan)
+    return prune(_unread(plan, frozenset(shown)), frozenset(shown))
+
+
+def _unread(plan: Plan, shown: Needed) -> Plan:
+    """Releases without the aggregates that nothing reads, wherever the release is named.
+
+    What one of several places reads stays in all of them, so that they name one release.
+    """
+    read = shown | frozenset(c for part in operators(plan) for c in _reads(part))
+
+    def trimmed(part: Plan) -> Plan:
+        if not isinstance(part, Release):
+            return part
+        kept = tuple(a for a in part.aggregates if a.column in read)
+        return replace(part, aggregates=kept)
+
+    return bottom_up(trimmed, plan)
+
+
+def _reads(plan: Plan) -> Needed:
+    """The columns that an operator's own expressions read; those that go by place count too."""
+    match plan:
+        case Filter(predicate=predicate):
+            return columns(predicate)
+        case Project(outputs=outputs):
+            return columns(*(output.expression for output in outputs))
+        case Join(on=on) | OuterJoin(on=on) | Mark(on=on):
+            return columns(*on)
+        case (
+            Aggregate(keys=keys, aggregates=aggregates) | Release(keys=keys, aggregates=aggregates)
+        ):
+            return columns(
+                *(key.expression for key in keys),
+                *(a.call.argument for a in aggregates),
+                *(a.call.filter for a in aggregates),
+            )
+        case Window(outputs=windows):
+            return frozenset(c for w in windows for c in columns(*expressions(w)))
+        case Sort(by=by):
+            return columns(*(key.expression for key in by))
+        case Union(sources=sources):
+            return frozenset(c for source in sources for c in output_columns(source))
+        case SetOperation(left=left, right=right):
+            return frozenset((*output_columns(left), *output_columns(right)))
+        case Scan() | Limit() | Nothing():
+            return frozenset()
+        case missing:
+            assert_never(missing)

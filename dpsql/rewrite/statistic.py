@@ -9,7 +9,6 @@ Amount(l_quantity, centre=25) in [-24, 25]   sum = s1 + 25 s0, avg = 25 + s1 / s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
@@ -31,9 +30,8 @@ from dpsql.plan.describe import describe
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.tree import columns
-from dpsql.privacy.domain import Domain
 from dpsql.schema.type import Decimal, Double, Integer
-from dpsql.stability.domain import domain
+from dpsql.stability.domain import Environment, domain
 
 MAX_MAGNITUDE = 2**52
 """Row terms stay below this, so that sums of 2^50 rows scaled by 2^20 fit 128 bits."""
@@ -60,7 +58,7 @@ class Range:
 class Statistics:
     """Collects the statistics of one release; equal ones are one, and share one draw of noise."""
 
-    domains: Mapping[int, Domain]
+    domains: Environment
     found: list[Statistic] = field(default_factory=list)
 
     def formulas(self, outputs: tuple[AggregateOutput, ...]) -> tuple[FormulaOutput, ...]:
@@ -151,7 +149,7 @@ class Statistics:
         return place
 
 
-def unbounded(argument: Expression, domains: Mapping[int, Domain], at: Span | None) -> Refused:
+def unbounded(argument: Expression, domains: Environment, at: Span | None) -> Refused:
     """The refusal of a sum over what has no bounds."""
     loose = sorted(
         column.name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import assert_never
 
@@ -25,7 +24,7 @@ from dpsql.session.answer import ColumnPrivacy
 from dpsql.session.grant import conversion_delta, epsilon_of
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.stability.chain import chain, tree
-from dpsql.stability.domain import environment
+from dpsql.stability.domain import Environment, environment
 from dpsql.stability.sensitivity import rows_per_group
 
 CONFIDENCE = Fraction(95, 100)
@@ -100,7 +99,7 @@ def _derived(statistic: Statistic, bounded: BoundedRelease) -> str:
     return f" = {rows} row{'s' if rows > 1 else ''}, each in [{low}, {high}]"
 
 
-def _origins(argument: Expression, domains: Mapping[int, Domain]) -> list[str]:
+def _origins(argument: Expression, domains: Environment) -> list[str]:
     """The bounds of the columns that an argument's bounds follow from."""
     lines: list[str] = []
     for column in sorted(columns(argument), key=lambda c: c.id):

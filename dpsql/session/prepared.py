@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpsql.bind.statement import Statement, bind
@@ -22,7 +23,10 @@ from dpsql.stability.sensitivity import Sensitivity, sensitivity
 
 @dataclass(frozen=True, slots=True)
 class PreparedRelease:
-    """One release of a statement: `key` identifies its noisy answer in the release store."""
+    """One release of a statement: `key` identifies its noisy answer in the release store.
+
+    A release that reads others is drawn on their noisy rows, so their keys are part of its.
+    """
 
     release: Release
     name: str
@@ -60,20 +64,28 @@ def prepare(sql: str, schema: Schema, facts: Facts, grant: PrivacyLoss, version:
         grant.accounting, grant.amount / max(1, len(found)), grant.delta / max(1, len(found))
     )
     names = {release: f"release_{number}" for number, release in enumerate(found)}
-    prepared = tuple(
-        _prepare(release, names[release], schema, facts, share, version) for release in found
-    )
+    prepared: dict[str, PreparedRelease] = {}
+    for release in found:
+        prepared[names[release]] = _prepare(release, names, prepared, schema, facts, share, version)
     finish = emit_plan(plan, names).sql(dialect="duckdb")
-    return Prepared(statement, plan, prepared, finish, grant)
+    return Prepared(statement, plan, tuple(prepared.values()), finish, grant)
 
 
 def _prepare(
-    release: Release, name: str, schema: Schema, facts: Facts, share: PrivacyLoss, version: str
+    release: Release,
+    names: Mapping[Release, str],
+    earlier: Mapping[str, PreparedRelease],
+    schema: Schema,
+    facts: Facts,
+    share: PrivacyLoss,
+    version: str,
 ) -> PreparedRelease:
     bounded = bound(release, facts)
     found = sensitivity(bounded, schema.neighbors.units_apart)
-    query = emit_release(bounded, {})
-    step = Step(bounded, query, calibrate(bounded, found, share))
+    query = emit_release(bounded, names)
+    below = tuple(p for p in operators(release.source) if isinstance(p, Release))
+    reads = tuple(names[other] for other in dict.fromkeys(below))
+    step = Step(names[release], bounded, query, calibrate(bounded, found, share), reads)
     parts = (
         query.sql,
         query.domains,
@@ -81,9 +93,10 @@ def _prepare(
         [output.column.id for output in bounded.outputs],
         [key.column.id for key in bounded.terms.keys],
         step.measurement,
+        [earlier[name].key for name in reads],
         schema.policy_hash,
         version,
     )
     # All parts are frozen values of ours, whose repr shows every field.
     key = hashlib.sha256(repr(parts).encode()).hexdigest()
-    return PreparedRelease(release, name, step, found, key)
+    return PreparedRelease(release, names[release], step, found, key)

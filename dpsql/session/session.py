@@ -105,16 +105,23 @@ class Session:
         """The released tables by name: what was paid before is read again, the rest is charged."""
         ledger = self._budget()
         kept = [r for r in prepared.releases if ledger.stored(r.key) is not None]
-        due = [r for r in prepared.releases if r not in kept]
+        rest = [r for r in prepared.releases if r not in kept]
+        due = [r for r in rest if r.step.measurement.loss.amount]
         cap = self._analyst_cap()
         answers = ledger.view([r.key for r in kept], self.analyst, cap, self.schema.policy_hash)
         tables = {r.name: _from_bytes(a) for r, a in zip(kept, answers, strict=True)}
+        free = Job(engine_source(self.schema), tuple(r.step for r in rest if r not in due))
+        tables |= run(free, self._source_engine(), self._randomness)
         if due:
-            tables |= self._run(sql, due, cap)
+            tables |= self._run(sql, due, cap, tables)
         return tables, not due
 
     def _run(
-        self, sql: str, due: list[PreparedRelease], cap: Fraction | None
+        self,
+        sql: str,
+        due: list[PreparedRelease],
+        cap: Fraction | None,
+        released: dict[str, pa.Table],
     ) -> dict[str, pa.Table]:
         """Charge all of `due` in one entry, then run them; a failure burns the charge."""
         ledger = self._budget()
@@ -136,8 +143,8 @@ class Session:
         self._progress("running on the data")
         try:
             job = Job(engine_source(self.schema), tuple(r.step for r in due))
-            tables = run(job, self._source_engine(), self._randomness)
-            encoded = [_to_bytes(table) for table in tables]
+            tables = run(job, self._source_engine(), self._randomness, released)
+            encoded = [_to_bytes(tables[r.name]) for r in due]
             kept = [
                 Kept(r.key, answer, r.step.measurement.loss)
                 for r, answer in zip(due, encoded, strict=True)
@@ -147,7 +154,7 @@ class Session:
         except BaseException:
             ledger.burn(receipt)
             raise
-        return {r.name: table for r, table in zip(due, tables, strict=True)}
+        return tables
 
     def _finish(self, prepared: Prepared, released: dict[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import reduce
 from typing import assert_never
@@ -25,7 +25,7 @@ from dpsql.plan.expression import (
     Not,
     Or,
 )
-from dpsql.plan.function import FUNCTIONS
+from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.operator import (
     Aggregate,
     AggregateCall,
@@ -51,10 +51,10 @@ from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_value
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
 from dpsql.stability.lineage import private_scans
-from dpsql.stability.narrowing import narrow
+from dpsql.stability.narrowing import Known, narrow
 
-Environment = Mapping[int, Domain]
-"""Domains of the columns in scope, by column id."""
+Environment = Mapping[Known, Domain]
+"""Domains of the columns in scope by id, and of expressions that a predicate told something of."""
 
 _TRUTH = (False, True)
 _DAY = Fraction(86_400_000_000)
@@ -65,12 +65,12 @@ def environment(plan: Plan) -> Environment:
     """The domain of each column that `plan` hands on."""
     match plan:
         case Scan(table=table, columns=columns):
-            return {c.id: declared_domain(table.columns[c.name]) for c in columns}
+            return _known((c, declared_domain(table.columns[c.name])) for c in columns)
         case Filter(source=source, predicate=predicate):
             return narrow(predicate, environment(source))
         case Project(source=source, outputs=outputs):
             below = environment(source)
-            return {o.column.id: domain(o.expression, below) for o in outputs}
+            return _known((o.column, domain(o.expression, below)) for o in outputs)
         case Join(sources=sources, on=on):
             merged = {i: d for source in sources for i, d in environment(source).items()}
             for predicate in on:
@@ -104,6 +104,12 @@ def environment(plan: Plan) -> Environment:
             return environment(source)
         case missing:
             assert_never(missing)
+
+
+def _known(domains: Iterable[tuple[Column, Domain]]) -> Environment:
+    known: dict[Known, Domain] = {}
+    known.update((column.id, found) for column, found in domains)
+    return known
 
 
 def _arms(sources: tuple[Plan, ...]) -> list[Domain]:
@@ -161,6 +167,8 @@ def declared_domain(column: Declared) -> Domain:
 
 def domain(expression: Expression, columns: Environment) -> Domain:
     """What `expression` may be when its columns are in their domains."""
+    if not isinstance(expression, Column) and expression in columns:
+        return columns[expression]
     match expression:
         case Literal(value=value):
             if value is None:
@@ -185,7 +193,8 @@ def domain(expression: Expression, columns: Environment) -> Domain:
         case Cast(operand=operand, type=target):
             return _cast(domain(operand, columns), operand.type, target)
         case Call(function=function, arguments=arguments):
-            return FUNCTIONS[function].domain(tuple(domain(a, columns) for a in arguments))
+            entry = FUNCTIONS[function]
+            return entry.domain(entry.applied(expression, tuple(domain(a, columns) for a in arguments)))
         case missing:
             assert_never(missing)
 

@@ -25,6 +25,9 @@ from dpsql.plan.expression import (
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, Value, coordinate, of_values
 from dpsql.schema.type import Decimal, Double, Integer, SqlType
 
+Known = int | Expression
+"""A column's id, or an expression that was compared with constants as it is."""
+
 _MIRRORED = {
     Comparison.LESS: Comparison.GREATER,
     Comparison.LESS_EQUAL: Comparison.GREATER_EQUAL,
@@ -33,7 +36,7 @@ _MIRRORED = {
 }
 
 
-def narrow(predicate: Expression, columns: Mapping[int, Domain]) -> Mapping[int, Domain]:
+def narrow(predicate: Expression, columns: Mapping[Known, Domain]) -> Mapping[Known, Domain]:
     """Domains of `columns` in the rows where `predicate` is true."""
     match predicate:
         case And(operands=operands):
@@ -44,7 +47,7 @@ def narrow(predicate: Expression, columns: Mapping[int, Domain]) -> Mapping[int,
             return _either([narrow(operand, columns) for operand in operands])
         case Compare(op=op, left=left, right=right):
             return _compare(op, left, right, columns)
-        case InList(operand=operand, values=values) if isinstance(_bare(operand), Column):
+        case InList(operand=operand, values=values):
             wanted = tuple(v.value for v in values if v.value is not None)
             return _restrict(operand, columns, of_values(wanted, nullable=False))
         case Not(operand=IsNull(operand=operand)) if isinstance(_bare(operand), Column):
@@ -54,19 +57,23 @@ def narrow(predicate: Expression, columns: Mapping[int, Domain]) -> Mapping[int,
             return columns
 
 
-def _either(branches: list[Mapping[int, Domain]]) -> Mapping[int, Domain]:
+def _either(branches: list[Mapping[Known, Domain]]) -> Mapping[Known, Domain]:
     merged = dict(branches[0])
     for branch in branches[1:]:
-        merged = {number: domain.union(branch[number]) for number, domain in merged.items()}
+        merged = {
+            known: domain.union(branch[known])
+            for known, domain in merged.items()
+            if known in branch
+        }
     return merged
 
 
 def _compare(
-    op: Comparison, left: Expression, right: Expression, columns: Mapping[int, Domain]
-) -> Mapping[int, Domain]:
-    if isinstance(_bare(left), Column) and isinstance(right, Literal):
+    op: Comparison, left: Expression, right: Expression, columns: Mapping[Known, Domain]
+) -> Mapping[Known, Domain]:
+    if isinstance(right, Literal):
         return _against(op, left, right, columns)
-    if isinstance(_bare(right), Column) and isinstance(left, Literal):
+    if isinstance(left, Literal):
         return _against(_MIRRORED.get(op, op), right, left, columns)
     if op is Comparison.EQUAL and isinstance(left, Column) and isinstance(right, Column):
         both = _intersect(_domain(left, columns), _domain(right, columns))
@@ -75,8 +82,8 @@ def _compare(
 
 
 def _against(
-    op: Comparison, column: Expression, literal: Literal, columns: Mapping[int, Domain]
-) -> Mapping[int, Domain]:
+    op: Comparison, column: Expression, literal: Literal, columns: Mapping[Known, Domain]
+) -> Mapping[Known, Domain]:
     if literal.value is None:
         return columns
     place = coordinate(literal.value)
@@ -94,8 +101,8 @@ def _against(
 
 
 def _without(
-    column: Expression, value: Value, columns: Mapping[int, Domain]
-) -> Mapping[int, Domain]:
+    column: Expression, value: Value, columns: Mapping[Known, Domain]
+) -> Mapping[Known, Domain]:
     before = _domain(column, columns)
     if before.values is None or not set(before.values) - {value}:
         return columns
@@ -104,8 +111,8 @@ def _without(
 
 
 def _restrict(
-    column: Expression, columns: Mapping[int, Domain], found: Domain
-) -> Mapping[int, Domain]:
+    column: Expression, columns: Mapping[Known, Domain], found: Domain
+) -> Mapping[Known, Domain]:
     return _with(column, columns, _intersect(_domain(column, columns), found))
 
 
@@ -156,13 +163,16 @@ def _widens(source: SqlType, target: SqlType) -> bool:
             return False
 
 
-def _domain(expression: Expression, columns: Mapping[int, Domain]) -> Domain:
-    column = _bare(expression)
-    return columns.get(column.id, UNKNOWN) if isinstance(column, Column) else UNKNOWN
+def _domain(expression: Expression, columns: Mapping[Known, Domain]) -> Domain:
+    return columns.get(_key(expression), UNKNOWN)
 
 
 def _with(
-    expression: Expression, columns: Mapping[int, Domain], domain: Domain
-) -> Mapping[int, Domain]:
-    column = _bare(expression)
-    return {**columns, column.id: domain} if isinstance(column, Column) else columns
+    expression: Expression, columns: Mapping[Known, Domain], domain: Domain
+) -> Mapping[Known, Domain]:
+    return {**columns, _key(expression): domain}
+
+
+def _key(expression: Expression) -> Known:
+    bare = _bare(expression)
+    return bare.id if isinstance(bare, Column) else bare

@@ -41,8 +41,7 @@ def public_rows(plan: Plan, keys: tuple[Output, ...]) -> Plan | None:
                 # Names of a derived table: ask for what they stand for.
                 meaning: dict[Expression, Expression] = {o.column: o.expression for o in outputs}
                 keys = tuple(
-                    Output(k.column, rewrite_top_down(meaning.get, k.expression))
-                    for k in keys
+                    Output(k.column, rewrite_top_down(meaning.get, k.expression)) for k in keys
                 )
                 predicates = [rewrite_top_down(meaning.get, p) for p in predicates]
                 wanted = columns(*(key.expression for key in keys))

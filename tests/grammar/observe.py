@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import duckdb
 import pyarrow as pa
 
@@ -12,10 +14,16 @@ from dpsql.session.prepared import PreparedRelease
 Groups = dict[tuple[object, ...], tuple[int, ...]]
 
 
-def totals(connection: duckdb.DuckDBPyConnection, release: PreparedRelease, salt: str) -> Groups:
-    """The integers of each group, before noise."""
+def totals(
+    connection: duckdb.DuckDBPyConnection,
+    release: PreparedRelease,
+    salt: str,
+    released: Mapping[str, pa.Table],
+) -> Groups:
+    """The integers of each group, before noise; `released` are the tables that it reads."""
     query = release.step.query
-    for name, table in domain_tables(query).items():
+    tables = domain_tables(query) | {name: released[name] for name in release.step.reads}
+    for name, table in tables.items():
         connection.register(name, table)
     found = connection.execute(query.sql, [salt] if query.salted else []).fetchall()
     count = len(release.step.bounded.terms.statistics)

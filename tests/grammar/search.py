@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from random import Random
 
 import duckdb
+import pyarrow as pa
 from grammar.compiler import schema_of
-from grammar.observe import Groups, totals
+from grammar.exact import exact_table
+from grammar.observe import Groups, check, totals
 from grammar.public_rows import PUBLIC, create_tables
 from grammar.worlds import Rows, Unit, neighbours
 
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.prepared import Prepared, PreparedRelease
+from dpsql.stability.lineage import unit_kind
 
-WORLDS = int(os.environ.get("DPSQL_WORLDS", "8"))
+SALTS = ("1", "2")
+
+Released = Mapping[str, pa.Table]
+
+WORLDS = int(os.environ.get("DPSQL_WORLDS", "6"))
 """Random databases for each schema; each has three or four neighbours."""
 
 
@@ -40,10 +48,21 @@ class Search:
         """The pairs whose unit is of `kind`: no other unit's rows are read."""
         return [p for p in self.pairs if kind in (p.unit[0], f"row of {p.unit[1]}")]
 
-    def totals(self, world: str, release: PreparedRelease, salt: str) -> Groups:
+    def totals(
+        self,
+        world: str,
+        release: PreparedRelease,
+        salt: str,
+        released: Mapping[str, pa.Table],
+    ) -> Groups:
         """The integers of each group, before noise, in one database."""
         self.connection.execute(f"SET schema = '{world}'")
-        return totals(self.connection, release, salt)
+        return totals(self.connection, release, salt, released)
+
+    def released(self, world: str, release: PreparedRelease, tables: Released) -> pa.Table:
+        """What later releases read of this one: any fixed values will do, the exact ones do."""
+        self.connection.execute(f"SET schema = '{world}'")
+        return exact_table(self.connection, release, tables)
 
 
 @cache
@@ -67,3 +86,22 @@ def search(name: str, verified: frozenset[str], seed: int = 0) -> Search:
 def _shuffled(rows: Rows, random: Random) -> Rows:
     """In an order of their own: nothing may follow from it."""
     return {name: random.sample(found, len(found)) for name, found in rows.items()}
+
+
+def attack(ready: Prepared, found: Search, sql: str) -> None:
+    """Every release of a statement, on every pair of neighbours: no more changes than derived.
+
+    A release that reads another is held to its bound for fixed values of that one.
+    """
+    tables: dict[str, pa.Table] = {}
+    for release in ready.releases:
+        pairs = found.relevant(unit_kind(release.release.source) or "")
+        assert pairs
+        worlds = dict.fromkeys(w for pair in pairs for w in (pair.full, pair.without))
+        if release.step.bounded.terms.statistics:
+            for salt in SALTS if release.step.query.salted else SALTS[:1]:
+                seen = {w: found.totals(w, release, salt, tables) for w in worlds}
+                for pair in pairs:
+                    where = f"{sql}\nwithout {pair.unit} of {pair.rows}"
+                    check(seen[pair.full], seen[pair.without], release, where)
+        tables[release.name] = found.released(pairs[0].full, release, tables)

@@ -43,15 +43,20 @@ def evaluated(
     call: Template, operands: tuple[Operand, ...], result: SqlType, rows: int
 ) -> tuple[Scalar, ...] | None:
     """The values of the total form of `call`, row by row; None if too many rows raise."""
-    arguments = [
-        Argument([as_text(value, operand.type) for value in operand.values], str(operand.type))
-        for operand in operands
-    ]
     try:
-        texts = _total(call, arguments, rows, [MOST_FAILURES])
+        texts = _total(call, _arguments(operands), rows, [MOST_FAILURES])
         return tuple(None if text is None else _value(text, result) for text in texts)
     except (Undefined, OverflowError):
         return None
+
+
+def raises(call: Template, operands: tuple[Operand, ...]) -> bool:
+    """The call isn't answered for its one row of operands."""
+    try:
+        evaluate(call, _arguments(operands), 1)
+    except Undefined:
+        return True
+    return False
 
 
 def cast(values: tuple[Scalar, ...], source: SqlType, target: SqlType) -> tuple[Scalar, ...] | None:
@@ -77,6 +82,13 @@ def as_text(value: Scalar, kind: SqlType) -> str | None:
             return value.isoformat()
         case str():
             return value
+
+
+def _arguments(operands: tuple[Operand, ...]) -> list[Argument]:
+    return [
+        Argument([as_text(value, operand.type) for value in operand.values], str(operand.type))
+        for operand in operands
+    ]
 
 
 def _total(

@@ -72,7 +72,7 @@ Rule = Callable[[Application], Domain]
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function: `name` is dpsql's, `engine` what DuckDB is asked for the value of constants.
+    """One function: `name` is dpsql's, `engine` what DuckDB is asked, for a number of arguments.
 
     `constants` are the places of arguments that must be constants, checked by `accepts`; where
     `probed`, DuckDB is asked too whether it takes them. `unify` converts all arguments to their
@@ -89,7 +89,7 @@ class Function:
     accepts: Callable[[tuple[Expression, ...]], bool] = lambda _: True
     probed: bool = False
     unify: bool = False
-    engine: Template | None = None
+    engine: Callable[[int], Template] | None = None
 
     def applied(self, call: Call, domains: tuple[Domain, ...]) -> Application:
         """`call`, which is of this function, over arguments in `domains`."""
@@ -97,4 +97,4 @@ class Function:
 
     def template(self, arity: int) -> Template:
         """What DuckDB is asked of a call with `arity` arguments."""
-        return self.engine or (self.name, *range(arity))
+        return self.engine(arity) if self.engine else (self.name, *range(arity))

@@ -9,7 +9,6 @@ from dpsql.plan.functions.signature import times
 from dpsql.privacy.domain import Domain
 from dpsql.schema.type import BIGINT, Double, SqlType, Varchar
 
-
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
     "January",

@@ -32,7 +32,7 @@ def _like(name: str, operator: str, *aliases: str) -> Function:
         aliases,
         constants=frozenset({1}),
         accepts=_short,
-        engine=(operator, 0, 1),
+        engine=lambda _: (operator, 0, 1),
     )
 
 

@@ -11,6 +11,7 @@ from dpsql.schema.type import (
     Date,
     Double,
     Integer,
+    Interval,
     Null,
     SqlType,
     Timestamp,
@@ -94,7 +95,7 @@ def converts(argument: Expression, parameter: SqlType) -> bool:
             return _widens(argument.type, parameter) or _fits(argument, parameter)
         case Date(), Timestamp():
             return True
-        case Varchar(), (Date() | Timestamp()):
+        case Varchar(), Interval():
             return isinstance(argument, Literal)
         case _:
             return False

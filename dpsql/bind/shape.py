@@ -1,0 +1,267 @@
+"""Which syntax nodes are calls of scalar functions, and of which: sqlglot has a class for many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dpsql.bind.allow import only, refused
+from dpsql.bind.parse import span
+from dpsql.errors import Refused
+from dpsql.plan.duration import unit_named
+from dpsql.plan.functions.part import part_named
+
+Named = tuple[str, list[exp.Expr]]
+"""A function's name and arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A node that is a call of `name`: its parts in the order of the function's arguments.
+
+    `marks` are parts that say how DuckDB differs from other dialects, and change nothing here.
+    """
+
+    name: str
+    parts: tuple[str, ...] = ("this",)
+    marks: tuple[str, ...] = ()
+
+
+_PAIR = ("this", "expression")
+
+SHAPES: dict[type[exp.Expr], Shape] = {
+    # sqlglot gives common functions nodes of their own.
+    **{
+        node: Shape(name)
+        for node, name in (
+            (exp.Abs, "abs"),
+            (exp.Sign, "sign"),
+            (exp.Floor, "floor"),
+            (exp.Ceil, "ceil"),
+            (exp.Sqrt, "sqrt"),
+            (exp.Cbrt, "cbrt"),
+            (exp.Exp, "exp"),
+            (exp.Ln, "ln"),
+            (exp.Degrees, "degrees"),
+            (exp.Radians, "radians"),
+            (exp.Sin, "sin"),
+            (exp.Cos, "cos"),
+            (exp.Tan, "tan"),
+            (exp.Cot, "cot"),
+            (exp.Asin, "asin"),
+            (exp.Acos, "acos"),
+            (exp.Atan, "atan"),
+            (exp.Sinh, "sinh"),
+            (exp.Cosh, "cosh"),
+            (exp.Tanh, "tanh"),
+            (exp.Asinh, "asinh"),
+            (exp.Acosh, "acosh"),
+            (exp.Atanh, "atanh"),
+            (exp.IsNan, "isnan"),
+            (exp.IsInf, "isinf"),
+            (exp.BitwiseNot, "~"),
+            (exp.Lower, "lower"),
+            (exp.Upper, "upper"),
+            (exp.Reverse, "reverse"),
+            (exp.Length, "length"),
+            (exp.Ascii, "ascii"),
+            (exp.Unicode, "unicode"),
+            (exp.MD5, "md5"),
+            (exp.SHA, "sha1"),
+            (exp.Year, "year"),
+            (exp.Quarter, "quarter"),
+            (exp.Month, "month"),
+            (exp.Week, "week"),
+            (exp.WeekOfYear, "week"),
+            (exp.Day, "day"),
+            (exp.DayOfMonth, "day"),
+            (exp.DayOfWeek, "dayofweek"),
+            (exp.DayOfWeekIso, "isodow"),
+            (exp.DayOfYear, "dayofyear"),
+            (exp.Hour, "hour"),
+            (exp.Minute, "minute"),
+            (exp.Second, "second"),
+            (exp.TimeToUnix, "epoch"),
+            (exp.Dayname, "dayname"),
+            (exp.Monthname, "monthname"),
+            (exp.LastDay, "last_day"),
+        )
+    },
+    **{
+        node: Shape(name, _PAIR)
+        for node, name in (
+            (exp.Mod, "%"),
+            (exp.IntDiv, "//"),
+            (exp.Pow, "power"),
+            (exp.Atan2, "atan2"),
+            (exp.BitwiseAnd, "&"),
+            (exp.BitwiseOr, "|"),
+            (exp.BitwiseXor, "xor"),
+            (exp.BitwiseLeftShift, "<<"),
+            (exp.BitwiseRightShift, ">>"),
+            (exp.Left, "left"),
+            (exp.Right, "right"),
+            (exp.StartsWith, "starts_with"),
+            (exp.EndsWith, "ends_with"),
+            (exp.Contains, "contains"),
+            (exp.Like, "like"),
+            (exp.ILike, "ilike"),
+            (exp.Glob, "glob"),
+            (exp.SimilarTo, "regexp_full_match"),
+        )
+    },
+    exp.Pi: Shape("pi", ()),
+    exp.Round: Shape("round", ("this", "decimals")),
+    exp.Trunc: Shape("trunc", ("this", "decimals")),
+    exp.Greatest: Shape("greatest", ("this", "expressions"), ("ignore_nulls",)),
+    exp.Least: Shape("least", ("this", "expressions"), ("ignore_nulls",)),
+    exp.Substring: Shape("substring", ("this", "start", "length")),
+    exp.StrPosition: Shape("strpos", ("this", "substr")),
+    exp.SplitPart: Shape("split_part", ("this", "delimiter", "part_index")),
+    exp.Replace: Shape("replace", ("this", "expression", "replacement")),
+    exp.Translate: Shape("translate", ("this", "from_", "to")),
+    exp.Chr: Shape("chr", ("expressions",)),
+    exp.DPipe: Shape("||", _PAIR, ("safe",)),
+    exp.ConcatWs: Shape("concat_ws", ("expressions",), ("safe", "coalesce")),
+    exp.RegexpLike: Shape("regexp_matches", ("this", "expression", "flag")),
+    exp.RegexpFullMatch: Shape("regexp_full_match", ("this", "expression", "options")),
+    exp.RegexpExtract: Shape(
+        "regexp_extract",
+        ("this", "expression", "group", "parameters"),
+        ("null_if_pos_overflow",),
+    ),
+    exp.RegexpReplace: Shape(
+        "regexp_replace", ("this", "expression", "replacement", "modifiers"), ("single_replace",)
+    ),
+    exp.TimestampTrunc: Shape("date_trunc", ("unit", "this")),
+    exp.DateDiff: Shape("date_diff", ("unit", "expression", "this"), ("date_part_boundary",)),
+    exp.DateBin: Shape("time_bucket", ("this", "expression", "unit")),
+    exp.TimeToStr: Shape("strftime", ("this", "format")),
+    exp.StrToTime: Shape("strptime", ("this", "format")),
+    exp.DateFromParts: Shape("make_date", ("year", "month", "day")),
+    exp.TimestampFromParts: Shape("make_timestamp", ("year", "month", "day", "hour", "min", "sec")),
+}
+
+
+def shaped(node: exp.Expr) -> Named | None:
+    """The function that `node` calls, and its arguments; None if its class is none of these."""
+    if type(node) in _UNLIKE:
+        return _UNLIKE[type(node)](node)
+    if type(node) in SHAPES:
+        shape = SHAPES[type(node)]
+        only(node, *shape.parts, *shape.marks)
+        return shape.name, parts(node, shape.parts)
+    if isinstance(node, exp.Anonymous):
+        only(node, "this", "expressions")
+        return _anonymous(node.name.lower(), node)
+    return None
+
+
+def parts(node: exp.Expr, names: tuple[str, ...]) -> list[exp.Expr]:
+    """Those parts of `node` that are there; a unit without quotes is a text."""
+    found: list[exp.Expr] = []
+    for name in names:
+        value = node.args.get(name)
+        values = value if isinstance(value, list) else [value]
+        found += [_text(each) for each in values if isinstance(each, exp.Expr)]
+    return found
+
+
+def _text(node: exp.Expr) -> exp.Expr:
+    """Units are told by DuckDB's names for them, whichever of them was written."""
+    if not isinstance(node, exp.Var):
+        return node
+    text = exp.Literal.string(unit_named(node.name) or node.name.lower())
+    text.meta.update(node.meta)
+    return text
+
+
+def _anonymous(name: str, node: exp.Anonymous) -> Named:
+    match name, node.expressions:
+        case (("date_part" | "datepart"), [exp.Literal() as unit, moment]):
+            return _part(unit, moment)
+        case (("date_sub" | "datesub"), [exp.Literal(is_string=True) as unit, *rest]):
+            return name, [exp.Literal.string(unit_named(unit.name) or unit.name), *rest]
+        case _:
+            return name, node.expressions
+
+
+def _extract(node: exp.Expr) -> Named:
+    only(node, "this", "expression")
+    return _part(node.this, node.expression)
+
+
+def _part(unit: exp.Expr, moment: exp.Expr) -> Named:
+    name = part_named(unit.name)
+    if name is None:
+        raise Refused(
+            f"{unit.name.lower()[:30]} isn't a part that has a rule",
+            at=span(unit) or span(moment),
+            hint="write extract(year FROM moment), or month, day, hour, minute, epoch …",
+            note="functions_time",
+        )
+    return name, [moment]
+
+
+def _logarithm(node: exp.Expr) -> Named:
+    """log10(x) and log2(x) come as log(10, x) and log(2, x)."""
+    only(node, "this", "expression")
+    base, number = node.this, node.args.get("expression")
+    if number is None:
+        return "log", [base]
+    named = {"10": "log10", "2": "log2"}.get(base.name if isinstance(base, exp.Literal) else "")
+    return (named, [number]) if named else ("log", [base, number])
+
+
+def _trim(node: exp.Expr) -> Named:
+    only(node, "this", "expression", "position")
+    sides = {"LEADING": "ltrim", "TRAILING": "rtrim"}
+    return sides.get(str(node.args.get("position")), "trim"), parts(node, _PAIR)
+
+
+def _pad(node: exp.Expr) -> Named:
+    only(node, "this", "expression", "fill_pattern", "is_left")
+    name = "lpad" if node.args.get("is_left") else "rpad"
+    return name, parts(node, ("this", "expression", "fill_pattern"))
+
+
+def _sha2(node: exp.Expr) -> Named:
+    only(node, "this", "length")
+    return f"sha{node.args['length'].name}", [node.this]
+
+
+def _since_epoch(node: exp.Expr) -> Named:
+    only(node, "this", "scale")
+    scale = node.args.get("scale")
+    if scale is None:
+        return "to_timestamp", [node.this]
+    if scale.is_string:
+        return "to_timestamp", [node.this, scale]
+    return {"3": "epoch_ms", "6": "make_timestamp"}.get(scale.name, "to_timestamp"), [node.this]
+
+
+def _concat(node: exp.Expr) -> Named:
+    only(node, "expressions", "safe", "coalesce")
+    if not node.args.get("safe"):
+        # 'a' 'b' is an alias in DuckDB.
+        raise refused(node, "two texts side by side", hint="write 'a' || 'b'")
+    return "concat", node.expressions
+
+
+def _ignoring_case(node: exp.Expr) -> Named:
+    only(node, *_PAIR)
+    return "regexp_matches", [node.this, node.expression, exp.Literal.string("i")]
+
+
+_UNLIKE: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
+    exp.Extract: _extract,
+    exp.Log: _logarithm,
+    exp.Trim: _trim,
+    exp.Pad: _pad,
+    exp.SHA2: _sha2,
+    exp.UnixToTime: _since_epoch,
+    exp.Concat: _concat,
+    exp.RegexpILike: _ignoring_case,
+}

@@ -1,0 +1,50 @@
+"""The scalar functions that may be called: one entry each; what isn't here is refused.
+
+| module         | what it holds                                                          |
+| -------------- | ---------------------------------------------------------------------- |
+| function       | what an entry says: types, domain, total form, constants                |
+| signature      | rules for types                                                         |
+| bound          | rules for domains                                                       |
+| evaluation     | values over finite sets of arguments, computed by the engine itself     |
+| rounding       | floor, round, abs, sign …                                               |
+| numeric        | %, //, gcd, greatest, bits, isnan …                                     |
+| transcendental | sqrt, power, ln, sin …                                                  |
+| text           | lower, substring, replace, concat, md5 …                                |
+| pattern        | LIKE, regular expressions                                               |
+| part           | year, month, hour, epoch, monthname …                                   |
+| grid           | date_trunc, time_bucket, last_day, strftime                             |
+| shift          | date + 1, moment + INTERVAL, date_diff, make_date …                     |
+
+COALESCE, NULLIF, IF and CASE are expressions of their own; `/` and `+ - *` on numbers are
+arithmetic; `now()` and its like are constants before a statement is bound.
+"""
+
+from __future__ import annotations
+
+from dpsql.plan.functions.function import Function
+from dpsql.plan.functions.grid import GRIDS
+from dpsql.plan.functions.numeric import NUMERIC
+from dpsql.plan.functions.part import PARTS
+from dpsql.plan.functions.pattern import PATTERN
+from dpsql.plan.functions.rounding import ROUNDING
+from dpsql.plan.functions.shift import SHIFTS
+from dpsql.plan.functions.text import TEXT
+from dpsql.plan.functions.transcendental import TRANSCENDENTAL
+
+FUNCTIONS: dict[str, Function] = {
+    function.name: function
+    for family in (ROUNDING, NUMERIC, TRANSCENDENTAL, TEXT, PATTERN, PARTS, GRIDS, SHIFTS)
+    for function in family
+}
+"""Every function by its name."""
+
+ALIASES: dict[str, str] = {
+    alias: function.name for function in FUNCTIONS.values() for alias in function.aliases
+}
+"""Other names of functions."""
+
+
+def find(name: str) -> Function | None:
+    """The function that SQL calls `name`."""
+    folded = name.lower()
+    return FUNCTIONS.get(ALIASES.get(folded, folded))

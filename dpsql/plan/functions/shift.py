@@ -1,0 +1,179 @@
+"""Moments moved and compared: date + 1, moment + INTERVAL, differences, moments made of numbers."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from dpsql.engine.constant import Template
+from dpsql.plan.duration import DAY, UNITS, Duration
+from dpsql.plan.expression import Expression, Literal
+from dpsql.plan.functions.bound import corners, monotone, perhaps
+from dpsql.plan.functions.function import Application, Function, Signature, Total
+from dpsql.plan.functions.signature import first, fixed
+from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.privacy.domain import Domain
+from dpsql.privacy.domain import Interval as Bounds
+from dpsql.schema.type import (
+    BIGINT,
+    Date,
+    Double,
+    Integer,
+    Interval,
+    Timestamp,
+    Varchar,
+)
+
+_DATE, _MOMENT, _LENGTH, _TEXT = Date(), Timestamp(), Interval(), Varchar()
+
+
+_SINCE_EPOCH: Template = (
+    # DuckDB's own gives a TIMESTAMP WITH TIME ZONE, which dpsql has no columns of.
+    "make_timestamp",
+    ("cast", ("*", 0, ("constant", "1000000", "DOUBLE")), "BIGINT"),
+)
+
+
+def _moved(found: Application) -> Domain:
+    """Later moments stay later, but for those that months push onto the same last day."""
+    length = Duration.read(str((found.domains[1].values or ("",))[0]))
+    if length is None or (len(found.domains) > 2 and _mixed(length)):
+        return Domain(nullable=True)
+    extremes = corners(found)
+    if extremes is None:
+        return Domain(nullable=True)
+    timed = length.months and isinstance(found.call.arguments[0].type, Timestamp)
+    # 30 January 23:00 and 31 January 01:00, a month later, are both on 28 February.
+    margin = Fraction(DAY if timed else 0)
+    return Domain(Bounds(extremes[0] - margin, extremes[1] + margin), nullable=found.null)
+
+
+def _mixed(length: Duration) -> bool:
+    """A month less 30 days, so many times: neither up nor down."""
+    return any(part > 0 for part in length.parts) and any(part < 0 for part in length.parts)
+
+
+def _unit(arguments: tuple[Expression, ...]) -> bool:
+    unit = arguments[0]
+    return isinstance(unit, Literal) and unit.value in UNITS
+
+
+def _zoneless(arguments: tuple[Expression, ...]) -> bool:
+    """A format with a zone gives a TIMESTAMP WITH TIME ZONE."""
+    pattern = arguments[1]
+    return (
+        isinstance(pattern, Literal)
+        and isinstance(pattern.value, str)
+        and len(pattern.value) <= MOST_CHARACTERS
+        and re.search(r"%-?[zZ]", pattern.value.replace("%%", "")) is None
+    )
+
+
+def _difference(name: str, *aliases: str) -> Function:
+    return Function(
+        name,
+        _dated,
+        monotone(),
+        Total.TRY,
+        f"{name}('day', a, b)",
+        aliases,
+        constants=frozenset({0}),
+        accepts=_unit,
+    )
+
+
+def _dated(arguments: tuple[Expression, ...]) -> Signature | None:
+    """A text constant beside a date or a timestamp is one too."""
+    if len(arguments) != 3:
+        return None
+    kinds = {a.type for a in arguments[1:] if isinstance(a.type, Date | Timestamp)}
+    if not kinds:
+        return None
+    kind = _MOMENT if _MOMENT in kinds else _DATE
+    texts = [a for a in arguments[1:] if isinstance(a.type, Varchar)]
+    if all(isinstance(text, Literal) for text in texts):
+        untyped = [Literal(None, kind) if a in texts else a for a in arguments[1:]]
+        return fixed(_TEXT, kind, kind, gives=BIGINT)((arguments[0], *untyped))
+    return None
+
+
+SHIFTS = (
+    Function(
+        "+",
+        first(fixed(_DATE, Integer(32), gives=_DATE), fixed(Integer(32), _DATE, gives=_DATE)),
+        monotone(),
+        Total.TRY,
+        "day + 1",
+    ),
+    Function(
+        "-",
+        first(fixed(_DATE, _DATE, gives=BIGINT), fixed(_DATE, Integer(32), gives=_DATE)),
+        monotone(),
+        Total.TRY,
+        "day - 1",
+    ),
+    Function(
+        "date_add",
+        first(
+            *(
+                fixed(kind, _LENGTH, *count, gives=_MOMENT)
+                for kind in (_DATE, _MOMENT)
+                for count in ((), (BIGINT,), (Double(),))
+            )
+        ),
+        _moved,
+        Total.TRY,
+        "moment + INTERVAL '1 month'",
+        constants=frozenset({1}),
+        engine=lambda arity: ("+", 0, 1) if arity == 2 else ("+", 0, ("*", 1, 2)),
+    ),
+    _difference("date_diff", "datediff"),
+    _difference("date_sub", "datesub"),
+    Function(
+        "make_date",
+        fixed(BIGINT, BIGINT, BIGINT, gives=_DATE),
+        perhaps,
+        Total.TRY,
+        "make_date(2024, 12, 31)",
+    ),
+    Function(
+        "make_timestamp",
+        first(
+            fixed(BIGINT, gives=_MOMENT),
+            fixed(BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, Double(), gives=_MOMENT),
+        ),
+        lambda found: (monotone() if len(found.domains) == 1 else perhaps)(found),
+        Total.TRY,
+        "make_timestamp(2024, 12, 31, 23, 59, 59)",
+    ),
+    Function(
+        "strptime",
+        fixed(_TEXT, _TEXT, gives=_MOMENT),
+        perhaps,
+        Total.TRY,
+        "strptime(text, '%Y-%m-%d')",
+        ("try_strptime",),
+        constants=frozenset({1}),
+        accepts=_zoneless,
+        probed=True,
+        engine=lambda _: ("try_strptime", 0, 1),
+    ),
+    Function(
+        "to_timestamp",
+        fixed(Double(), gives=_MOMENT),
+        monotone(),
+        Total.TRY,
+        "to_timestamp(1704067200)",
+        engine=lambda _: _SINCE_EPOCH,
+    ),
+    Function(
+        "epoch_ms",
+        first(
+            fixed(BIGINT, gives=_MOMENT),
+            *(fixed(kind, gives=BIGINT) for kind in (_DATE, _MOMENT)),
+        ),
+        monotone(),
+        Total.TRY,
+        "epoch_ms(moment)",
+    ),
+)

@@ -1,0 +1,183 @@
+"""Expressions over columns of few values: each value is computed, by the engine's own functions.
+
+`year(day) * 100 + month(day)` over two years of days has 24 values; interval arithmetic alone
+would allow 112. An expression stands here for its total form: NULL where it would raise.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import assert_never
+
+from dpsql.engine.constant import Template
+from dpsql.plan.expression import (
+    And,
+    Arithmetic,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    InList,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    Scalar,
+)
+from dpsql.plan.functions import FUNCTIONS
+from dpsql.plan.functions.bound import MOST_VALUES, listed
+from dpsql.plan.functions.evaluation import Operand, cast, evaluated
+from dpsql.plan.tree import columns
+from dpsql.privacy.domain import Domain, of_values
+from dpsql.schema.type import Boolean, SqlType
+
+MOST_ROWS = 20_000
+"""Combinations of columns' values that an expression is computed for."""
+
+Values = tuple[Scalar, ...]
+Given = Mapping[int, Values]
+"""The columns' values, row by row, by their ids."""
+
+_NAMES = {Comparison.UNEQUAL: "!="}
+
+
+def enumerated(expression: Expression, domains: Mapping[int, Domain]) -> Domain | None:
+    """All that `expression` may be, if its columns have few values; None if they haven't."""
+    read = sorted(columns(expression), key=lambda column: column.id)
+    known = tuple(domains.get(column.id) for column in read)
+    if not read or None in known:
+        return None
+    return _enumerated(expression, tuple(read), tuple(d for d in known if d is not None))
+
+
+@lru_cache(maxsize=256)
+def _enumerated(
+    expression: Expression, read: tuple[Column, ...], domains: tuple[Domain, ...]
+) -> Domain | None:
+    lists: list[Values] = []
+    rows = 1
+    for column, domain in zip(read, domains, strict=True):
+        values = listed(domain, column.type, MOST_ROWS // rows)
+        if not values:
+            return None
+        rows *= len(values)
+        lists.append(values)
+    places = zip(*itertools.product(*lists), strict=True)
+    found = _values(expression, dict(zip((c.id for c in read), places, strict=True)), rows)
+    return None if found is None else _among(found)
+
+
+def applied(call: Call, domains: tuple[Domain, ...]) -> Domain:
+    """What `call` may be when its arguments are in `domains`, each by itself."""
+    entry = FUNCTIONS[call.function]
+    known = entry.domain(entry.applied(call, domains))
+    if known.values is not None or all(d.values is None for d in domains):
+        return known
+    lists: list[Values] = []
+    rows = 1
+    for argument, domain in zip(call.arguments, domains, strict=True):
+        values = listed(domain, argument.type, MOST_VALUES // rows)
+        if not values:
+            return known
+        rows *= len(values)
+        lists.append(values)
+    operands = tuple(
+        Operand(column, argument.type)
+        for column, argument in zip(
+            zip(*itertools.product(*lists), strict=True), call.arguments, strict=True
+        )
+    )
+    found = evaluated(entry.template(len(operands)), operands, call.type, rows)
+    return known if found is None else _among(found)
+
+
+def _among(found: Values) -> Domain:
+    distinct = dict.fromkeys(found)
+    values = tuple(value for value in distinct if value is not None)
+    return of_values(values, nullable=None in distinct)
+
+
+def _values(expression: Expression, given: Given, rows: int) -> Values | None:
+    """The values of `expression`, row by row of its columns'; None if they can't be computed."""
+    match expression:
+        case Literal(value=value):
+            return (value,) * rows
+        case Column(id=number):
+            return given[number]
+        case Arithmetic(op=operator, left=left, right=right):
+            return _computed((operator.value, 0, 1), (left, right), expression.type, given, rows)
+        case Compare(op=comparison, left=left, right=right):
+            name = _NAMES.get(comparison, comparison.value)
+            return _computed((name, 0, 1), (left, right), Boolean(), given, rows)
+        case And(operands=operands):
+            return _rowwise(_all, operands, given, rows)
+        case Or(operands=operands):
+            return _rowwise(_any, operands, given, rows)
+        case Not(operand=operand):
+            return _rowwise(
+                lambda truth: None if truth is None else not truth, (operand,), given, rows
+            )
+        case IsNull(operand=operand):
+            return _rowwise(lambda value: value is None, (operand,), given, rows)
+        case InList(operand=operand, values=values):
+            return _rowwise(_in, (operand, *values), given, rows)
+        case Case(branches=branches, otherwise=otherwise):
+            parts = [part for b in branches for part in (b.condition, b.result)]
+            return _rowwise(_first, (*parts, otherwise), given, rows)
+        case Cast(operand=operand, type=target):
+            values = _values(operand, given, rows)
+            return None if values is None else cast(values, operand.type, target)
+        case Call(function=function, arguments=arguments):
+            template = FUNCTIONS[function].template(len(arguments))
+            return _computed(template, arguments, expression.type, given, rows)
+        case missing:
+            assert_never(missing)
+
+
+def _computed(
+    template: Template, operands: tuple[Expression, ...], kind: SqlType, given: Given, rows: int
+) -> Values | None:
+    columns = _all_values(operands, given, rows)
+    if columns is None:
+        return None
+    typed = tuple(Operand(c, o.type) for c, o in zip(columns, operands, strict=True))
+    return evaluated(template, typed, kind, rows)
+
+
+def _rowwise(
+    rule: Callable[..., Scalar], operands: tuple[Expression, ...], given: Given, rows: int
+) -> Values | None:
+    columns = _all_values(operands, given, rows)
+    return None if columns is None else tuple(map(rule, *columns))
+
+
+def _all_values(
+    operands: tuple[Expression, ...], given: Given, rows: int
+) -> tuple[Values, ...] | None:
+    found = [_values(operand, given, rows) for operand in operands]
+    known = tuple(values for values in found if values is not None)
+    return known if len(known) == len(found) else None
+
+
+def _all(*truths: Scalar) -> Scalar:
+    return False if False in truths else None if None in truths else True
+
+
+def _any(*truths: Scalar) -> Scalar:
+    return True if True in truths else None if None in truths else False
+
+
+def _in(value: Scalar, *among: Scalar) -> Scalar:
+    return None if value is None else _any(*(None if a is None else a == value for a in among))
+
+
+def _first(*parts: Scalar) -> Scalar:
+    """The result after the first condition that holds, else the last one."""
+    conditions, results = parts[:-1:2], parts[1::2]
+    holding = (result for truth, result in zip(conditions, results, strict=True) if truth)
+    return next(holding, parts[-1])
