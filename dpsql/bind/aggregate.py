@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import COUNT_TYPE, sum_type
-from dpsql.bind.context import Parameters
 from dpsql.bind.expression import ExpressionBinder, convert
 from dpsql.bind.name import Names
+from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
 from dpsql.errors import GroupingFault, Refused, TypeFault

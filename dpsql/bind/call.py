@@ -9,8 +9,8 @@ from sqlglot import exp
 from dpsql.bind.convert import convert
 from dpsql.bind.parse import span
 from dpsql.bind.shape import Named, shaped
-from dpsql.errors import DataError, Refused, TypeFault, UnknownFunction
 from dpsql.engine.constant import Template
+from dpsql.errors import DataError, Refused, TypeFault, UnknownFunction
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Call, Expression, Literal, Scalar
 from dpsql.plan.functions import find

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dpsql.bind.name import Names
+from dpsql.bind.parameter import Parameters
 from dpsql.bind.scope import Scope
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Expression, Literal
+from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Output, Plan, Project
 from dpsql.schema.model import Schema
-
-Parameters = Mapping[str, Literal]
-"""Constants by name, or by number from "1" on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,9 @@ class Cte:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`outer` is the scope of the query around this one, None where nothing of it can be named;
+    """What is known around a query.
+
+    `outer` is the scope of the query around this one, None where nothing of it can be named;
     `outermost` tells that the query's rows are the statement's answer.
     """
 

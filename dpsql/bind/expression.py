@@ -39,7 +39,6 @@ from dpsql.schema.type import (
     Integer,
     Interval,
     Null,
-    SqlType,
     Timestamp,
     Varchar,
     parse_type,
@@ -103,7 +102,9 @@ class ExpressionBinder:
             return found
         match node:
             case exp.Column():
-                only(node, "this", "table")
+                only(node, "this", "table", "db")
+                if node.db and node.db.casefold() not in ("main", "public"):
+                    raise refused(node, f"schema {node.db}")
                 if not isinstance(node.this, exp.Identifier):
                     raise refused(node)
                 return self._scope.resolve(node.name, node.table or None, span(node))
@@ -335,6 +336,9 @@ class ExpressionBinder:
             found = self._seconds(arguments[0], node)
             if found is not None:
                 return found
+        if name == "date_add" and len(arguments) == 2:
+            moment, step = arguments
+            return self._arithmetic(exp.Add(this=moment, expression=step))
         function = registered(name, node)
         bound = [self._argument(argument) for argument in arguments]
         if function.unify:

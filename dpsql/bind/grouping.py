@@ -47,7 +47,7 @@ Keys = dict[Expression, Span | None]
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The keys in order, with their places; `sets` are the keys of each set, None for plain keys."""
+    """The keys in order, with their places; `sets` are the keys of each set, None without sets."""
 
     keys: tuple[Expression, ...]
     names: tuple[str, ...]
@@ -255,7 +255,7 @@ class _Reader:
         return list(dict.fromkeys(tuple(dict.fromkeys(places)) for places in found))
 
     def _expanded(self, clause: exp.Expr) -> list[tuple[int, ...]]:
-        """The sets of one clause: prefixes of a ROLLUP, subsets of a CUBE, or as they are listed."""
+        """The sets of one clause: prefixes of a ROLLUP, subsets of a CUBE, or as listed."""
         only(clause, "expressions")
         parts = [self._tuple(part) for part in clause.expressions]
         match clause:

@@ -38,7 +38,7 @@ def number(text: str, at: Span | None) -> Literal:
                 raise ValueError
             return Literal(Fraction(value), Double())
         if "." not in text:
-            return _integer(int(text))
+            return whole_number(int(text))
     except ValueError:
         raise DataError(f"{text[:40]} isn't a number in range", at=at) from None
     whole, digits = match[1], match[2]
@@ -49,7 +49,8 @@ def number(text: str, at: Span | None) -> Literal:
     return Literal(Fraction(int((whole + digits) or "0"), 10**scale), Decimal(precision, scale))
 
 
-def _integer(value: int) -> Literal:
+def whole_number(value: int) -> Literal:
+    """An integer constant, of the type DuckDB gives it."""
     for bits in (32, 64, 128):
         if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
             return Literal(value, Integer(bits))
@@ -61,7 +62,7 @@ def negated(literal: Literal) -> Literal:
     value = literal.value
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         if isinstance(literal.type, Integer):
-            return _integer(-int(value))
+            return whole_number(-int(value))
         return Literal(-value, literal.type)
     raise TypeError("only numbers are negated")
 

@@ -7,6 +7,8 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from dpsql.bind.clock import Clock, frozen, utc
+from dpsql.bind.placeholder import is_text, numbered
 from dpsql.errors import Refused, Span, SyntaxFault, TooComplex
 
 MAX_CHARACTERS = 64 * 1024
@@ -24,9 +26,8 @@ def tokens(sql: str) -> list[Token]:
             f"the statement has {len(sql):,} characters, and {MAX_CHARACTERS:,} are allowed",
             hint="send a shorter statement",
         )
-    if "\0" in sql:
-        at = sql.index("\0")
-        raise SyntaxFault("the statement holds a NUL character", at=Span(at, at + 1))
+    if not is_text(sql):
+        raise SyntaxFault("the statement holds a NUL or half a surrogate pair")
     try:
         found = DuckDB().tokenize(sql)
     except TokenError as error:
@@ -48,33 +49,35 @@ def tokens(sql: str) -> list[Token]:
     return found
 
 
-def parse_query(sql: str) -> exp.Query:
-    """The one query that `sql` is."""
-    tokens(sql)
+def parse_query(sql: str, clock: Clock = utc) -> exp.Query:
+    """The one query that `sql` is; its `?` are numbered, and places are those of numbered text.
+
+    What it calls now is what `clock` tells.
+    """
+    text = numbered(sql, tokens(sql))
     try:
-        trees = [tree for tree in parse(sql, dialect="duckdb") if tree is not None]
+        trees = [tree for tree in parse(text, dialect="duckdb") if tree is not None]
     except ParseError as error:
-        raise _syntax_fault(sql, error) from None
-    except (SqlglotError, RecursionError, ValueError) as error:
+        raise _syntax_fault(text, error) from None
+    except (SqlglotError, ValueError, AttributeError, TypeError, IndexError, KeyError) as error:
+        # On odd input the parser fails in ways of its own; none of them is a statement.
         raise SyntaxFault("the text isn't SQL that can be read") from error
     trees = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
     if not trees:
         raise SyntaxFault("there is no statement", hint="write SELECT …")
     if len(trees) > 1:
         raise SyntaxFault(
-            "several statements in one request",
-            at=span(trees[1]),
-            hint="send them one at a time",
+            "several statements in one request", at=span(trees[1]), hint="send them one at a time"
         )
     tree = trees[0]
     if not isinstance(tree, exp.Query):
         raise Refused(
-            f"only queries are answered, not {_first_word(sql)}",
-            at=Span(0, len(sql)),
+            f"only queries are answered, not {_first_word(text)}",
+            at=Span(0, len(text)),
             hint="write SELECT …",
             note="refused_statements",
         )
-    return tree
+    return frozen(tree, clock)
 
 
 def span(node: exp.Expr) -> Span | None:

@@ -152,7 +152,7 @@ def _distinct(plan: Plan, context: Context) -> Plan:
 
 
 def distinct_rows(plan: Plan, context: Context) -> Plan:
-    """DISTINCT: of private rows within their unit if the columns tell it, else a release of keys."""
+    """DISTINCT: of private rows within their unit if columns tell it, else a release of keys."""
     if visibility(plan) is Visibility.PRIVATE:
         tags = identities(plan)
         if not any(column in tags for column in _columns(plan)):

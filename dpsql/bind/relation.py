@@ -42,6 +42,9 @@ from dpsql.schema.model import Public, Schema, Table
 from dpsql.schema.type import BIGINT
 from dpsql.stability.lineage import Visibility, visibility
 
+DEFAULT_SCHEMAS = frozenset({"main", "public"})
+"""What DuckDB and PostgreSQL call the schema of tables that are named without one."""
+
 
 @dataclass(slots=True)
 class From:
@@ -104,15 +107,15 @@ class From:
             return
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             raise refused(node, _kind(node), hint="name a table of the schema")
-        if node.args.get("db") is not None:
+        if (node.db or "main").casefold() not in DEFAULT_SCHEMAS or node.catalog:
             raise UnknownTable(
                 f"there is no table {node.sql(dialect='duckdb')[:80]}",
                 at=span(node),
                 hint=f"tables: {', '.join(self.context.schema.tables)}",
             )
-        only(node, "this", "alias", "joins")
+        only(node, "this", "alias", "joins", "db")
         cte = self.context.ctes.get(node.name.casefold())
-        if cte is not None:
+        if cte is not None and not node.db:
             self._add(node, node.name, self._named_query(cte))
         else:
             table = find_table(self.context.schema, node.name, span(node))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -238,8 +239,36 @@ def _since_epoch(node: exp.Expr) -> Named:
     if scale is None:
         return "to_timestamp", [node.this]
     if scale.is_string:
-        return "to_timestamp", [node.this, scale]
+        return "strptime", [node.this, exp.Literal.string(_format(scale))]
     return {"3": "epoch_ms", "6": "make_timestamp"}.get(scale.name, "to_timestamp"), [node.this]
+
+
+_POSTGRES = {
+    "YYYY": "%Y",
+    "MM": "%m",
+    "DD": "%d",
+    "HH24": "%H",
+    "HH12": "%I",
+    "MI": "%M",
+    "SS": "%S",
+    "MS": "%g",
+    "US": "%f",
+    "AM": "%p",
+    "PM": "%p",
+}
+
+
+def _format(node: exp.Expr) -> str:
+    """PostgreSQL's pattern of a moment as strptime's: BI tools send it to either."""
+    found = re.sub("|".join(_POSTGRES), lambda token: _POSTGRES[token[0]], node.name)
+    if re.search(r"(?<!%)[A-Za-z]", found.replace("T%H", "%H")):
+        raise Refused(
+            "to_timestamp() doesn't know this pattern",
+            at=span(node),
+            hint="write to_timestamp(text, 'YYYY-MM-DD HH24:MI:SS.US')",
+            note="functions_time",
+        )
+    return found
 
 
 def _concat(node: exp.Expr) -> Named:

@@ -5,16 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from dpsql.bind.context import Context, Parameters
+from sqlglot import exp
+
+from dpsql.bind.context import Context
 from dpsql.bind.name import Names
-from dpsql.bind.parse import parse_query, span
+from dpsql.bind.parameter import Parameters
+from dpsql.bind.parse import parse_query, span, tokens
+from dpsql.bind.placeholder import as_written
 from dpsql.bind.query import bind_query
-from dpsql.errors import Error, Span, WouldShowIndividuals
+from dpsql.errors import BadParameter, Error, Span, WouldShowIndividuals
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan
 from dpsql.schema.model import Schema
 from dpsql.stability.lineage import Visibility, private_scans, visibility
+
+NO_PARAMETERS: Parameters = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +32,40 @@ class Statement:
     names: tuple[str, ...]
 
 
-def bind(sql: str, schema: Schema, parameters: Parameters = MappingProxyType({})) -> Statement:
+def bind(sql: str, schema: Schema, parameters: Parameters = NO_PARAMETERS) -> Statement:
     """The plan of the one query that `sql` is.
 
     Raises an `dpsql.errors.Error` that points into `sql` for whatever has no rule.
     """
-    tree = parse_query(sql)
     try:
+        tree = parse_query(sql)
+        _check_used(tree, parameters)
         selected = bind_query(tree, Context(schema, Names(), parameters))
+        if visibility(selected.plan) is Visibility.PRIVATE:
+            raise _individuals(selected.plan, span(tree))
     except Error as error:
-        if error.at is None:
-            error.at = span(tree) or Span(0, len(sql))
+        # Places were found in the text whose `?` are numbered.
+        error.at = Span(0, len(sql)) if error.at is None else as_written(error.at, tokens(sql))
         raise
-    if visibility(selected.plan) is Visibility.PRIVATE:
-        table = private_scans(selected.plan)[0].table.name
-        raise WouldShowIndividuals(
-            f"the answer would list rows of {table}, or its units one by one",
-            at=span(tree),
-            hint=f"aggregate over units: SELECT count(*) FROM {table}",
-            note="select",
-        )
     return Statement(selected.plan, output_columns(selected.plan), selected.names)
+
+
+def _check_used(tree: exp.Expr, parameters: Parameters) -> None:
+    """A value that the statement doesn't ask for was meant for another one."""
+    asked = {mark.name for mark in tree.find_all(exp.Placeholder, exp.Parameter)}
+    for name in parameters:
+        if name not in asked:
+            raise BadParameter(
+                f"the statement has no parameter {name}",
+                hint="pass one value for each ?, $1 or :name",
+            )
+
+
+def _individuals(plan: Plan, at: Span | None) -> WouldShowIndividuals:
+    table = private_scans(plan)[0].table.name
+    return WouldShowIndividuals(
+        f"the answer would list rows of {table}, or its units one by one",
+        at=at,
+        hint=f"aggregate over units: SELECT count(*) FROM {table}",  # noqa: S608 - a hint
+        note="select",
+    )

@@ -73,7 +73,7 @@ class Windows:
 
 
 def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
-    """Refuse windows of private rows that reach beyond one unit's, or fall as rows happen to lie."""
+    """Refuse windows of private rows that reach beyond one unit's, or depend on how rows lie."""
     if visibility(plan) is not Visibility.PRIVATE:
         return
     tags = identities(plan)

@@ -9,11 +9,11 @@ from concurrent.futures import Future
 from typing import Final, TypeVar
 
 from dpsql.dbapi.interruptible import begin, over
+from dpsql.session.session import RUNNING
 
 Found = TypeVar("Found")
 
 AFTER_SECONDS: Final = 1.0
-_CHARGED: Final = "running on the data"  # the session's first step after a charge
 
 
 class Cancelled(Exception):
@@ -40,7 +40,7 @@ class Watch:
     def step(self, name: str) -> None:
         """Take note of the step that begins; no further one begins once it was cancelled."""
         self._step = name
-        self._charged |= name == _CHARGED
+        self._charged |= name == RUNNING
         if self._cancelled:
             raise Cancelled(charged=self._charged)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import fields
 from fractions import Fraction
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -13,6 +14,9 @@ from typing import Final, Self, assert_never
 import pyarrow as pa
 
 from dpsql import errors
+from dpsql.bind.parameter import Parameters as Literals
+from dpsql.bind.parameter import literals
+from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.dbapi.budget import Allowance, Budget, read_budget
 from dpsql.dbapi.cursor import Cursor, Parameters
 from dpsql.dbapi.interruptible import interruptible
@@ -79,19 +83,20 @@ class Connection:
         """Run `sql` on a new cursor and return it."""
         return self.cursor().execute(sql, parameters)
 
-    def run(self, sql: str) -> Result | None:
+    def run(self, sql: str, parameters: Literals = NO_PARAMETERS) -> Result | None:
         """What `sql` answers, None for a statement without an answer; cursors call this."""
         with self._one_statement:
             self._check_open()
-            return self._do(read_statement(sql))
+            return self._do(read_statement(sql), parameters)
 
-    def explain(self, sql: str) -> str:
+    def explain(self, sql: str, parameters: Parameters | None = None) -> str:
         """The proof and the price of a query: free, and without touching private rows."""
         with self._one_statement:
             self._check_open()
             statement = read_statement(sql)
             if isinstance(statement, Query | ExplainPrivacy):
-                return self._explain(statement.sql)
+                given = literals(() if parameters is None else parameters)
+                return self._explain(statement.sql, given)
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
     @property
@@ -148,13 +153,16 @@ class Connection:
         if self._open:
             self.close()
 
-    def _do(self, statement: Statement) -> Result | None:
+    def _do(self, statement: Statement, parameters: Literals) -> Result | None:
+        if parameters and isinstance(statement, Show | SetEpsilon):
+            raise BadParameter("SET and SHOW take no parameters")
         match statement:
             case Query(sql=sql):
                 session = self._session
-                return answered(interruptible(lambda: session.query(sql), session.interrupt))
+                work = partial(session.query, sql, parameters=parameters)
+                return answered(interruptible(work, session.interrupt))
             case ExplainPrivacy(sql=sql):
-                lines = self._explain(sql).split("\n")
+                lines = self._explain(sql, parameters).split("\n")
                 return texts(["explain_privacy"], ([line] for line in lines))
             case Show(setting=setting):
                 return self._show(setting)
@@ -164,9 +172,11 @@ class Connection:
             case missing:
                 assert_never(missing)
 
-    def _explain(self, sql: str) -> str:
+    def _explain(self, sql: str, parameters: Literals) -> str:
         session = self._session
-        return interruptible(lambda: session.explain(sql), session.interrupt)
+        return interruptible(
+            partial(session.explain, sql, parameters=parameters), session.interrupt
+        )
 
     def _show(self, setting: Setting) -> Result:
         match setting:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow as pa
 
+from dpsql.bind.parameter import Parameters as Literals
+from dpsql.bind.parameter import literals
 from dpsql.dbapi.result import Description, Result, distinct
 from dpsql.dbapi.value import Value, python_rows
 from dpsql.errors import InterfaceError, NotSupportedError, ProgrammingError
@@ -23,7 +25,7 @@ Parameters = Sequence[object] | Mapping[str, object]
 class Runner(Protocol):
     """What a cursor needs of its connection."""
 
-    def run(self, sql: str) -> Result | None:
+    def run(self, sql: str, parameters: Literals) -> Result | None:
         """What `sql` answers, None for a statement without an answer."""
 
 
@@ -59,17 +61,15 @@ class Cursor:
         return None if self._result is None else self._result.privacy
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> Self:
-        """Run one statement and return this cursor. What it costs is charged before it runs."""
+        """Run one statement and return this cursor. What it costs is charged before it runs.
+
+        `parameters` are the values of `?`, in order, of `$1`, by number, or of `:name`, by name.
+        """
         self._check_open()
         self._forget()
         if not isinstance(sql, str):
             raise ProgrammingError("a statement is a text", hint='write execute("SELECT …")')
-        if parameters is not None and len(parameters) > 0:
-            raise NotSupportedError(
-                "parameters aren't supported yet",
-                hint="write the constants into the statement, as in WHERE age > 30",
-            )
-        self._result = self.connection.run(sql)
+        self._result = self.connection.run(sql, literals(() if parameters is None else parameters))
         return self
 
     def executemany(self, sql: str, parameters: Sequence[Parameters]) -> Self:  # noqa: ARG002

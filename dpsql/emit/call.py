@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-
 from sqlglot import exp
 
-from dpsql.plan.expression import Call
+from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.function import Total
-from dpsql.schema.type import Double, SqlType
+from dpsql.schema.type import Double, Integer, SqlType
 
 _INFIX: dict[str, type[exp.Binary]] = {
     "+": exp.Add,
@@ -28,8 +27,15 @@ _INFIX: dict[str, type[exp.Binary]] = {
 
 def emit_call(call: Call, arguments: list[exp.Expr]) -> exp.Expr:
     """`call` of `arguments`, NULL where it would raise, or be no finite number."""
-    rendered = _rendered(call.function, arguments)
-    match FUNCTIONS[call.function].total:
+    entry = FUNCTIONS[call.function]
+    rendered = _rendered(
+        call.function,
+        [
+            _bare(operand, argument) if place in entry.constants else argument
+            for place, (argument, operand) in enumerate(zip(arguments, call.arguments, strict=True))
+        ],
+    )
+    match entry.total:
         case Total.PLAIN:
             return rendered
         case Total.FINITE if isinstance(call.type, Double):
@@ -62,6 +68,16 @@ def try_cast(expression: exp.Expr, target: SqlType) -> exp.Expr:
     return exp.TryCast(
         this=expression, to=exp.DataType.build(str(target), dialect="duckdb"), requires_string=False
     )
+
+
+def _bare(operand: Expression, rendered: exp.Expr) -> exp.Expr:
+    """A constant number that the function takes in one type only needs no cast to it."""
+    match operand:
+        case Literal(value=int() as number, type=Integer()):
+            digits = exp.Literal.number(abs(number))
+            return exp.paren(exp.Neg(this=digits)) if number < 0 else digits
+        case _:
+            return rendered
 
 
 def _rendered(name: str, arguments: list[exp.Expr]) -> exp.Expr:

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.call import attempt, emit_call, try_cast
+from dpsql.emit.call import attempt, emit_call, finite, try_cast
 from dpsql.emit.name import reference
 from dpsql.plan.describe import describe_number
 from dpsql.plan.expression import (
@@ -144,6 +144,9 @@ def _strict(expression: Expression) -> exp.Expr:
         right = exp.paren(right)
     if expression.op is ArithmeticOperator.DIVIDE:
         # 1 / 0 is infinite, 0 / 0 is NaN; neither is a value.
+        if not isinstance(expression.right, Column | Literal):
+            # DuckDB's NULLIF writes its operand twice: a nest of quotients would never end.
+            return finite(exp.Div(this=left, expression=right))
         right = exp.Nullif(this=right, expression=integer(0))
     return _ARITHMETIC[expression.op](this=left, expression=right)
 

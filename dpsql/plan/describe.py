@@ -6,6 +6,7 @@ import datetime as dt
 from fractions import Fraction
 from typing import assert_never
 
+from dpsql.plan.duration import Duration
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -22,11 +23,17 @@ from dpsql.plan.expression import (
     Or,
     Scalar,
 )
+from dpsql.schema.type import Interval
+
+_WORDS = ("like", "ilike", "glob")
 
 
 def describe(expression: Expression) -> str:
     """`expression` in one line; it is for reading and never reaches the engine."""
     match expression:
+        case Literal(value=str() as text, type=Interval()):
+            length = Duration.read(text)
+            return f"INTERVAL '{text if length is None else length.describe()}'"
         case Literal(value=value):
             return describe_value(value)
         case Column(name=name):
@@ -53,11 +60,19 @@ def describe(expression: Expression) -> str:
         case Cast(operand=operand, type=target):
             return f"CAST({describe(operand)} AS {target})"
         case Call(function=function, arguments=arguments):
-            if function in ("like", "ilike"):
-                return f"{_operand(arguments[0])} {function.upper()} {describe(arguments[1])}"
-            return f"{function}({', '.join(map(describe, arguments))})"
+            return _call(function, arguments)
         case missing:
             assert_never(missing)
+
+
+def _call(function: str, arguments: tuple[Expression, ...]) -> str:
+    if function == "date_add":
+        base, *length = map(_operand, arguments)
+        return f"{base} + {' * '.join(length)}"
+    if len(arguments) == 2 and (not function.isidentifier() or function in _WORDS):
+        left, right = map(_operand, arguments)
+        return f"{left} {function.upper()} {right}"
+    return f"{function}({', '.join(map(describe, arguments))})"
 
 
 def describe_value(value: Scalar) -> str:
@@ -97,4 +112,10 @@ def describe_number(value: Fraction) -> str:
 
 def _operand(expression: Expression) -> str:
     text = describe(expression)
-    return f"({text})" if isinstance(expression, Arithmetic | Compare | And | Or | Not) else text
+    return f"({text})" if _is_infix(expression) else text
+
+
+def _is_infix(expression: Expression) -> bool:
+    if isinstance(expression, Call):
+        return not expression.function.isidentifier() or expression.function == "date_add"
+    return isinstance(expression, Arithmetic | Compare | And | Or | Not)

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpsql.bind.statement import Statement, bind
+from dpsql.bind.parameter import Parameters
+from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.relation import emit_plan
 from dpsql.plan.operator import Plan, Release
@@ -55,9 +56,16 @@ class Prepared:
         return sum(losses[1:], losses[0]) if losses else None
 
 
-def prepare(sql: str, schema: Schema, facts: Facts, grant: PrivacyLoss, version: str) -> Prepared:
+def prepare(
+    sql: str,
+    schema: Schema,
+    facts: Facts,
+    grant: PrivacyLoss,
+    version: str,
+    parameters: Parameters = NO_PARAMETERS,
+) -> Prepared:
     """Everything that SQL, schema and public facts decide; `version` names that of the data."""
-    statement = bind(sql, schema)
+    statement = bind(sql, schema, parameters)
     plan = unused(statement.plan)
     found = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
     share = PrivacyLoss(

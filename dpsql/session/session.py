@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from dpsql.bind.parameter import Parameters
+from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.emit.relation import emit_plan
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.postprocessing import postprocessing_engine
@@ -25,6 +27,7 @@ from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.answer import Answer, Privacy
+from dpsql.session.deep import deeply
 from dpsql.session.explain import column_privacy, explain
 from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant, ledger_terms
@@ -33,6 +36,9 @@ from dpsql.stability.chain import sources
 from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
+
+RUNNING = "running on the data"
+"""The step after the charge: what is cancelled from here on stays charged."""
 
 
 class Session:
@@ -62,26 +68,33 @@ class Session:
         self._facts: SourceFacts | None = None
         self._open = True
 
-    def query(self, sql: str, epsilon: object = None) -> Answer:
+    def query(
+        self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
+    ) -> Answer:
         """Prove, charge, run and answer `sql`; a refusal costs and reads nothing private."""
-        prepared = self.prepare(sql, epsilon)
+        prepared = self.prepare(sql, epsilon, parameters)
         if not prepared.releases:
             return self._public(prepared)
         released, stored = self._released(sql, prepared)
         self._progress("finishing the answer")
         return self._answer(prepared, self._finish(prepared, released), stored=stored)
 
-    def prepare(self, sql: str, epsilon: object = None) -> Prepared:
+    def prepare(
+        self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
+    ) -> Prepared:
         """All that is decided before the charge."""
         self._check_open()
         self._progress("proving what one unit can change")
         asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
         facts = self._source_facts()
-        return prepare(sql, self.schema, facts, grant(self.schema, asked), self._version())
+        given, version = grant(self.schema, asked), self._version()
+        return deeply(lambda: prepare(sql, self.schema, facts, given, version, parameters))
 
-    def explain(self, sql: str, epsilon: object = None) -> str:
+    def explain(
+        self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
+    ) -> str:
         """EXPLAIN PRIVACY: the proof and the price of `sql`, free."""
-        return explain(self.prepare(sql, epsilon), self.schema)
+        return explain(self.prepare(sql, epsilon, parameters), self.schema)
 
     def balance(self) -> Balance:
         """What the dataset has spent and has left."""
@@ -140,8 +153,8 @@ class Session:
                 detail=tuple(_detail(r) for r in due),
             )
         )
-        self._progress("running on the data")
         try:
+            self._progress(RUNNING)
             job = Job(engine_source(self.schema), tuple(r.step for r in due))
             tables = run(job, self._source_engine(), self._randomness, released)
             encoded = [_to_bytes(tables[r.name]) for r in due]

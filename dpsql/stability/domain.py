@@ -25,7 +25,6 @@ from dpsql.plan.expression import (
     Not,
     Or,
 )
-from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.operator import (
     Aggregate,
     AggregateCall,
@@ -50,6 +49,7 @@ from dpsql.plan.operator import (
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
+from dpsql.stability.finite import applied, combined, enumerated
 from dpsql.stability.lineage import private_scans
 from dpsql.stability.narrowing import Known, narrow
 
@@ -95,11 +95,12 @@ def environment(plan: Plan) -> Environment:
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             below = environment(source)
             most = _rows_per_unit(source)
-            return {k.column.id: domain(k.expression, below) for k in keys} | {
-                a.column.id: per_unit(a.call, below, most) for a in aggregates
-            }
-        case Release(keys=keys, aggregates=aggregates):
-            return {k.column.id: UNKNOWN for k in keys} | {a.column.id: UNKNOWN for a in aggregates}
+            grouped = [(k.column, domain(k.expression, below)) for k in keys]
+            return _known(
+                [*grouped, *((a.column, per_unit(a.call, below, most)) for a in aggregates)]
+            )
+        case Release():
+            return _known((c, UNKNOWN) for c in output_columns(plan))
         case Sort(source=source) | Limit(source=source):
             return environment(source)
         case missing:
@@ -177,7 +178,7 @@ def domain(expression: Expression, columns: Environment) -> Domain:
         case Column(id=number):
             return columns.get(number, UNKNOWN)
         case Arithmetic():
-            return _arithmetic(expression, columns)
+            return enumerated(expression, columns) or _arithmetic(expression, columns)
         case Compare(op=Comparison.DISTINCT | Comparison.NOT_DISTINCT) | IsNull():
             return Domain(values=_TRUTH, nullable=False)
         case Compare(left=left, right=right):
@@ -191,10 +192,11 @@ def domain(expression: Expression, columns: Environment) -> Domain:
             found = [domain(b.result, narrow(b.condition, columns)) for b in branches]
             return _union([*found, domain(otherwise, columns)])
         case Cast(operand=operand, type=target):
-            return _cast(domain(operand, columns), operand.type, target)
-        case Call(function=function, arguments=arguments):
-            entry = FUNCTIONS[function]
-            return entry.domain(entry.applied(expression, tuple(domain(a, columns) for a in arguments)))
+            few = enumerated(expression, columns)
+            return few or _cast(domain(operand, columns), operand.type, target)
+        case Call(arguments=arguments):
+            few = enumerated(expression, columns)
+            return few or applied(expression, tuple(domain(a, columns) for a in arguments))
         case missing:
             assert_never(missing)
 
@@ -233,7 +235,8 @@ def _arithmetic(expression: Arithmetic, columns: Environment) -> Domain:
     if expression.op is ArithmeticOperator.DIVIDE:
         divisor = right.bounds
         nullable = nullable or divisor is None or Fraction(0) in divisor
-    return Domain(bounds, nullable=nullable or not _fits(bounds, expression.type))
+    known = Domain(bounds, nullable=nullable or not _fits(bounds, expression.type))
+    return combined(expression, (left, right), known)
 
 
 def _cast(before: Domain, source: SqlType, target: SqlType) -> Domain:

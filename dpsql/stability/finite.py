@@ -15,6 +15,7 @@ from dpsql.engine.constant import Template
 from dpsql.plan.expression import (
     And,
     Arithmetic,
+    ArithmeticOperator,
     Call,
     Case,
     Cast,
@@ -35,6 +36,7 @@ from dpsql.plan.functions.evaluation import Operand, cast, evaluated
 from dpsql.plan.tree import columns
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.type import Boolean, SqlType
+from dpsql.stability.narrowing import Known
 
 MOST_ROWS = 20_000
 """Combinations of columns' values that an expression is computed for."""
@@ -46,7 +48,7 @@ Given = Mapping[int, Values]
 _NAMES = {Comparison.UNEQUAL: "!="}
 
 
-def enumerated(expression: Expression, domains: Mapping[int, Domain]) -> Domain | None:
+def enumerated(expression: Expression, domains: Mapping[Known, Domain]) -> Domain | None:
     """All that `expression` may be, if its columns have few values; None if they haven't."""
     read = sorted(columns(expression), key=lambda column: column.id)
     known = tuple(domains.get(column.id) for column in read)
@@ -76,24 +78,46 @@ def applied(call: Call, domains: tuple[Domain, ...]) -> Domain:
     """What `call` may be when its arguments are in `domains`, each by itself."""
     entry = FUNCTIONS[call.function]
     known = entry.domain(entry.applied(call, domains))
-    if known.values is not None or all(d.values is None for d in domains):
+    if known.values is not None:
         return known
+    return _product(entry.template(len(domains)), call.arguments, domains, call.type) or known
+
+
+def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Domain) -> Domain:
+    """What `expression` may be, `known` to lie in bounds, when its operands are in `domains`.
+
+    Multiples of integers in an interval leave gaps, sums of them leave none.
+    """
+    dense = expression.op is not ArithmeticOperator.MULTIPLY
+    if dense and all(d.values is None or len(d.values) == 1 for d in domains):
+        return known
+    template = (expression.op.value, 0, 1)
+    operands = expression.left, expression.right
+    return _product(template, operands, domains, expression.type) or known
+
+
+@lru_cache(maxsize=256)
+def _product(
+    template: Template,
+    operands: tuple[Expression, ...],
+    domains: tuple[Domain, ...],
+    kind: SqlType,
+) -> Domain | None:
+    """Every value of the call over all combinations of its operands' values, if they are few."""
+    if all(domain.values is None for domain in domains):
+        return None
     lists: list[Values] = []
     rows = 1
-    for argument, domain in zip(call.arguments, domains, strict=True):
-        values = listed(domain, argument.type, MOST_VALUES // rows)
+    for operand, domain in zip(operands, domains, strict=True):
+        values = listed(domain, operand.type, MOST_VALUES // rows)
         if not values:
-            return known
+            return None
         rows *= len(values)
         lists.append(values)
-    operands = tuple(
-        Operand(column, argument.type)
-        for column, argument in zip(
-            zip(*itertools.product(*lists), strict=True), call.arguments, strict=True
-        )
-    )
-    found = evaluated(entry.template(len(operands)), operands, call.type, rows)
-    return known if found is None else _among(found)
+    columns = zip(*itertools.product(*lists), strict=True)
+    typed = tuple(Operand(c, o.type) for c, o in zip(columns, operands, strict=True))
+    found = evaluated(template, typed, kind, rows)
+    return None if found is None else _among(found)
 
 
 def _among(found: Values) -> Domain:
@@ -124,8 +148,8 @@ def _values(expression: Expression, given: Given, rows: int) -> Values | None:
             )
         case IsNull(operand=operand):
             return _rowwise(lambda value: value is None, (operand,), given, rows)
-        case InList(operand=operand, values=values):
-            return _rowwise(_in, (operand, *values), given, rows)
+        case InList(operand=operand, values=among):
+            return _rowwise(_in, (operand, *among), given, rows)
         case Case(branches=branches, otherwise=otherwise):
             parts = [part for b in branches for part in (b.condition, b.result)]
             return _rowwise(_first, (*parts, otherwise), given, rows)

@@ -17,8 +17,6 @@ from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, 
 MOST_VALUES = 300_000
 """Longer lists of values aren't made: their intervals have to do."""
 
-_ROUNDING = Fraction(1, 2**40)
-
 
 def anything(found: Application) -> Domain:
     """Nothing is known but that only NULL gives NULL."""
@@ -48,11 +46,11 @@ def finite_within(low: int | None, high: int | None) -> Rule:
     return lambda found: Domain(bounds, nullable=found.absurd)
 
 
-def monotone(low: int | None = None, high: int | None = None, *, exact: bool = True) -> Rule:
+def monotone(low: int | None = None, high: int | None = None) -> Rule:
     """Monotone in each argument by itself, so that its extremes are at corners of the intervals.
 
-    The values lie between `low` and `high` wherever the arguments do. Where the engine rounds (not
-    `exact`), neighbouring arguments may come out the wrong way round, by a hair.
+    The values lie between `low` and `high` wherever the arguments do. A logarithm may pass its
+    value at the corner by the last bit, which the clamp takes away.
     """
     image = _interval(low, high)
 
@@ -60,9 +58,7 @@ def monotone(low: int | None = None, high: int | None = None, *, exact: bool = T
         extremes = corners(found)
         if extremes is None:
             return Domain(image, nullable=True)
-        least, most = extremes
-        margin = Fraction(0) if exact else _ROUNDING * max(abs(least), abs(most))
-        around = Interval(least - margin, most + margin)
+        around = Interval(*extremes)
         return Domain(around.intersection(image) or around, nullable=found.null)
 
     return rule

@@ -30,20 +30,19 @@ def _power(found: Application) -> Domain:
     extremes = corners(found, *zero)
     if extremes is None:
         return Domain(nullable=True)
-    margin = max(map(abs, extremes)) / 2**40
-    return Domain(Interval(extremes[0] - margin, extremes[1] + margin), nullable=found.null)
+    return Domain(Interval(*extremes), nullable=found.null)
 
 
 def _function(name: str, rule: Rule, *aliases: str) -> Function:
     return Function(name, doubles(1), rule, Total.FINITE, f"{name}(x)", aliases)
 
 
-_increasing = monotone(exact=False)
+_increasing = monotone()
 
 TRANSCENDENTAL = (
-    _function("sqrt", monotone(0, exact=False)),
+    _function("sqrt", monotone(0)),
     _function("cbrt", _increasing),
-    _function("exp", monotone(0, exact=False)),
+    _function("exp", monotone(0)),
     _function("ln", _increasing),
     _function("log10", _increasing),
     _function("log2", _increasing),
@@ -61,15 +60,15 @@ TRANSCENDENTAL = (
     _function("cos", finite_within(-1, 1)),
     _function("tan", perhaps),
     _function("cot", perhaps),
-    _function("asin", monotone(-2, 2, exact=False)),
-    _function("acos", monotone(0, 4, exact=False)),
-    _function("atan", monotone(-2, 2, exact=False)),
+    _function("asin", monotone(-2, 2)),
+    _function("acos", monotone(0, 4)),
+    _function("atan", monotone(-2, 2)),
     Function("atan2", doubles(2), finite_within(-4, 4), Total.FINITE, "atan2(y, x)"),
     _function("sinh", _increasing),
     _function("cosh", perhaps),
-    _function("tanh", monotone(-1, 1, exact=False)),
+    _function("tanh", monotone(-1, 1)),
     _function("asinh", _increasing),
-    _function("acosh", monotone(0, exact=False)),
+    _function("acosh", monotone(0)),
     _function("atanh", _increasing),
     _function("gamma", perhaps),
     _function("lgamma", perhaps),

@@ -1,0 +1,44 @@
+"""now() and its like become constants: one moment for a whole statement, and for a minute of them.
+
+Read anew in every row they would be volatile, and read to the microsecond no answer would ever be
+asked for twice. They are UTC's, as the engine's zone is.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+from sqlglot import exp
+
+Clock = Callable[[], dt.datetime]
+"""Tells the moment in UTC, without a zone."""
+
+_NOW = {"now", "get_current_timestamp", "transaction_timestamp", "current_localtimestamp"}
+
+
+def utc() -> dt.datetime:
+    """The system's time."""
+    return dt.datetime.now(dt.UTC).replace(tzinfo=None)
+
+
+def frozen(tree: exp.Query, clock: Clock = utc) -> exp.Query:
+    """`tree` with the current day and the start of the current minute as constants."""
+    now = clock().replace(second=0, microsecond=0)
+    for node in list(tree.walk()):
+        match node:
+            case exp.CurrentDate(this=None):
+                _put(node, now.date().isoformat(), "DATE")
+            case exp.CurrentTimestamp(this=None) | exp.Localtimestamp(this=None):
+                _put(node, now.isoformat(sep=" "), "TIMESTAMP")
+            case exp.Anonymous(expressions=[]) if node.name.lower() in _NOW:
+                _put(node, now.isoformat(sep=" "), "TIMESTAMP")
+            case _:
+                pass
+    return tree
+
+
+def _put(node: exp.Expr, text: str, kind: str) -> None:
+    constant = exp.cast(exp.Literal.string(text), kind, dialect="duckdb")
+    constant.this.meta.update(node.meta)
+    node.replace(constant)

@@ -1,0 +1,42 @@
+"""Placeholders in a statement's text: `?` is numbered, to be looked up as `$1` and `:name` are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dpsql.errors import Span
+
+
+def is_text(value: str) -> bool:
+    """Neither NUL nor half a surrogate pair: what every engine and protocol can carry."""
+    return "\0" not in value and not any("\ud800" <= c <= "\udfff" for c in value)
+
+
+def numbered(sql: str, tokens: Sequence[Token]) -> str:
+    """`sql` with each `?` as `$1`, `$2` …, each in as many characters more."""
+    parts: list[str] = []
+    last = 0
+    for number, token in enumerate(_marks(tokens), start=1):
+        parts += [sql[last : token.start], f"${number}"]
+        last = token.end + 1
+    return "".join([*parts, sql[last:]])
+
+
+def as_written(at: Span, tokens: Sequence[Token]) -> Span:
+    """A place in the numbered text as a place in the text as it was written."""
+    return Span(_before(at.start, tokens), _before(at.end, tokens))
+
+
+def _before(place: int, tokens: Sequence[Token]) -> int:
+    added = 0
+    for number, token in enumerate(_marks(tokens), start=1):
+        if place <= token.start + added:
+            break
+        added += len(str(number))
+    return place - added
+
+
+def _marks(tokens: Sequence[Token]) -> list[Token]:
+    return [t for t in tokens if t.token_type is TokenType.PLACEHOLDER and t.text == "?"]
