@@ -8,8 +8,9 @@ wrong rules; it proves nothing.
 from __future__ import annotations
 
 import pytest
+from dpsql.errors import Error
 from grammar.compiler import prepared, schema_of
-from grammar.notes import Claim, accepted
+from grammar.notes import Claim, accepted, claims
 from grammar.public_rows import PUBLIC
 from grammar.search import attack, search
 
@@ -25,3 +26,11 @@ def test_no_neighbour_changes_more_than_derived(claim: Claim, *, trusted: bool) 
     ready = prepared(claim.sql, claim.schema, verified)
     found = search(claim.schema, verified)
     attack(ready, found, claim.sql)
+
+
+@pytest.mark.parametrize(
+    "claim", [c for c in claims() if c.about == "refused"], ids=lambda claim: claim.name
+)
+def test_what_has_no_bound_is_refused(claim: Claim) -> None:
+    with pytest.raises(Error):
+        prepared(claim.sql, claim.schema, claim.verified)

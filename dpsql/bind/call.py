@@ -20,7 +20,7 @@ from dpsql.schema.type import Date, SqlType, Timestamp, Varchar
 
 
 def function_call(node: exp.Expr) -> Named | None:
-    """The name and the arguments of the scalar function that `node` calls; None if it is no call."""
+    """The scalar function that `node` calls, and its arguments; None if it is no call."""
     found = shaped(node)
     if found is None and isinstance(node, exp.Func):
         raise unknown_function(node)

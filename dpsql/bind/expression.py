@@ -39,7 +39,6 @@ from dpsql.schema.type import (
     Integer,
     Interval,
     Null,
-    Timestamp,
     Varchar,
     parse_type,
 )
@@ -318,8 +317,7 @@ class ExpressionBinder:
         operand = self.bind(node.this)
         target = parse_type(name)
         if name in _ZONED and isinstance(operand, Literal):
-            # A constant's zone is read, and its moment kept in UTC.
-            target = Timestamp()
+            return constant.in_utc(operand, span(node))
         if target is None:
             raise refused(node, f"CAST to {name}")
         try:

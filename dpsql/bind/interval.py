@@ -29,6 +29,8 @@ _UNITS = {
     "to_microseconds": Duration(microseconds=1),
 }
 
+_FRACTIONAL = ("to_seconds", "to_milliseconds")
+
 _PARTS = ("year", "month", "day", "hour", "minute", "microsecond")
 
 
@@ -61,7 +63,10 @@ def length(node: exp.Expr) -> Length | None:
             arguments = [node.this] if isinstance(node, exp.ToDays) else node.expressions
             if name not in _UNITS or len(arguments) != 1:
                 return None
-            return _times(_UNITS[name], arguments[0])
+            found = _times(_UNITS[name], arguments[0])
+            if found.count is None or name in _FRACTIONAL:
+                return found
+            return Length(found.duration, exp.cast(found.count, "BIGINT", dialect="duckdb"))
         case _:
             return None
 

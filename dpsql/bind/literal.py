@@ -33,13 +33,10 @@ def number(text: str, at: Span | None) -> Literal:
     match = _PLAIN.fullmatch(text)
     try:
         if match is None:
-            value = float(text)
-            if value in (float("inf"), float("-inf")) or value != value:
-                raise ValueError
-            return Literal(Fraction(value), Double())
+            return Literal(Fraction(float(text)), Double())
         if "." not in text:
             return whole_number(int(text))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise DataError(f"{text[:40]} isn't a number in range", at=at) from None
     whole, digits = match[1], match[2]
     scale = len(digits)
@@ -84,6 +81,18 @@ def cast(literal: Literal, target: SqlType, at: Span | None) -> Literal:
         shown = repr(value) if isinstance(value, str) else str(value)
         raise DataError(f"{shown[:60]} isn't a {target}", at=at)
     return Literal(found, target)
+
+
+def in_utc(literal: Literal, at: Span | None) -> Literal:
+    """`CAST(literal AS TIMESTAMP WITH TIME ZONE)` as the TIMESTAMP that it is in UTC."""
+    if not isinstance(literal.value, str):
+        return cast(literal, Timestamp(), at)
+    template = ("cast", ("cast", 0, "TIMESTAMP WITH TIME ZONE"), "TIMESTAMP")
+    operand = evaluation.Operand((literal.value,), literal.type)
+    found = (evaluation.evaluated(template, (operand,), Timestamp(), 1) or (None,))[0]
+    if found is None:
+        raise DataError(f"{literal.value[:60]!r} isn't a moment", at=at)
+    return Literal(found, Timestamp())
 
 
 def _length(value: Scalar) -> str | None:

@@ -183,6 +183,10 @@ def _anonymous(name: str, node: exp.Anonymous) -> Named:
     match name, node.expressions:
         case (("date_part" | "datepart"), [exp.Literal() as unit, moment]):
             return _part(unit, moment)
+        case "dateadd", [unit, number, moment]:
+            # Redshift's and SQL Server's; the unit may stand without quotes.
+            step = exp.Interval(this=exp.Literal.string("1"), unit=exp.var(unit.name))
+            return "date_add", [moment, exp.Mul(this=step, expression=number)]
         case (("date_sub" | "datesub"), [exp.Literal(is_string=True) as unit, *rest]):
             return name, [exp.Literal.string(unit_named(unit.name) or unit.name), *rest]
         case _:

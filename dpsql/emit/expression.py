@@ -15,6 +15,7 @@ from sqlglot import exp
 from dpsql.emit.call import attempt, emit_call, finite, try_cast
 from dpsql.emit.name import reference
 from dpsql.plan.describe import describe_number
+from dpsql.plan.duration import Duration
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -110,8 +111,12 @@ def emit_literal(value: object, kind: SqlType) -> exp.Expr:
         case int() | Fraction():
             text = describe_number(Fraction(value))
             return exp.cast(exp.Literal.string(text), str(kind), dialect="duckdb")
-        case str() if isinstance(kind, Interval | Uuid):
-            return exp.cast(exp.Literal.string(value), str(kind), dialect="duckdb")
+        case str() if isinstance(kind, Interval):
+            length = Duration.read(value)
+            shown = exp.Literal.string(value if length is None else length.describe())
+            return exp.cast(shown, "INTERVAL", dialect="duckdb")
+        case str() if isinstance(kind, Uuid):
+            return exp.cast(exp.Literal.string(value), "UUID", dialect="duckdb")
         case str():
             return exp.Literal.string(value)
         case dt.datetime():

@@ -23,7 +23,7 @@ from dpsql.plan.expression import (
     Or,
     Scalar,
 )
-from dpsql.schema.type import Interval
+from dpsql.schema.type import Double, Interval
 
 _WORDS = ("like", "ilike", "glob")
 
@@ -34,6 +34,8 @@ def describe(expression: Expression) -> str:
         case Literal(value=str() as text, type=Interval()):
             length = Duration.read(text)
             return f"INTERVAL '{text if length is None else length.describe()}'"
+        case Literal(value=Fraction() as number, type=Double()):
+            return repr(float(number)).removesuffix(".0")
         case Literal(value=value):
             return describe_value(value)
         case Column(name=name):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dpsql.emit.relation import emit_plan
 from dpsql.engine.engine import Engine
 from dpsql.plan.bounded import Cell
@@ -9,14 +11,18 @@ from dpsql.plan.expression import Column
 from dpsql.plan.operator import Aggregate, Limit, Output, Plan, Scan
 from dpsql.release.arrow import rows
 from dpsql.release.public import open_rows
-from dpsql.schema.keys import duplicate_free, verified
+from dpsql.schema.keys import duplicate_free, record_path, verified
 from dpsql.schema.model import Public, Reference, Schema, Table
 
 
 class SourceFacts:
-    """Facts of one version of the data; `engine` runs statements over public tables only."""
+    """Facts of one version of the data.
 
-    def __init__(self, schema: Schema, engine: Engine) -> None:
+    The source is opened when a public table has to be read, or the owner has verified keys: a
+    statement that needs neither is explained without it.
+    """
+
+    def __init__(self, schema: Schema, engine: Callable[[], Engine]) -> None:
         self._schema = schema
         self._engine = engine
         self._owner_verified: frozenset[str] | None = None
@@ -29,17 +35,22 @@ class SourceFacts:
             return False
         if not isinstance(table.ownership, Public):
             if self._owner_verified is None:
-                self._owner_verified = verified(self._schema, self._engine.fingerprint())
+                recorded = record_path(self._schema).exists()
+                self._owner_verified = (
+                    verified(self._schema, self._engine().fingerprint())
+                    if recorded
+                    else frozenset()
+                )
             return table.name in self._owner_verified
         if table.name not in self._public_keys:
-            self._public_keys[table.name] = duplicate_free(self._engine, table.name, table.key)
+            self._public_keys[table.name] = duplicate_free(self._engine(), table.name, table.key)
         return self._public_keys[table.name]
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `at_most`."""
         sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb")
         if sql not in self._rows:
-            self._rows[sql] = rows(open_rows(plan, self._engine.execute(sql)))
+            self._rows[sql] = rows(open_rows(plan, self._engine().execute(sql)))
         found = self._rows[sql]
         return found if len(found) <= at_most else None
 

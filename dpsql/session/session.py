@@ -83,18 +83,24 @@ class Session:
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
     ) -> Prepared:
         """All that is decided before the charge."""
-        self._check_open()
-        self._progress("proving what one unit can change")
-        asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
-        facts = self._source_facts()
-        given, version = grant(self.schema, asked), self._version()
-        return deeply(lambda: prepare(sql, self.schema, facts, given, version, parameters))
+        return self._prepared(sql, epsilon, parameters, self._version)
 
     def explain(
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
     ) -> str:
         """EXPLAIN PRIVACY: the proof and the price of `sql`, free."""
-        return explain(self.prepare(sql, epsilon, parameters), self.schema)
+        # No answer is looked up or stored, so the version of the data doesn't matter.
+        prepared = self._prepared(sql, epsilon, parameters, lambda: "any")
+        return explain(prepared, self.schema)
+
+    def _prepared(
+        self, sql: str, epsilon: object, parameters: Parameters, version: Callable[[], str]
+    ) -> Prepared:
+        self._check_open()
+        self._progress("proving what one unit can change")
+        asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
+        facts, given, of = self._source_facts(), grant(self.schema, asked), version()
+        return deeply(lambda: prepare(sql, self.schema, facts, given, of, parameters))
 
     def balance(self) -> Balance:
         """What the dataset has spent and has left."""
@@ -221,7 +227,7 @@ class Session:
 
     def _source_facts(self) -> SourceFacts:
         if self._facts is None:
-            self._facts = SourceFacts(self.schema, self._source_engine())
+            self._facts = SourceFacts(self.schema, self._source_engine)
         return self._facts
 
     def _source_engine(self) -> DuckDBEngine:

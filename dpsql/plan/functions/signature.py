@@ -60,11 +60,19 @@ def binary(result: Callable[[SqlType, SqlType], SqlType | None]) -> Types:
     def types(arguments: tuple[Expression, ...]) -> Signature | None:
         if len(arguments) != 2:
             return None
-        left, right = (argument.type for argument in arguments)
-        gives = result(left, right)
-        return None if gives is None else Signature((left, right), gives)
+        left, right = arguments
+        gives = result(_beside(left, right), _beside(right, left))
+        return None if gives is None else Signature((left.type, right.type), gives)
 
     return types
+
+
+def _beside(argument: Expression, other: Expression) -> SqlType:
+    """The argument's type; an integer constant takes that of the integer beside it, if it fits."""
+    kind = other.type
+    if isinstance(kind, Integer) and not isinstance(other, Literal) and _fits(argument, kind):
+        return kind
+    return argument.type
 
 
 def doubles(count: int, gives: SqlType | None = None) -> Types:

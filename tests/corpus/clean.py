@@ -1,0 +1,142 @@
+"""Clean databases of a schema: within bounds, keys unique, references sound, few rows per unit."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import yaml
+from grammar.public_rows import PUBLIC
+from grammar.worlds import Row, Rows
+
+from dpsql.privacy.domain import coordinate, day, moment
+from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
+from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
+
+UNITS = 80
+MOST_CHILDREN = {"visits": 3, "tests": 1}
+"""How many rows of a table reference one row; two of most tables."""
+
+TEXTS: dict[str, list[str]] = yaml.safe_load(
+    Path(__file__).with_name("texts.yaml").read_text(encoding="utf-8")
+)
+"""What undeclared texts are made of, by column."""
+
+PUBLIC_ROWS = PUBLIC | {"bi": {"products": [(1, "tools"), (2, "toys"), (3, "tools"), (4, None)]}}
+
+
+def clean_rows(schema: Schema) -> Rows:
+    """Rows of every table of `schema`, always the same."""
+    random = Random(f"clean {schema.dataset}")
+    rows: Rows = dict(PUBLIC_ROWS[schema.dataset])
+    for table in _parents_first(schema):
+        rows[table.name] = list(_rows(table, schema, rows, random))
+    return rows
+
+
+def _parents_first(schema: Schema) -> Iterator[Table]:
+    def depth(table: Table) -> int:
+        own = table.ownership
+        if not isinstance(own, EntityUnit):
+            return 0
+        return len(own.hops) + (table.key != (own.column,))
+
+    private = [t for t in schema.tables.values() if not isinstance(t.ownership, Public)]
+    yield from sorted(private, key=depth)
+
+
+def _rows(table: Table, schema: Schema, rows: Rows, random: Random) -> Iterator[Row]:
+    """As many rows as there are units, or some for each row that is referenced."""
+    own = table.ownership
+    ids = count(1)
+    if not isinstance(own, EntityUnit) or table.key == (own.column,):
+        for _ in range(UNITS):
+            yield tuple(
+                _value(table, column, schema, rows, random, next(ids), {})
+                for column in table.columns.values()
+            )
+        return
+    parent, name, key = _parent(table, schema)
+    place = list(parent.columns).index(key)
+    for row in rows[parent.name]:
+        for _ in range(random.randint(0, MOST_CHILDREN.get(table.name, 2))):
+            number = next(ids)
+            yield tuple(
+                _value(table, column, schema, rows, random, number, {name: row[place]})
+                for column in table.columns.values()
+            )
+
+
+def _parent(table: Table, schema: Schema) -> tuple[Table, str, str]:
+    """The table that a row's chain to its unit leads to, by which column, to which of its own."""
+    own = table.ownership
+    assert isinstance(own, EntityUnit)
+    if own.hops:
+        hop = own.hops[0]
+        return schema.tables[hop.table], hop.column, hop.key
+    kind = schema.units[own.kind]
+    return schema.tables[kind.table], own.column, kind.key
+
+
+def _value(
+    table: Table,
+    column: Column,
+    schema: Schema,
+    rows: Rows,
+    random: Random,
+    number: int,
+    given: dict[str, object],
+) -> object:
+    if column.name in given:
+        return given[column.name]
+    own = table.ownership
+    if column.name in (table.key or ()) or (
+        isinstance(own, EntityUnit) and column.name == own.column
+    ):
+        return f"{column.name} {number}" if isinstance(column.type, Varchar) else number
+    if column.nullable and random.random() < 0.08:
+        return None
+    if column.references is not None:
+        target = schema.tables[column.references.table]
+        place = list(target.columns).index(column.references.column)
+        return random.choice(rows[target.name])[place]
+    return _plain(column, random)
+
+
+def _plain(column: Column, random: Random) -> object:
+    match column.type:
+        case Boolean():
+            return random.random() < 0.6
+        case Varchar():
+            return random.choice(list(column.values or TEXTS[column.name]))
+        case Integer():
+            low, high = _ends(column)
+            return random.randint(int(low), int(high))
+        case Decimal(scale=scale):
+            low, high = _ends(column)
+            cents = random.randint(int(low * 10**scale), int(high * 10**scale))
+            return str(decimal.Decimal(cents).scaleb(-scale))
+        case Double():
+            low, high = _ends(column)
+            return round(random.uniform(float(low), float(high)), 3)
+        case Date():
+            low, high = map(int, _ends(column))
+            return day(random.randint(low, high))
+        case Timestamp():
+            low, high = map(int, _ends(column))
+            return moment(random.randint(low, high))
+        case other:
+            raise TypeError(f"no clean values of type {other}")
+
+
+def _ends(column: Column) -> tuple[Fraction, Fraction]:
+    if column.bounds is None:
+        return Fraction(0), Fraction(9)
+    low, high = (coordinate(bound) for bound in column.bounds)
+    assert low is not None
+    assert high is not None
+    return low, high

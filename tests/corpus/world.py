@@ -1,0 +1,52 @@
+"""A clean database of each fixture, and the schema under limits that don't bind on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import duckdb
+from corpus.clean import clean_rows
+from grammar.compiler import Facts, schema_of
+from grammar.public_rows import create_tables
+
+from dpsql.schema.model import Limits, Public, Schema
+
+ROOMY = Limits(groups=500, rows_per_group=500, rows=500)
+"""No customer of TPC-H at scale 0.01 has more lines."""
+
+
+@dataclass(frozen=True)
+class World:
+    """A database that honours its schema, keys included."""
+
+    schema: Schema
+    connection: duckdb.DuckDBPyConnection
+    facts: Facts
+
+    @classmethod
+    def of(cls, schema: Schema, connection: duckdb.DuckDBPyConnection) -> World:
+        private = (t.name for t in schema.tables.values() if not isinstance(t.ownership, Public))
+        return cls(schema, connection, Facts(schema, connection, frozenset(private)))
+
+
+@cache
+def generated(name: str) -> World:
+    """A generated database; BI tools call its namespace public."""
+    schema = schema_of(name)
+    connection = duckdb.connect(config={"threads": 1})
+    create_tables(connection, schema, clean_rows(schema), "public")
+    connection.execute("SET schema = 'public'")
+    return World.of(schema, connection)
+
+
+@cache
+def tpch(folder: Path) -> World:
+    """TPC-H at scale 0.01."""
+    schema = schema_of("tpch")
+    connection = duckdb.connect(config={"threads": 1})
+    for name in schema.tables:
+        connection.execute(f"CREATE TABLE {name} AS FROM '{folder / name}.parquet'")
+    roomy = {name: replace(table, limits=ROOMY) for name, table in schema.tables.items()}
+    return World.of(replace(schema, tables=roomy), connection)
