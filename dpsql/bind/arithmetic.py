@@ -14,8 +14,9 @@ from dpsql.errors import TypeFault
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Expression, Literal
 from dpsql.plan.functions.evaluation import Operand, evaluated
+from dpsql.plan.functions.signature import converts
 from dpsql.plan.number import arithmetic_type
-from dpsql.schema.type import Date, Double, Interval, Null, Timestamp, Varchar
+from dpsql.schema.type import BIGINT, Date, Double, Interval, Null, Timestamp, Varchar
 
 
 def combined(
@@ -53,6 +54,12 @@ def moved(
             f"{describe(base)} is {base.type}, and an INTERVAL moves a date or a timestamp",
             at=span(node),
             hint=f"write CAST({describe(base)} AS DATE) + INTERVAL '1 day'",
+        )
+    if count is not None and by.whole and not converts(count, BIGINT):
+        raise TypeFault(
+            f"{describe(count)} is {count.type}, and whole units are counted",
+            at=span(node),
+            hint=f"write moment + INTERVAL '{by.duration.describe()}' * {describe(count)}",
         )
     duration = Literal(str(by.duration * sign), Interval())
     values = (base, duration) if count is None else (base, duration, count)

@@ -214,6 +214,13 @@ def _sets(
 
 def _check_distinct(output: AggregateOutput, source: Plan) -> None:
     call = output.call
+    if call.filter is not None:
+        raise Refused(
+            "count(DISTINCT …) with a FILTER has no rule",
+            at=call.at,
+            hint="put the condition into WHERE",
+            note="aggregate_count",
+        )
     tags = identities(source)
     identified = tags.get(call.argument, frozenset()) if isinstance(call.argument, Column) else ()
     if call.function is AggregateFunction.COUNT and any(tag[0] == "unit" for tag in identified):

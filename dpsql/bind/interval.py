@@ -36,10 +36,11 @@ _PARTS = ("year", "month", "day", "hour", "minute", "microsecond")
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """`duration`, or `count` times it."""
+    """`duration`, or `count` times it; `whole` if only an integer can count it."""
 
     duration: Duration
     count: exp.Expr | None = None
+    whole: bool = False
 
 
 def length(node: exp.Expr) -> Length | None:
@@ -64,9 +65,7 @@ def length(node: exp.Expr) -> Length | None:
             if name not in _UNITS or len(arguments) != 1:
                 return None
             found = _times(_UNITS[name], arguments[0])
-            if found.count is None or name in _FRACTIONAL:
-                return found
-            return Length(found.duration, exp.cast(found.count, "BIGINT", dialect="duckdb"))
+            return Length(found.duration, found.count, whole=name not in _FRACTIONAL)
         case _:
             return None
 

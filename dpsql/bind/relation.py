@@ -54,6 +54,7 @@ class From:
     scope: Scope
     sources: list[Plan] = field(default_factory=list)
     places: list[Span | None] = field(default_factory=list)
+    commas: bool = False
     on: list[Expression] = field(default_factory=list)
 
     def bind(self, select: exp.Select) -> None:
@@ -71,13 +72,8 @@ class From:
         for join in select.args.get("joins") or []:
             self._join(join)
 
-    def filtered(self, own: tuple[Expression, ...] | None) -> Plan:
-        """The joined rows that satisfy `own`; join conditions among them become the join's own.
-
-        None asks for the rows before any condition is known, to read columns of.
-        """
-        if own is None:
-            return self.sources[0] if len(self.sources) == 1 else Join(tuple(self.sources), ())
+    def filtered(self, own: tuple[Expression, ...]) -> Plan:
+        """The joined rows that satisfy `own`; join conditions among them become the join's own."""
         if any(is_false(p) for p in own):
             return Nothing(tuple(c for s in self.sources for c in output_columns(s)))
         joining = tuple(p for p in own if self._spans_sources(p))
@@ -181,22 +177,35 @@ class From:
             binder = ExpressionBinder(self.scope, _nothing_special, self.context.parameters)
             self.on += conjuncts(binder.condition(node.args["on"]))
         for name in node.args.get("using") or []:
-            self._using(name, before)
+            self._using(name, before, side)
         if side:
             self._outer(node, side, earlier, conditions)
+        elif not kind and node.args.get("on") is None and not node.args.get("using"):
+            self.commas = True
 
     def _outer(self, node: exp.Join, side: str, earlier: int, conditions: int) -> None:
-        """Replace the sources up to here by one outer join."""
+        """Replace the sources that the condition reads, or all up to here, by an outer join."""
         on = tuple(self.on[conditions:])
-        left = self._inner(earlier, tuple(self.on[:conditions]))
         (right,) = self.sources[earlier:]
+        read = [n for n, s in enumerate(self.sources[:earlier]) if _reads(on, s)]
+        if side == "LEFT" and len(read) == 1:
+            # (a, b) LEFT JOIN c ON b.x = c.x: a's rows multiply both sides alike.
+            place = read[0]
+            left, kept = self.sources[place], tuple(self.on[:conditions])
+        else:
+            if self.commas and side != "LEFT":
+                raise refused(node, f"{side} JOIN after a comma", "write CROSS JOIN instead of ,")
+            place, kept = 0, ()
+            left = self._inner(earlier, tuple(self.on[:conditions]))
+            del self.sources[1:earlier], self.places[1:earlier]
         if side == "RIGHT":
             left, right = right, left
         kind = OuterKind.FULL if side == "FULL" else OuterKind.LEFT
         names = self.scope.qualified
-        self.sources = [outer_join(node, kind, left, right, on, self.context.names, names)]
-        self.places = [span(node)]
-        self.on = []
+        joined = outer_join(node, kind, left, right, on, self.context.names, names)
+        self.sources[place], self.places[place] = joined, span(node)
+        del self.sources[-1], self.places[-1]
+        self.on = list(kept)
 
     def _inner(self, count: int, on: tuple[Expression, ...]) -> Plan:
         """The first `count` sources, joined as far as they have been."""
@@ -206,14 +215,20 @@ class From:
         self._check_units(joined)
         return joined
 
-    def _using(self, name: exp.Expr, before: list[Relation]) -> None:
+    def _using(self, name: exp.Expr, before: list[Relation], side: str) -> None:
+        """Equate a column of both sides; its bare name means that of the side that stays whole."""
         at = span(name)
         left = Scope(before, dict(self.scope.merged)).resolve(name.name, None, at)
         right = Scope(self.scope.relations[len(before) :]).resolve(name.name, None, at)
         binder = ExpressionBinder(self.scope, _nothing_special, self.context.parameters)
         a, b = binder.unify([left, right], [name, name])
         self.on.append(Compare(Comparison.EQUAL, a, b))
-        self.scope.merged[name.name.casefold()] = left
+        if side != "FULL":
+            self.scope.merged[name.name.casefold()] = right if side == "RIGHT" else left
+
+
+def _reads(on: tuple[Expression, ...], source: Plan) -> bool:
+    return bool(columns(*on) & set(output_columns(source)))
 
 
 def find_table(schema: Schema, name: str, at: Span | None) -> Table:

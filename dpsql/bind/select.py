@@ -80,16 +80,11 @@ class _Select:
         where = self._node.args.get("where")
         predicate = None if where is None else self._plain.condition(where.this)
         items = [i for e in self._node.expressions for i in bind_items(e, self._full, self._from)]
-        above = _Above(
-            plan=self._from.filtered(None),
-            items=items,
-            order=self._order(items),
-            condition=self._condition("having"),
-            qualify=self._condition("qualify"),
-        )
+        order = self._order(items)
+        having, qualify = self._condition("having"), self._condition("qualify")
         # Subqueries of the SELECT list are known by now: they stand beside what WHERE reads.
         source, asked = self._correlated(predicate)
-        above.plan = source
+        above = _Above(source, items, order, having, qualify)
         grouping = self._grouping(items)
         if grouping is not None:
             above, asked = self._group(above, grouping, asked)

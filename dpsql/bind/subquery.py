@@ -215,9 +215,9 @@ def _listed(inner: Selected, source: Plan, equal: list[Pair]) -> Plan:
         )
     )
     listed = public_rows(source, asked)
-    if listed is None:
+    if listed is None or listed.or_null:
         return inner.plan
-    known = replace(grouped, listed=listed)
+    known = replace(grouped, listed=listed.plan)
     return bottom_up(lambda plan: known if plan == grouped else plan, inner.plan)
 
 

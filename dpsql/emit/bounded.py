@@ -33,7 +33,7 @@ from dpsql.plan.bounded import (
 )
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery
-from dpsql.stability.lineage import unit
+from dpsql.stability.lineage import has_row_units, unit
 from dpsql.stability.sensitivity import partial_bound, rows_per_group
 
 
@@ -205,9 +205,13 @@ def _limited_groups(clamped: exp.Select, limited: LimitGroups, names: list[str])
             return clamped
         case ByHash(groups=groups):
             columns = [exp.column(name) for name in names]
+            # Every unit keeps groups of its own choice, so that no group loses all its rows. A row
+            # that is a unit has no name but its number, which other rows' being there decides.
+            rows_are_units = has_row_units(limited.source.source.source.source)
+            hashed = columns if rows_are_units else [exp.column("u"), *columns]
             order: list[exp.Expr] = [
                 exp.Anonymous(
-                    this="hash", expressions=[*columns, exp.Parameter(this=exp.Literal.number("1"))]
+                    this="hash", expressions=[*hashed, exp.Parameter(this=exp.Literal.number("1"))]
                 ),
                 *columns,
             ]

@@ -76,10 +76,11 @@ def clamped_term(statistic: Statistic, column: exp.Expr) -> exp.Expr:
             return column
         case Amount(centre=centre):
             kind = _exact_decimal(statistic)
-            low, high, middle = (
+            low, high = (
                 integer(bound) if kind is None else emit_literal(_held(bound, kind), kind)
-                for bound in (statistic.low + centre, statistic.high + centre, centre)
+                for bound in (statistic.low + centre, statistic.high + centre)
             )
+            middle = integer(centre) if kind is None else _exactly(centre, kind)
             clamped = within(exp.case(), column, low, high)
             return clamped if centre == 0 else exp.Sub(this=exp.paren(clamped), expression=middle)
         case missing:
@@ -125,6 +126,13 @@ def _held(steps: int, kind: Decimal) -> Fraction:
     """The nearest value that `kind` can hold: none of its values lies beyond its ends."""
     most = 10**kind.precision - 1
     return Fraction(min(max(steps, -most), most), 10**kind.scale)
+
+
+def _exactly(steps: int, kind: Decimal) -> exp.Expr:
+    """`steps` as a decimal, of a wider type where bounds reach beyond what `kind` can hold."""
+    value = Fraction(steps, 10**kind.scale)
+    holds = abs(steps) < 10**kind.precision
+    return emit_literal(value, kind if holds else Decimal(38, kind.scale))
 
 
 def _only(statistic: Statistic, condition: exp.Expr) -> exp.Expr:

@@ -45,9 +45,10 @@ def key_domains(
         found.append(_checked(KeyDomain(tuple(range(len(keys))), rows)))
     shared = () if found else tuple(p for p, k in enumerate(keys) if _is_public(k, source))
     public = public_rows(source, tuple(keys[p] for p in shared)) if shared else None
-    rows = None if public is None else facts.rows(public, MAX_CELLS)
-    if rows is not None:
-        found.append(_checked(KeyDomain(shared, rows)))
+    rows = None if public is None else facts.rows(public.plan, MAX_CELLS)
+    if public is not None and rows is not None:
+        nulls = ((None,) * len(shared),) if public.or_null else ()
+        found.append(_checked(KeyDomain(shared, tuple(dict.fromkeys((*rows, *nulls))))))
     covered = {place for key_domain in found for place in key_domain.keys}
     for place, key in enumerate(keys):
         if place not in covered:

@@ -7,6 +7,8 @@ all values that expressions of public columns can take: group keys, or what a su
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Expression, conjunction, conjuncts
 from dpsql.plan.operator import (
@@ -24,8 +26,15 @@ from dpsql.plan.tree import columns, rewrite_top_down
 from dpsql.stability.lineage import Visibility, visibility
 
 
-def public_rows(plan: Plan, keys: tuple[Output, ...]) -> Plan | None:
-    """A public plan whose distinct rows list the values of `keys`; None if not all are public."""
+class PublicRows(NamedTuple):
+    """A public plan whose distinct rows list the values of keys; all NULL too, if `or_null`."""
+
+    plan: Plan
+    or_null: bool
+
+
+def public_rows(plan: Plan, keys: tuple[Output, ...]) -> PublicRows | None:
+    """What lists the values of `keys`; None if not all of them read public columns only."""
     wanted = columns(*(key.expression for key in keys))
     predicates: list[Expression] = []
     while True:
@@ -33,6 +42,9 @@ def public_rows(plan: Plan, keys: tuple[Output, ...]) -> Plan | None:
             case Filter(source=source, predicate=predicate):
                 predicates += conjuncts(predicate)
                 plan = source
+            case OuterJoin(kind=OuterKind.LEFT, right=right) if _are_columns(keys, right):
+                # Columns of a public partner, or NULL where there is none.
+                return PublicRows(Aggregate(right, keys, ()), or_null=True)
             case Mark(source=source) | OuterJoin(kind=OuterKind.LEFT, left=source):
                 if not wanted <= set(output_columns(source)):
                     return None
@@ -55,7 +67,13 @@ def public_rows(plan: Plan, keys: tuple[Output, ...]) -> Plan | None:
     if not wanted <= readable:
         return None
     own = tuple(p for p in (*predicates, *plan.on) if columns(p) <= readable)
-    return Aggregate(_connected(sources, own, wanted), keys, ())
+    return PublicRows(Aggregate(_connected(sources, own, wanted), keys, ()), or_null=False)
+
+
+def _are_columns(keys: tuple[Output, ...], right: Plan) -> bool:
+    """Tell that all keys are columns of a public relation, as they are."""
+    found = frozenset[Expression](output_columns(right))
+    return visibility(right) is Visibility.PUBLIC and all(k.expression in found for k in keys)
 
 
 def _connected(

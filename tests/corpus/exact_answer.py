@@ -1,8 +1,8 @@
-"""What a statement answers without noise, over the groups that have rows."""
+"""What a statement answers without noise, over those groups that have rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -16,7 +16,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.emit.relation import emit_plan
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.postprocessing import postprocessing_engine
-from dpsql.plan.operator import Plan, Release, Scan
+from dpsql.plan.operator import Plan, Project, Release, Scan
 from dpsql.release.column import columns
 from dpsql.release.noise import NoisyGroups, privatize
 from dpsql.schema.type import SqlType
@@ -28,9 +28,105 @@ Row = tuple[object, ...]
 
 
 @dataclass(frozen=True)
-class Table:
-    """An answer: DuckDB's or ours."""
+class Answer:
+    """Names, types and rows of an answer; `slack` is how far doubles may be off, by rounding."""
 
     names: tuple[str, ...]
     types: tuple[SqlType, ...]
     rows: list[Row]
+    slack: float
+
+
+def prepared(sql: str, world: World) -> Prepared:
+    """`sql` up to its charge."""
+    return prepare(sql, world.schema, world.facts, grant(world.schema, Fraction(1)), "data")
+
+
+def exact_answer(ready: Prepared, world: World, *, empty_groups: bool = False) -> Answer:
+    """What `ready` answers without noise; enumerated groups without rows are left out or kept."""
+    if ready.releases:
+        table = _finished(ready, world, empty_groups=empty_groups)
+    else:
+        table = world.connection.sql(ready.finish).to_arrow_table()
+    shown = table.select([f"c{c.id}" for c in ready.statement.columns])
+    rows = list(zip(*(column.to_pylist() for column in shown.columns), strict=True))
+    types = tuple(c.type for c in ready.statement.columns)
+    return Answer(ready.statement.names, types, rows, _slack(ready, world))
+
+
+def _finished(ready: Prepared, world: World, *, empty_groups: bool) -> pa.Table:
+    """All that stands above the releases, in an engine that has nothing else."""
+    tables: dict[str, pa.Table] = {}
+    for release in ready.releases:
+        tables[release.name] = _released(release, world, tables, empty_groups=empty_groups)
+    for name in _public_tables(ready.plan):
+        tables[name] = world.connection.sql(f'FROM "{name}"').to_arrow_table()
+    return _finisher().execute(ready.finish, (), tables).table
+
+
+def _released(
+    release: PreparedRelease, world: World, earlier: Mapping[str, pa.Table], *, empty_groups: bool
+) -> pa.Table:
+    step = release.step
+    count = len(step.bounded.terms.statistics)
+    measurement = replace(
+        step.measurement,
+        mechanisms=(Exact(),) * count,
+        threshold=1 if empty_groups and step.bounded.selection is not None else None,
+    )
+    for name, table in domain_tables(step.query).items():
+        world.connection.register(name, table)
+    for name in step.reads:
+        world.connection.register(name, earlier[name])
+    raw = pa.table({})
+    if count:
+        salts = ["1"] if step.query.salted else None
+        raw = world.connection.sql(step.query.sql, params=salts).to_arrow_table()
+    # With a selection, the groups of an answer are those that were found.
+    bounded = step.bounded
+    if count and step.bounded.terms.keys and not empty_groups:
+        bounded = replace(bounded, selection=bounded.selection or 0)
+    groups = privatize(raw, bounded, step.query, measurement, SeededRandomness("exact"))
+    if not count and not empty_groups:
+        groups = _present(groups, release, world)
+    return columns(step.bounded, groups)
+
+
+def _present(groups: NoisyGroups, release: PreparedRelease, world: World) -> NoisyGroups:
+    """The listed keys that rows have, where nothing is counted that would tell."""
+    keys = release.step.bounded.terms.keys
+    shown = Project(release.step.bounded.terms.source, keys)
+    names = ", ".join(f"c{key.column.id}" for key in keys)
+    sql = f"SELECT DISTINCT {names} FROM ({emit_plan(shown, {}).sql(dialect='duckdb')})"
+    found = set(world.connection.sql(sql).fetchall())
+    return replace(groups, keys=tuple(cell for cell in groups.keys if cell in found))
+
+
+def _public_tables(plan: Plan) -> set[str]:
+    """Those that are read above the releases."""
+    if isinstance(plan, Release):
+        return set()
+    if isinstance(plan, Scan):
+        return {plan.table.name}
+    return {name for source in sources(plan) for name in _public_tables(source)}
+
+
+def _slack(ready: Prepared, world: World) -> float:
+    """Rows × grid step, for the statistics that are rounded to a grid."""
+    steps = [
+        statistic.step
+        for release in ready.releases
+        for statistic in release.step.bounded.terms.statistics
+        if statistic.step.denominator & (statistic.step.denominator - 1) == 0
+        and statistic.step != 1
+    ]
+    rows = max(
+        world.connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
+        for name in world.schema.tables
+    )
+    return float(rows * max(steps, default=Fraction(0)))
+
+
+@cache
+def _finisher() -> DuckDBEngine:
+    return postprocessing_engine()

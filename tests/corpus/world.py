@@ -13,7 +13,10 @@ from grammar.public_rows import create_tables
 
 from dpsql.schema.model import Limits, Public, Schema
 
-ROOMY = Limits(groups=500, rows_per_group=500, rows=500)
+ROOMY = Limits(groups=100, rows_per_group=100, rows=100)
+"""No generated unit has more rows."""
+
+TPCH_ROOMY = Limits(groups=500, rows_per_group=500, rows=500)
 """No customer of TPC-H at scale 0.01 has more lines."""
 
 
@@ -34,7 +37,7 @@ class World:
 @cache
 def generated(name: str) -> World:
     """A generated database; BI tools call its namespace public."""
-    schema = schema_of(name)
+    schema = _roomy(schema_of(name), ROOMY)
     connection = duckdb.connect(config={"threads": 1})
     create_tables(connection, schema, clean_rows(schema), "public")
     connection.execute("SET schema = 'public'")
@@ -44,9 +47,13 @@ def generated(name: str) -> World:
 @cache
 def tpch(folder: Path) -> World:
     """TPC-H at scale 0.01."""
-    schema = schema_of("tpch")
+    schema = _roomy(schema_of("tpch"), TPCH_ROOMY)
     connection = duckdb.connect(config={"threads": 1})
     for name in schema.tables:
         connection.execute(f"CREATE TABLE {name} AS FROM '{folder / name}.parquet'")
-    roomy = {name: replace(table, limits=ROOMY) for name, table in schema.tables.items()}
-    return World.of(replace(schema, tables=roomy), connection)
+    return World.of(schema, connection)
+
+
+def _roomy(schema: Schema, limits: Limits) -> Schema:
+    tables = {name: replace(table, limits=limits) for name, table in schema.tables.items()}
+    return replace(schema, tables=tables)
