@@ -31,8 +31,8 @@ def emit_call(call: Call, arguments: list[exp.Expr]) -> exp.Expr:
     rendered = _rendered(
         call.function,
         [
-            _bare(operand, argument) if place in entry.constants else argument
-            for place, (argument, operand) in enumerate(zip(arguments, call.arguments, strict=True))
+            _bare(operand, argument) if _typed_beside(call, place) else argument
+            for place, (operand, argument) in enumerate(zip(call.arguments, arguments, strict=True))
         ],
     )
     match entry.total:
@@ -70,8 +70,17 @@ def try_cast(expression: exp.Expr, target: SqlType) -> exp.Expr:
     )
 
 
+def _typed_beside(call: Call, place: int) -> bool:
+    """DuckDB reads a plain number there in the type that it has in `call`."""
+    if place in FUNCTIONS[call.function].constants:
+        return True
+    others = [a for p, a in enumerate(call.arguments) if p != place]
+    kind = call.arguments[place].type
+    return len(others) == 1 and others[0].type == kind and not isinstance(others[0], Literal)
+
+
 def _bare(operand: Expression, rendered: exp.Expr) -> exp.Expr:
-    """A constant number that the function takes in one type only needs no cast to it."""
+    """A constant integer without a cast to its type."""
     match operand:
         case Literal(value=int() as number, type=Integer()):
             digits = exp.Literal.number(abs(number))

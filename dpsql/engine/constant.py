@@ -39,6 +39,10 @@ class Undefined(ValueError):
     """The call has no value for some of its arguments."""
 
 
+class Unanswered(Undefined):
+    """There is no such call of these types."""
+
+
 def evaluate(call: Template, arguments: Sequence[Argument], rows: int) -> list[str | None]:
     """The call's values as text, row by row of the arguments; raises Undefined if one has none."""
     order = "row"
@@ -61,6 +65,8 @@ def evaluate(call: Template, arguments: Sequence[Argument], rows: int) -> list[s
             .order(order)
             .fetchall()
         )
+    except (duckdb.BinderException, duckdb.CatalogException) as error:
+        raise Unanswered(call[0]) from error
     except duckdb.Error as error:
         raise Undefined(call[0]) from error
     finally:

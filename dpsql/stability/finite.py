@@ -35,7 +35,7 @@ from dpsql.plan.functions.bound import MOST_VALUES, listed
 from dpsql.plan.functions.evaluation import Operand, cast, evaluated
 from dpsql.plan.tree import columns
 from dpsql.privacy.domain import Domain, of_values
-from dpsql.schema.type import Boolean, SqlType
+from dpsql.schema.type import Boolean, Integer, SqlType
 from dpsql.stability.narrowing import Known
 
 MOST_ROWS = 20_000
@@ -92,8 +92,18 @@ def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Doma
     if dense and all(d.values is None or len(d.values) == 1 for d in domains):
         return known
     template = (expression.op.value, 0, 1)
-    operands = expression.left, expression.right
-    return _product(template, operands, domains, expression.type) or known
+    return _product(template, _operands(expression), domains, expression.type) or known
+
+
+def _operands(expression: Arithmetic) -> tuple[Expression, ...]:
+    """The operands; DuckDB reads an integer constant in the type of the integer beside it."""
+    kind = expression.type
+    return tuple(
+        Literal(operand.value, kind)
+        if isinstance(operand, Literal) and isinstance(kind, Integer)
+        else operand
+        for operand in (expression.left, expression.right)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -133,8 +143,9 @@ def _values(expression: Expression, given: Given, rows: int) -> Values | None:
             return (value,) * rows
         case Column(id=number):
             return given[number]
-        case Arithmetic(op=operator, left=left, right=right):
-            return _computed((operator.value, 0, 1), (left, right), expression.type, given, rows)
+        case Arithmetic(op=operator):
+            template = (operator.value, 0, 1)
+            return _computed(template, _operands(expression), expression.type, given, rows)
         case Compare(op=comparison, left=left, right=right):
             name = _NAMES.get(comparison, comparison.value)
             return _computed((name, 0, 1), (left, right), Boolean(), given, rows)
@@ -157,8 +168,9 @@ def _values(expression: Expression, given: Given, rows: int) -> Values | None:
             values = _values(operand, given, rows)
             return None if values is None else cast(values, operand.type, target)
         case Call(function=function, arguments=arguments):
-            template = FUNCTIONS[function].template(len(arguments))
-            return _computed(template, arguments, expression.type, given, rows)
+            entry = FUNCTIONS[function]
+            called = entry.template(len(arguments))
+            return _computed(called, arguments, expression.type, given, rows)
         case missing:
             assert_never(missing)
 

@@ -60,13 +60,14 @@ def public_rows(plan: Plan, keys: tuple[Output, ...]) -> PublicRows | None:
                 plan = source
             case _:
                 break
-    if not isinstance(plan, Join) or not wanted:
+    if not wanted:
         return None
-    sources = tuple(s for s in plan.sources if visibility(s) is Visibility.PUBLIC)
+    joined, on = (plan.sources, plan.on) if isinstance(plan, Join) else ((plan,), ())
+    sources = tuple(s for s in joined if visibility(s) is Visibility.PUBLIC)
     readable = frozenset(c for s in sources for c in output_columns(s))
     if not wanted <= readable:
         return None
-    own = tuple(p for p in (*predicates, *plan.on) if columns(p) <= readable)
+    own = tuple(p for p in (*predicates, *on) if columns(p) <= readable)
     return PublicRows(Aggregate(_connected(sources, own, wanted), keys, ()), or_null=False)
 
 

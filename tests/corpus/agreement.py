@@ -12,16 +12,45 @@ RELATIVE = 1e-9
 Row = tuple[object, ...]
 
 
-def disagreement(ours: Sequence[Row], theirs: Sequence[Row], slack: float, *, order: bool) -> str:
-    """What differs, in words; empty if nothing does. Without `order` rows are compared as a bag."""
+def disagreement(
+    ours: Sequence[Row],
+    theirs: Sequence[Row],
+    slack: float,
+    *,
+    order: bool,
+    nothing: bool = False,
+) -> str:
+    """What differs, in words; empty if nothing does.
+
+    Without `order` rows are compared as a bag. `nothing` lets a number stand where DuckDB has NULL.
+    """
     if len(ours) != len(theirs):
-        return f"{len(ours)} rows, DuckDB has {len(theirs)}: {_sample(ours, theirs)}"
-    if not order:
+        return f"{len(ours)} rows, DuckDB has {len(theirs)}: {list(ours)[:4]}, {list(theirs)[:4]}"
+    if nothing:
+        ours = _in_order_of(theirs, ours, slack)
+    elif not order:
         ours, theirs = sorted(ours, key=_place), sorted(theirs, key=_place)
     for a, b in zip(ours, theirs, strict=True):
-        if not all(_equal(x, y, slack) for x, y in zip(a, b, strict=True)):
+        if not _alike(a, b, slack, nothing=nothing):
             return f"{a} where DuckDB has {b}"
     return ""
+
+
+def _in_order_of(theirs: Sequence[Row], ours: Sequence[Row], slack: float) -> list[Row]:
+    """`ours` with each row in the place of its like, the others last."""
+    waiting, found = list(ours), []
+    for row in theirs:
+        like = next((w for w in waiting if _alike(w, row, slack, nothing=True)), waiting[0])
+        waiting.remove(like)
+        found.append(like)
+    return found
+
+
+def _alike(a: Row, b: Row, slack: float, *, nothing: bool) -> bool:
+    return all(
+        _equal(x, y, slack) or (nothing and y is None and isinstance(x, int | float | Decimal))
+        for x, y in zip(a, b, strict=True)
+    )
 
 
 def _equal(a: object, b: object, slack: float) -> bool:
@@ -56,6 +85,3 @@ def _part(value: object) -> tuple[int, object]:
         case _:
             return (4, str(value))
 
-
-def _sample(ours: Sequence[Row], theirs: Sequence[Row]) -> str:
-    return f"{list(ours)[:4]} and {list(theirs)[:4]}"

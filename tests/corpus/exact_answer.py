@@ -42,10 +42,10 @@ def prepared(sql: str, world: World) -> Prepared:
     return prepare(sql, world.schema, world.facts, grant(world.schema, Fraction(1)), "data")
 
 
-def exact_answer(ready: Prepared, world: World, *, empty_groups: bool = False) -> Answer:
-    """What `ready` answers without noise; enumerated groups without rows are left out or kept."""
+def exact_answer(ready: Prepared, world: World) -> Answer:
+    """What `ready` answers without noise; enumerated groups without rows are left out."""
     if ready.releases:
-        table = _finished(ready, world, empty_groups=empty_groups)
+        table = _finished(ready, world)
     else:
         table = world.connection.sql(ready.finish).to_arrow_table()
     shown = table.select([f"c{c.id}" for c in ready.statement.columns])
@@ -54,11 +54,19 @@ def exact_answer(ready: Prepared, world: World, *, empty_groups: bool = False) -
     return Answer(ready.statement.names, types, rows, _slack(ready, world))
 
 
-def _finished(ready: Prepared, world: World, *, empty_groups: bool) -> pa.Table:
-    """All that stands above the releases, in an engine that has nothing else."""
+def released_tables(
+    ready: Prepared, world: World, *, empty_groups: bool = False
+) -> dict[str, pa.Table]:
+    """The releases without noise, by name."""
     tables: dict[str, pa.Table] = {}
     for release in ready.releases:
         tables[release.name] = _released(release, world, tables, empty_groups=empty_groups)
+    return tables
+
+
+def _finished(ready: Prepared, world: World) -> pa.Table:
+    """All that stands above the releases, in an engine that has nothing else."""
+    tables = released_tables(ready, world)
     for name in _public_tables(ready.plan):
         tables[name] = world.connection.sql(f'FROM "{name}"').to_arrow_table()
     return _finisher().execute(ready.finish, (), tables).table

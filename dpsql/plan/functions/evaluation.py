@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from dpsql.engine.constant import Argument, Template, Undefined, evaluate
+from dpsql.engine.constant import Argument, Template, Unanswered, Undefined, evaluate
 from dpsql.plan.describe import describe_number
 from dpsql.plan.expression import Scalar
 from dpsql.schema.type import (
@@ -96,6 +96,8 @@ def _total(
 ) -> list[str | None]:
     try:
         return evaluate(call, arguments, rows)
+    except Unanswered:
+        raise
     except Undefined:
         left[0] -= 1
         if left[0] < 0:

@@ -61,8 +61,9 @@ def binary(result: Callable[[SqlType, SqlType], SqlType | None]) -> Types:
         if len(arguments) != 2:
             return None
         left, right = arguments
-        gives = result(_beside(left, right), _beside(right, left))
-        return None if gives is None else Signature((left.type, right.type), gives)
+        kinds = _beside(left, right), _beside(right, left)
+        gives = result(*kinds)
+        return None if gives is None else Signature(kinds, gives)
 
     return types
 

@@ -1,0 +1,115 @@
+"""Without noise and with limits that don't bind, answers are DuckDB's own, over clean data.
+
+Compared are the groups that have rows: enumerated groups without any are left out before HAVING,
+ORDER BY, windows and joins see them, and a second test says what they hold when they are there.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import sqlglot
+from corpus import world
+from corpus.agreement import disagreement
+from corpus.classes import LISTS_INDIVIDUALS, classes
+from corpus.deviation import documented, marks
+from corpus.exact_answer import exact_answer, prepared, released_tables
+from corpus.statement import Statement, analytic, noted, tpch, written
+from corpus.world import World
+
+from dpsql.plan.bounded import Linear
+
+KNOWN_MARKS = {*documented(), "bug"}
+
+
+def accepted() -> Iterator[Statement]:
+    """Every query of the corpora that is answered."""
+    yield from noted()
+    yield from (s for number, s in tpch().items() if number not in LISTS_INDIVIDUALS)
+    yield from (s for number, s in analytic().items() if not classes()[number].sqlstate)
+    yield from written()
+
+
+def parameters() -> Iterator[object]:
+    for statement in accepted():
+        bug = pytest.mark.xfail(strict=True, reason="a bug, to be fixed")
+        yield pytest.param(
+            statement, id=statement.name, marks=[bug] if "bug" in statement.marks else []
+        )
+
+
+@pytest.fixture
+def data(statement: Statement, request: pytest.FixtureRequest) -> World:
+    if statement.schema != "tpch":
+        return world.generated(statement.schema)
+    folder: Path = request.getfixturevalue("tpch_folder")
+    return world.tpch(folder)
+
+
+def test_the_corpora_are_large() -> None:
+    assert len({(s.schema, s.sql) for s in accepted()}) >= 300
+    assert all(marks(s) <= KNOWN_MARKS for s in accepted())
+
+
+@pytest.mark.parametrize("statement", parameters())
+def test_an_answer_without_noise_is_duckdbs(statement: Statement, data: World) -> None:
+    known = marks(statement)
+    if "raises" in known or "clock" in known:
+        pytest.skip("DuckDB has no such answer")
+    ours = exact_answer(prepared(statement.sql, data), data)
+    theirs = data.connection.sql(statement.sql).fetchall()
+    ordered = sqlglot.parse_one(statement.sql, dialect="duckdb").args.get("order") is not None
+    assert not disagreement(
+        ours.rows,
+        theirs,
+        ours.slack,
+        order=ordered and "ties" not in known,
+        nothing="nothing" in known,
+    )
+
+
+@pytest.mark.parametrize("statement", parameters())
+def test_columns_are_named_and_typed_as_duckdb_does(statement: Statement, data: World) -> None:
+    if marks(statement) & {"raises", "clock"}:
+        pytest.skip("DuckDB has no such answer")
+    ready = prepared(statement.sql, data)
+    theirs = data.connection.sql(f"DESCRIBE {statement.sql}").fetchall()
+    assert [str(c.type) for c in ready.statement.columns] == [row[1] for row in theirs]
+    assert [*map(_spelled, ready.statement.names)] == [_spelled(row[0]) for row in theirs]
+
+
+@pytest.mark.parametrize("statement", parameters())
+def test_groups_without_rows_appear_and_hold_nothing(statement: Statement, data: World) -> None:
+    ready = prepared(statement.sql, data)
+    full = released_tables(ready, data, empty_groups=True)
+    found = released_tables(ready, data)
+    for release in ready.releases:
+        bounded = release.step.bounded
+        names = [f"c{key.column.id}" for key in bounded.terms.keys]
+        if not names:
+            continue
+        sums = [f"c{o.column.id}" for o in bounded.outputs if isinstance(o.formula, Linear)]
+        groups = _by_key(found[release.name], names, sums)
+        every = _by_key(full[release.name], names, sums)
+        assert {key: row for key, row in every.items() if key in groups} == groups
+        assert not any(any(row) for key, row in every.items() if key not in groups)
+        if bounded.selection is None:
+            assert len(every) == math.prod(len(d.cells) for d in bounded.terms.domains)
+
+
+def _by_key(table: pa.Table, names: list[str], sums: list[str]) -> dict[tuple[object, ...], object]:
+    keys = list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
+    rows = [tuple(row[name] for name in sums) for row in table.select(sums).to_pylist()]
+    assert len(set(keys)) == len(keys)
+    return dict(zip(keys, rows or [()] * len(keys), strict=True))
+
+
+def _spelled(name: str) -> str:
+    """An expression without an alias is called by its text; DuckDB prints its own tree's."""
+    text = re.sub(r"\s|\"|ELSE NULL", "", name).replace("count_star()", "count(*)")
+    return re.sub(r"[()]", "", text).casefold()

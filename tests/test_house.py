@@ -1,0 +1,62 @@
+"""The house keeps its own rules: tables of modules, notes that show every operator, small files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from dpsql.plan.bounded import GroupLimit, Term
+from dpsql.plan.operator import AggregateFunction, Plan, SetKind
+from grammar.notes import NOTES
+
+PACKAGE = Path(__file__).parent.parent / "dpsql"
+PACKAGES = sorted(p.parent for p in PACKAGE.rglob("__init__.py") if p.parent != PACKAGE)
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+PRIVATE_ONLY = {AggregateFunction.MIN, AggregateFunction.MAX}
+"""Refused of private rows; notes show them over released ones."""
+
+
+def notes() -> str:
+    return "\n".join(note.read_text(encoding="utf-8") for note in NOTES.glob("*.md"))
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_a_package_lists_its_modules(package: Path) -> None:
+    head = (package / "__init__.py").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| (\w+) +\|", head, re.MULTILINE)) - {"module"}
+    modules = {p.stem for p in package.glob("*.py") if not p.stem.startswith("__")}
+    packages = {p.parent.name for p in package.glob("*/__init__.py")}
+    assert listed == modules | packages
+
+
+@pytest.mark.parametrize("operator", get_args(Plan), ids=lambda operator: operator.__name__)
+def test_a_note_shows_every_operator(operator: type) -> None:
+    assert re.search(rf"^ *{operator.__name__}\(", notes(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("function", list(AggregateFunction), ids=lambda function: function.value)
+def test_a_note_shows_every_aggregate(function: AggregateFunction) -> None:
+    assert f"{function.value}(" in notes()
+
+
+@pytest.mark.parametrize("kind", list(SetKind), ids=lambda kind: kind.value)
+def test_a_note_shows_every_set_operation(kind: SetKind) -> None:
+    assert f"SetOperation({kind.value})" in notes() or f" {kind.value} SELECT" in notes()
+
+
+def test_notes_show_every_limit_and_term() -> None:
+    shown = {"ByHash": "by keyed hash", "ByDomain": "all there are", "ByUnit": "determines the keys"}
+    assert {limit.__name__ for limit in get_args(GroupLimit)} == set(shown)
+    terms = {"Ones": "rows = ", "Present": "rows with ", "Amount": " less ", "Presence": "units = "}
+    assert {term.__name__ for term in get_args(Term)} == set(terms)
+    for text in (*shown.values(), *terms.values()):
+        assert text in notes()
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_file_is_one_concept(file: Path) -> None:
+    lines = file.read_text(encoding="utf-8").count("\n")
+    assert lines <= 300, f"{file.name} has {lines} lines: cut it where the concept ends"
