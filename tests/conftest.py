@@ -58,3 +58,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite what grammar_notes/ claim; a changed distance is then a reviewed diff",
     )
+    parser.addoption(
+        "--update-readme",
+        action="store_true",
+        help="rewrite the README's table of TPC-H",
+    )

@@ -1,15 +1,34 @@
 """SQL text → logical plan, by allow-list: what has no rule here is refused before data are read.
 
-| module     | what it binds                                                        |
-| ---------- | -------------------------------------------------------------------- |
-| parse      | text → one syntax tree, within limits; places of its nodes            |
-| statement  | the whole statement: bind(), and what kind of statement it is         |
-| select     | SELECT: grouping, the frontier, HAVING, ORDER BY, LIMIT               |
-| relation   | FROM: tables, joins, proofs that joined rows share their unit         |
-| expression | scalar expressions, with their types                                  |
-| aggregate  | aggregate calls                                                       |
-| scope      | names → columns                                                       |
-| literal    | constants                                                             |
-| coercion   | DuckDB's rules for the types of operators                             |
-| allow      | which parts of a syntax node may be present                           |
+| module      | what it binds                                                        |
+| ----------- | -------------------------------------------------------------------- |
+| statement   | the whole statement: bind()                                           |
+| parse       | text → one syntax tree, within limits; places of its nodes            |
+| placeholder | `?` numbered by its place in the text                                 |
+| parameter   | values given beside the text, as typed constants                      |
+| context     | what is known around a query: schema, ids, CTEs, the query outside    |
+| query       | WITH, SELECT and set operations, in any nesting                       |
+| select      | SELECT, clause by clause                                              |
+| item        | the SELECT list and its columns' names                                |
+| relation    | FROM: tables, derived tables, CTEs, joins                             |
+| ownership   | proofs that joined private rows share their unit                      |
+| grouping    | grouping sets, and the frontier between private and released rows     |
+| group_key   | the keys that GROUP BY names                                          |
+| aggregate   | aggregate calls                                                       |
+| window      | window functions                                                      |
+| subquery    | EXISTS, IN and scalar subqueries                                      |
+| ordering    | ORDER BY and LIMIT                                                    |
+| expression  | scalar expressions, with their types                                  |
+| call        | calls of scalar functions                                             |
+| shape       | which syntax nodes are calls, and of which functions                  |
+| arithmetic  | numbers, moments and lengths of time under + - * /                    |
+| interval    | constant lengths of time                                              |
+| convert     | casts                                                                 |
+| coercion    | DuckDB's rules for the types of operators                             |
+| literal     | constants                                                             |
+| clock       | the moment that now() means                                           |
+| fold        | conditions that the text itself decides                               |
+| scope       | names → columns                                                       |
+| name        | column ids                                                            |
+| allow       | which parts of a syntax node may be present                           |
 """

@@ -125,6 +125,30 @@ class Aggregates:
         )
 
 
+def has_aggregate(node: exp.Expr) -> bool:
+    """An aggregate of this SELECT, not of a subquery's, nor one used as a window function."""
+    if isinstance(node, exp.Select | exp.SetOperation):
+        return False
+    if isinstance(node, exp.Window):
+        parts = [node.args.get("order"), *(node.args.get("partition_by") or [])]
+        inner = list(node.this.iter_expressions())
+        return any(has_aggregate(part) for part in [*parts, *inner] if part is not None)
+    if isinstance(node, exp.AggFunc):
+        return True
+    return any(has_aggregate(child) for child in node.iter_expressions())
+
+
+def no_aggregate(node: exp.Expr) -> Expression | None:
+    """Refuse an aggregate where rows are chosen or grouped."""
+    if isinstance(node, exp.AggFunc | exp.Filter | exp.Window):
+        raise GroupingFault(
+            "an aggregate or window function can't stand in WHERE or GROUP BY",
+            at=span(node),
+            hint="put a condition on an aggregate into HAVING, on a window into QUALIFY",
+        )
+    return None
+
+
 def _no_aggregate(node: exp.Expr) -> Expression | None:
     if isinstance(node, exp.AggFunc | exp.Filter):
         raise GroupingFault(

@@ -16,7 +16,8 @@ from dpsql.bind.convert import convert
 from dpsql.bind.interval import Length, length
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
-from dpsql.errors import BadParameter, DataError, TooComplex, TypeFault
+from dpsql.bind.size import Sizes
+from dpsql.errors import BadParameter, DataError, TypeFault
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
     And,
@@ -67,9 +68,6 @@ _ARITHMETIC: dict[type[exp.Expr], ArithmeticOperator] = {
 }
 
 
-MOST_EXPRESSIONS = 100_000
-"""How many expressions one SELECT may be made of."""
-
 _ZONED = ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")
 
 _NO_PARAMETERS: Mapping[str, Literal] = MappingProxyType({})
@@ -84,18 +82,13 @@ class ExpressionBinder:
         self._scope = scope
         self._special = special
         self._parameters = parameters
-        self._bound = 0
+        self._sizes = Sizes()
 
-    def bind(self, node: exp.Expr) -> Expression:  # noqa: C901, PLR0911, PLR0912
+    def bind(self, node: exp.Expr) -> Expression:
         """The typed expression that `node` is."""
-        self._bound += 1
-        if self._bound > MOST_EXPRESSIONS:
-            # BETWEEN and COALESCE read an operand twice: nested, they grow without end.
-            raise TooComplex(
-                "the expressions grow too large",
-                at=span(node),
-                hint="nest fewer BETWEEN, COALESCE and NULLIF",
-            )
+        return self._sizes.checked(self._bind(node), node)
+
+    def _bind(self, node: exp.Expr) -> Expression:  # noqa: C901, PLR0911, PLR0912
         found = self._special(node)
         if found is not None:
             return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from sqlglot import exp
 
@@ -11,10 +10,10 @@ from dpsql.bind.aggregate import Aggregates
 from dpsql.bind.allow import only
 from dpsql.bind.context import Context
 from dpsql.bind.expression import ExpressionBinder
-from dpsql.bind.item import Item, named_item, ordinal_item
-from dpsql.bind.parse import span
+from dpsql.bind.group_key import SETS, KeyReader, Keys
+from dpsql.bind.item import Item
 from dpsql.bind.window import Windows
-from dpsql.errors import GroupingFault, Refused, Span, TooComplex, UnknownColumn
+from dpsql.errors import Refused, Span
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Column,
@@ -37,12 +36,6 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.tree import columns
 from dpsql.stability.lineage import Visibility, identities, visibility
-
-MAX_SETS = 64
-
-_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
-
-Keys = dict[Expression, Span | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +63,11 @@ class Grouping:
         sets: list[tuple[int, ...]] | None = None
         if group is not None:
             only(group, "expressions", "all")
-            reader = _Reader(items, binder, held, found)
+            reader = KeyReader(items, binder, held, found)
             if group.args.get("all"):
                 found |= {i.expression: i.at for i in items if not columns(i.expression) & held}
-            plain = tuple(reader.place(k) for k in group.expressions if not isinstance(k, _SETS))
-            sets = reader.sets([k for k in group.expressions if isinstance(k, _SETS)], plain)
+            plain = tuple(reader.place(k) for k in group.expressions if not isinstance(k, SETS))
+            sets = reader.sets([k for k in group.expressions if isinstance(k, SETS)], plain)
         listed = [(key, at) for key, at in found.items()]
         return cls(
             tuple(key for key, _ in listed),
@@ -231,70 +224,6 @@ def _check_distinct(output: AggregateOutput, source: Plan) -> None:
         hint="count the distinct units, or group by the column",
         note="aggregate_count",
     )
-
-
-@dataclass(slots=True)
-class _Reader:
-    """Reads the keys of a GROUP BY clause into `found`, each once."""
-
-    items: list[Item]
-    binder: ExpressionBinder
-    held: set[Column]
-    found: Keys
-
-    def place(self, node: exp.Expr) -> int:
-        """The place of one key among all of the clause's."""
-        key = self._key(node)
-        if columns(key) & self.held:
-            raise GroupingFault("an aggregate can't be grouped by", at=span(node))
-        self.found.setdefault(key, span(node))
-        return list(self.found).index(key)
-
-    def sets(self, clauses: list[exp.Expr], plain: tuple[int, ...]) -> list[tuple[int, ...]] | None:
-        """Every grouping set, each with the plain keys; None where there are only plain ones."""
-        if not clauses:
-            return None
-        found = [plain]
-        for clause in clauses:
-            found = [(*before, *more) for before in found for more in self._expanded(clause)]
-            if len(found) > MAX_SETS:
-                raise TooComplex(f"more than {MAX_SETS} grouping sets", at=span(clause))
-        return list(dict.fromkeys(tuple(dict.fromkeys(places)) for places in found))
-
-    def _expanded(self, clause: exp.Expr) -> list[tuple[int, ...]]:
-        """The sets of one clause: prefixes of a ROLLUP, subsets of a CUBE, or as listed."""
-        only(clause, "expressions")
-        parts = [self._tuple(part) for part in clause.expressions]
-        match clause:
-            case exp.Rollup():
-                chosen = [parts[:n] for n in range(len(parts), -1, -1)]
-            case exp.Cube():
-                if 2 ** len(parts) > MAX_SETS:
-                    raise TooComplex(f"more than {MAX_SETS} grouping sets", at=span(clause))
-                sizes = range(len(parts), -1, -1)
-                chosen = [list(c) for n in sizes for c in combinations(parts, n)]
-            case _:
-                return parts
-        return [tuple(place for part in group for place in part) for group in chosen]
-
-    def _tuple(self, node: exp.Expr) -> tuple[int, ...]:
-        if isinstance(node, exp.Tuple):
-            return tuple(self.place(part) for part in node.expressions)
-        if isinstance(node, exp.Paren):
-            node = node.this
-        return (self.place(node),)
-
-    def _key(self, node: exp.Expr) -> Expression:
-        """An ordinal, a column in scope, or an alias of the SELECT list, in this order."""
-        if isinstance(node, exp.Literal) and not node.is_string:
-            return ordinal_item(node, self.items).expression
-        item = named_item(node, self.items)
-        if item is None:
-            return self.binder.bind(node)
-        try:
-            return self.binder.bind(node)
-        except UnknownColumn:
-            return item.expression
 
 
 def _key_name(key: Expression, items: list[Item]) -> str:

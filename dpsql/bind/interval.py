@@ -50,7 +50,7 @@ def length(node: exp.Expr) -> Length | None:
             only(node, "this")
             return length(node.this)
         case exp.Interval():
-            only(node, "this", "unit")
+            only(node, "this", "unit", "fraction_in_string")
             return _interval(node)
         case exp.Neg():
             found = length(node.this)
@@ -96,8 +96,11 @@ def _interval(node: exp.Interval) -> Length:
             raise _unreadable(node)
         if not isinstance(count, exp.Literal):
             return _times(one, count)
-        # INTERVAL '1.5' DAY is one day, and INTERVAL '1.5 days' is thirty-six hours.
-        found = one * int(count.this) if count.this.lstrip("-").isdigit() else None
+        if node.args.get("fraction_in_string"):
+            # INTERVAL '1.5 days' is thirty-six hours, and INTERVAL '1.5' DAY is one day.
+            found = read(f"{count.this} {unit.name}")
+        else:
+            found = one * int(count.this) if count.this.lstrip("-").isdigit() else None
     if found is None:
         raise _unreadable(node)
     return Length(found)

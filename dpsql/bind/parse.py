@@ -14,6 +14,7 @@ from dpsql.errors import Refused, Span, SyntaxFault, TooComplex
 MAX_CHARACTERS = 64 * 1024
 MAX_TOKENS = 10_000
 MAX_DEPTH = 60
+MAX_OPERATORS = 400
 
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
@@ -70,6 +71,7 @@ def parse_query(sql: str, clock: Clock = utc) -> exp.Query:
             "several statements in one request", at=span(trees[1]), hint="send them one at a time"
         )
     tree = trees[0]
+    _check_depth(tree)
     if not isinstance(tree, exp.Query):
         raise Refused(
             f"only queries are answered, not {_first_word(text)}",
@@ -78,6 +80,21 @@ def parse_query(sql: str, clock: Clock = utc) -> exp.Query:
             note="refused_statements",
         )
     return frozen(tree, clock)
+
+
+def _check_depth(tree: exp.Expr) -> None:
+    """Refuse chains such as 1 + 1 + 1 …, which nest without parentheses; AND and OR are read flat."""
+    waiting = [(tree, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > MAX_OPERATORS:
+            raise TooComplex(
+                f"operators nest deeper than {MAX_OPERATORS} levels",
+                at=span(node),
+                hint="split the expression, or compute parts of it in a subquery",
+            )
+        flat = isinstance(node, exp.Connector | exp.SetOperation | exp.Paren)
+        waiting += [(child, depth + (not flat)) for child in node.iter_expressions()]
 
 
 def span(node: exp.Expr) -> Span | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dpsql.bind.aggregate import Aggregates
+from dpsql.bind.aggregate import Aggregates, has_aggregate, no_aggregate
 from dpsql.bind.allow import only, refused
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
@@ -98,7 +98,7 @@ class _Select:
             if found is not None:
                 return found
             if not aggregates:
-                return _no_aggregate(node)
+                return no_aggregate(node)
             window = self._windows.bind(node, binder)
             return window if window is not None else self._aggregates.bind(node)
 
@@ -109,7 +109,7 @@ class _Select:
         if self._node.args.get("group") or self._node.args.get("having"):
             return True
         clauses = [*self._node.expressions, self._node.args.get("order")]
-        return any(_has_aggregate(clause) for clause in clauses if clause is not None)
+        return any(has_aggregate(clause) for clause in clauses if clause is not None)
 
     def _condition(self, clause: str) -> Expression | None:
         node = self._node.args.get(clause)
@@ -289,27 +289,4 @@ def _inner_side(condition: Expression, outer: set[Column]) -> Expression | None:
     ):
         if not columns(inner) & outer and columns(asking) <= outer:
             return inner
-    return None
-
-
-def _has_aggregate(node: exp.Expr) -> bool:
-    """An aggregate of this SELECT, not of a subquery's, nor one used as a window function."""
-    if isinstance(node, exp.Select | exp.SetOperation):
-        return False
-    if isinstance(node, exp.Window):
-        parts = [node.args.get("order"), *(node.args.get("partition_by") or [])]
-        inner = list(node.this.iter_expressions())
-        return any(_has_aggregate(part) for part in [*parts, *inner] if part is not None)
-    if isinstance(node, exp.AggFunc):
-        return True
-    return any(_has_aggregate(child) for child in node.iter_expressions())
-
-
-def _no_aggregate(node: exp.Expr) -> Expression | None:
-    if isinstance(node, exp.AggFunc | exp.Filter | exp.Window):
-        raise GroupingFault(
-            "an aggregate or window function can't stand in WHERE or GROUP BY",
-            at=span(node),
-            hint="put a condition on an aggregate into HAVING, on a window into QUALIFY",
-        )
     return None

@@ -4,6 +4,10 @@
 | ---------- | ------------------------------------------------------------------- |
 | name       | identifiers: every column is c<id>, every schema name is quoted      |
 | expression | scalar expressions in total form: nothing on private rows can raise  |
+| call       | scalar functions in total form                                       |
 | relation   | operators as SELECTs; the unit comes along in every private one      |
+| join       | tables and joins: private rows meet where their units agree          |
+| aggregate  | exact aggregates and window functions                                |
+| term       | what each row counts for, clamped, and summed                        |
 | bounded    | a bounded release: terms, partials, clamps, limits, totals           |
 """

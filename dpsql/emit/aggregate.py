@@ -87,7 +87,9 @@ def _sum_of_unit(call: AggregateCall, argument: Expression) -> exp.Expr:
     if call.function is AggregateFunction.SUM:
         return total
     count = _filtered(_called("count", narrow.copy(), distinct=False), call)
-    return exp.Div(this=exp.paren(total), expression=exp.Nullif(this=count, expression=integer(0)))
+    return exp.Div(
+        this=exp.Paren(this=total), expression=exp.Nullif(this=count, expression=integer(0))
+    )
 
 
 def _called(name: str, argument: exp.Expr, *, distinct: bool) -> exp.Expr:

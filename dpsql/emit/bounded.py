@@ -180,7 +180,7 @@ def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> 
     rows = rows_per_group(limited)
     total = exp.column(f"s{number}")
     scaled = exp.IntDiv(
-        this=exp.paren(exp.Mul(this=total.copy(), expression=integer(rows))),
+        this=exp.Paren(this=exp.Mul(this=total.copy(), expression=integer(rows))),
         expression=exp.column("n"),
     )
     many = exp.GT(this=exp.column("n"), expression=integer(rows))

@@ -84,7 +84,7 @@ def _bare(operand: Expression, rendered: exp.Expr) -> exp.Expr:
     match operand:
         case Literal(value=int() as number, type=Integer()):
             digits = exp.Literal.number(abs(number))
-            return exp.paren(exp.Neg(this=digits)) if number < 0 else digits
+            return exp.Paren(this=exp.Neg(this=digits)) if number < 0 else digits
         case _:
             return rendered
 
@@ -92,19 +92,19 @@ def _bare(operand: Expression, rendered: exp.Expr) -> exp.Expr:
 def _rendered(name: str, arguments: list[exp.Expr]) -> exp.Expr:
     if name in _INFIX:
         left, right = arguments
-        return exp.paren(_INFIX[name](this=left, expression=right))
+        return exp.Paren(this=_INFIX[name](this=left, expression=right))
     match name:
         case "~":
-            return exp.paren(exp.BitwiseNot(this=arguments[0]))
+            return exp.Paren(this=exp.BitwiseNot(this=arguments[0]))
         case "date_add":
             base, length, *times = arguments
             by = exp.Mul(this=length, expression=times[0]) if times else length
-            return exp.paren(exp.Add(this=base, expression=by))
+            return exp.Paren(this=exp.Add(this=base, expression=by))
         case "strptime":
             return exp.Anonymous(this="try_strptime", expressions=arguments)
         case "to_timestamp":
             microseconds = exp.Mul(this=arguments[0], expression=exp.Literal.number("1000000"))
-            whole = exp.cast(exp.paren(microseconds), "BIGINT", dialect="duckdb")
+            whole = exp.cast(exp.Paren(this=microseconds), "BIGINT", dialect="duckdb")
             return exp.Anonymous(this="make_timestamp", expressions=[whole])
         case _:
             return exp.Anonymous(this=name, expressions=arguments)

@@ -63,22 +63,24 @@ def emit_expression(expression: Expression) -> exp.Expr:
             return reference(expression)
         case Arithmetic():
             rendered = _strict(expression)
-            return attempt(rendered) if _can_overflow(expression) else exp.paren(rendered)
+            return attempt(rendered) if _can_overflow(expression) else exp.Paren(this=rendered)
         case Compare(op=op, left=left, right=right):
-            return exp.paren(
-                _COMPARISONS[op](this=emit_expression(left), expression=emit_expression(right))
+            return exp.Paren(
+                this=_COMPARISONS[op](this=emit_expression(left), expression=emit_expression(right))
             )
         case And(operands=operands):
-            return exp.paren(exp.and_(*map(emit_expression, operands), copy=False))
+            return exp.Paren(this=exp.and_(*map(emit_expression, operands), copy=False))
         case Or(operands=operands):
-            return exp.paren(exp.or_(*map(emit_expression, operands), copy=False))
+            return exp.Paren(this=exp.or_(*map(emit_expression, operands), copy=False))
         case Not(operand=operand):
-            return exp.paren(exp.Not(this=emit_expression(operand)))
+            return exp.Paren(this=exp.Not(this=emit_expression(operand)))
         case IsNull(operand=operand):
-            return exp.paren(exp.Is(this=emit_expression(operand), expression=exp.null()))
+            return exp.Paren(this=exp.Is(this=emit_expression(operand), expression=exp.null()))
         case InList(operand=operand, values=values):
-            return exp.paren(
-                exp.In(this=emit_expression(operand), expressions=[*map(emit_expression, values)])
+            return exp.Paren(
+                this=exp.In(
+                    this=emit_expression(operand), expressions=[*map(emit_expression, values)]
+                )
             )
         case Case(branches=branches, otherwise=otherwise):
             case_when = exp.case()
@@ -144,9 +146,9 @@ def _strict(expression: Expression) -> exp.Expr:
         return emit_expression(expression)
     left, right = _strict(expression.left), _strict(expression.right)
     if isinstance(expression.left, Arithmetic):
-        left = exp.paren(left)
+        left = exp.Paren(this=left)
     if isinstance(expression.right, Arithmetic):
-        right = exp.paren(right)
+        right = exp.Paren(this=right)
     if expression.op is ArithmeticOperator.DIVIDE:
         # 1 / 0 is infinite, 0 / 0 is NaN; neither is a value.
         if not isinstance(expression.right, Column | Literal):
@@ -177,5 +179,5 @@ def _integer_of(value: int) -> SqlType:
 def _number(text: str) -> exp.Expr:
     """A numeric literal; a minus sign is an operator in SQL, so it is kept in parentheses."""
     if text.startswith("-"):
-        return exp.paren(exp.Neg(this=exp.Literal.number(text[1:])))
+        return exp.Paren(this=exp.Neg(this=exp.Literal.number(text[1:])))
     return exp.Literal.number(text)

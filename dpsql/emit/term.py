@@ -82,7 +82,9 @@ def clamped_term(statistic: Statistic, column: exp.Expr) -> exp.Expr:
             )
             middle = integer(centre) if kind is None else _exactly(centre, kind)
             clamped = within(exp.case(), column, low, high)
-            return clamped if centre == 0 else exp.Sub(this=exp.paren(clamped), expression=middle)
+            return (
+                clamped if centre == 0 else exp.Sub(this=exp.Paren(this=clamped), expression=middle)
+            )
         case missing:
             assert_never(missing)
 

@@ -5,6 +5,7 @@
 | engine         | what any engine offers to the layers above                                |
 | source         | where the rows are, as a small value that crosses processes               |
 | duckdb         | the engine on DuckDB: open, lock, run, interrupt                          |
+| constant       | what the engine makes of constants, without any data                      |
 | postprocessing | the same without a source, for what is computed from released tables      |
 | raw            | the sealed result: only `release` looks inside                            |
 | lockdown       | the settings that shut the host out and fix the meaning of SQL            |

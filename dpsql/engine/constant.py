@@ -12,13 +12,12 @@ from typing import Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
-from duckdb import ColumnExpression, ConstantExpression, Expression, FunctionExpression
+from sqlglot import exp
 
 from dpsql.engine.lockdown import lock, prepare
 
-_CAST: Final = "cast"
-_CONSTANT: Final = "constant"
-_TEXT: Final = duckdb.sqltype("VARCHAR")
+_TABLE: Final = "arguments"
+_ROW: Final = "row_number"
 
 
 class Argument(NamedTuple):
@@ -45,48 +44,53 @@ class Unanswered(Undefined):
 
 def evaluate(call: Template, arguments: Sequence[Argument], rows: int) -> list[str | None]:
     """The call's values as text, row by row of the arguments; raises Undefined if one has none."""
-    order = "row"
-    table: dict[str, pa.Array] = {order: pa.array(range(rows), pa.int64())}
-    columns: list[Expression] = []
+    table: dict[str, pa.Array] = {_ROW: pa.array(range(rows), pa.int64())}
+    values: list[exp.Expr] = []
     for place, argument in enumerate(arguments):
         texts = set(argument.texts)
         if len(texts) == 1:
             # A pattern or a number of digits has to be a constant.
-            column = ConstantExpression(texts.pop())
+            values.append(_constant(texts.pop(), argument.type))
         else:
             table[f"a{place}"] = pa.array(argument.texts, pa.string())
-            column = ColumnExpression(f"a{place}")
-        columns.append(column.cast(duckdb.sqltype(argument.type)))
+            values.append(_cast(exp.column(f"a{place}"), argument.type))
+    asked = exp.select(_cast(_built(call, values), "VARCHAR")).from_(_TABLE).order_by(_ROW)
     cursor = _Databases.current().cursor()
     try:
-        found = (
-            cursor.from_arrow(pa.table(table))
-            .select(ColumnExpression(order), _built(call, columns).cast(_TEXT))
-            .order(order)
-            .fetchall()
-        )
+        cursor.register(_TABLE, pa.table(table))
+        found = cursor.execute(asked.sql(dialect="duckdb")).fetchall()
     except (duckdb.BinderException, duckdb.CatalogException) as error:
         raise Unanswered(call[0]) from error
     except duckdb.Error as error:
         raise Undefined(call[0]) from error
     finally:
         cursor.close()
-    return [text for _, text in found]
+    return [text for (text,) in found]
 
 
-def _built(part: Template | str | int, columns: list[Expression]) -> Expression:
+def _built(part: Template | str | int, values: list[exp.Expr]) -> exp.Expr:
     if isinstance(part, int):
-        return columns[part]
+        return values[part].copy()
     if isinstance(part, str):
         raise TypeError(f"{part} is no argument")
     name, *rest = part
-    if name == _CAST:
-        operand, target = rest
-        return _built(operand, columns).cast(duckdb.sqltype(str(target)))
-    if name == _CONSTANT:
-        text, target = rest
-        return ConstantExpression(text).cast(duckdb.sqltype(str(target)))
-    return FunctionExpression(str(name), *(_built(each, columns) for each in rest))
+    match name, rest:
+        case "cast", [operand, target]:
+            return _cast(_built(operand, values), str(target))
+        case "constant", [str(text), target]:
+            return _constant(text, str(target))
+        case _:
+            # Operators are functions whose names are quoted.
+            called = exp.to_identifier(str(name), quoted=True)
+            return exp.Anonymous(this=called, expressions=[_built(each, values) for each in rest])
+
+
+def _constant(text: str | None, kind: str) -> exp.Expr:
+    return _cast(exp.null() if text is None else exp.Literal.string(text), kind)
+
+
+def _cast(value: exp.Expr, kind: str) -> exp.Expr:
+    return exp.Cast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
 
 
 class _Databases:

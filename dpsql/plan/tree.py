@@ -41,6 +41,11 @@ def subexpressions(expression: Expression) -> Iterator[Expression]:
     yield expression
 
 
+def operands(expression: Expression) -> Iterator[Expression]:
+    """The largest parts of `expression` that are expressions."""
+    return _children(expression, _EXPRESSION)
+
+
 def columns(*expressions: Expression | None) -> frozenset[Column]:
     """The columns that any of `expressions` reads."""
     return frozenset(

@@ -6,6 +6,7 @@
 | distance            | how far apart neighbouring databases can push an operator's output     |
 | loss                | what a measurement costs: ε, (ε, δ) or (ρ, δ)                          |
 | conversion          | ρ to (ε, δ) and back, rounded against ourselves                        |
+| rounding            | exact enclosures, rounded against ourselves                             |
 | noise_split         | how one loss is shared by the statistics of a release                  |
 | partition_selection | thresholds on noisy unit counts                                        |
 | mechanisms          | randomise integers; exact samplers                                     |

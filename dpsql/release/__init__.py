@@ -7,6 +7,5 @@
 | noise     | raw totals → noisy integers, over all cells, sorted by key             |
 | column    | noisy integers → typed columns                                         |
 | arrow     | SQL types and values as Arrow's                                        |
-| released  | a released table and what it cost, per column                          |
-| public    | exact rows of public tables                                            |
+| public    | opening rows that are nobody's secret                                  |
 """

@@ -5,6 +5,7 @@
 | session  | one analyst's use of one dataset, the pipeline on one screen           |
 | grant    | ε asked for → loss in the ledger's currency; the ledger's terms        |
 | prepared | a statement bound, bounded, emitted and calibrated: all but run        |
+| deep     | room for deep statements                                              |
 | fact     | public facts, from verified keys and public tables                     |
 | answer   | what an analyst gets: a table, and what it cost                        |
 | explain  | EXPLAIN PRIVACY, without touching private data                         |

@@ -6,6 +6,9 @@
 | dependency  | what the unit determines; is there one row per unit                  |
 | domain      | values of every expression: interval, finite set, NULL               |
 | narrowing   | domains after a predicate                                            |
+| finite      | expressions over columns of few values, computed                     |
+| public_part | the public rows that private ones can meet: keys to be listed         |
 | distance    | stability of each operator: distance out, given distance in          |
 | sensitivity | of a bounded release: groups and integers per group that can change  |
+| chain       | a release's operators as text, each with its distance                 |
 """

@@ -49,7 +49,7 @@ from dpsql.plan.operator import (
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
-from dpsql.stability.finite import applied, combined, enumerated
+from dpsql.stability.finite import applied, combined, converted, enumerated
 from dpsql.stability.lineage import private_scans
 from dpsql.stability.narrowing import Known, narrow
 
@@ -245,11 +245,8 @@ def _cast(before: Domain, source: SqlType, target: SqlType) -> Domain:
     if isinstance(source, Boolean) and isinstance(target, Integer):
         return Domain(Interval(Fraction(0), Fraction(1)), (0, 1), before.nullable)
     bounds = None if before.bounds is None else _converted(before.bounds, source, target)
-    if bounds is None:
-        return Domain(nullable=True)
-    nullable = before.nullable or not _fits(bounds, target)
-    keeps_values = isinstance(source, Integer) and isinstance(target, Integer | Decimal)
-    return Domain(bounds, before.values if keeps_values else None, nullable)
+    nullable = before.nullable or bounds is None or not _fits(bounds, target)
+    return converted(before, source, target, Domain(bounds, nullable=nullable))
 
 
 def _converted(bounds: Interval, source: SqlType, target: SqlType) -> Interval | None:

@@ -33,13 +33,19 @@ from dpsql.plan.expression import (
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.bound import MOST_VALUES, listed
 from dpsql.plan.functions.evaluation import Operand, cast, evaluated
-from dpsql.plan.tree import columns
+from dpsql.plan.tree import columns, subexpressions
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.type import Boolean, Integer, SqlType
 from dpsql.stability.narrowing import Known
 
 MOST_ROWS = 20_000
 """Combinations of columns' values that an expression is computed for."""
+
+MOST_PAIRS = 1_000
+"""Pairs of operands' values that are combined: a chain of sums combines them at each step."""
+
+MOST_PARTS = 40
+"""Operators, columns and constants of an expression that is computed: each costs a statement."""
 
 Values = tuple[Scalar, ...]
 Given = Mapping[int, Values]
@@ -50,6 +56,8 @@ _NAMES = {Comparison.UNEQUAL: "!="}
 
 def enumerated(expression: Expression, domains: Mapping[Known, Domain]) -> Domain | None:
     """All that `expression` may be, if its columns have few values; None if they haven't."""
+    if sum(1 for _ in itertools.islice(subexpressions(expression), MOST_PARTS + 1)) > MOST_PARTS:
+        return None
     read = sorted(columns(expression), key=lambda column: column.id)
     known = tuple(domains.get(column.id) for column in read)
     if not read or None in known:
@@ -80,7 +88,8 @@ def applied(call: Call, domains: tuple[Domain, ...]) -> Domain:
     known = entry.domain(entry.applied(call, domains))
     if known.values is not None:
         return known
-    return _product(entry.template(len(domains)), call.arguments, domains, call.type) or known
+    template = entry.template(len(domains))
+    return _product(template, call.arguments, domains, call.type, MOST_VALUES) or known
 
 
 def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Domain) -> Domain:
@@ -92,7 +101,18 @@ def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Doma
     if dense and all(d.values is None or len(d.values) == 1 for d in domains):
         return known
     template = (expression.op.value, 0, 1)
-    return _product(template, _operands(expression), domains, expression.type) or known
+    return _product(template, _operands(expression), domains, expression.type, MOST_PAIRS) or known
+
+
+def converted(before: Domain, source: SqlType, target: SqlType, known: Domain) -> Domain:
+    """What a cast makes of values, `known` to lie in bounds."""
+    if before.values is None or len(before.values) > MOST_VALUES:
+        return known
+    values = cast(before.values, source, target)
+    if values is None:
+        return known
+    found = _among(values)
+    return found.as_nullable() if before.nullable else found
 
 
 def _operands(expression: Arithmetic) -> tuple[Expression, ...]:
@@ -112,6 +132,7 @@ def _product(
     operands: tuple[Expression, ...],
     domains: tuple[Domain, ...],
     kind: SqlType,
+    most: int,
 ) -> Domain | None:
     """Every value of the call over all combinations of its operands' values, if they are few."""
     if all(domain.values is None for domain in domains):
@@ -119,7 +140,7 @@ def _product(
     lists: list[Values] = []
     rows = 1
     for operand, domain in zip(operands, domains, strict=True):
-        values = listed(domain, operand.type, MOST_VALUES // rows)
+        values = listed(domain, operand.type, most // rows)
         if not values:
             return None
         rows *= len(values)

@@ -125,7 +125,8 @@ def _intersect(before: Domain, found: Domain) -> Domain:
     kept = before.as_not_null()
     if found.values is not None:
         if before.values is not None:
-            values = tuple(v for v in before.values if v in set(found.values))
+            wanted = set(found.values)
+            values = tuple(v for v in before.values if v in wanted)
         else:
             values = tuple(v for v in found.values if _inside(v, before.bounds))
         return of_values(values, nullable=False) if values else kept

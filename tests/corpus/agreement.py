@@ -40,7 +40,9 @@ def _in_order_of(theirs: Sequence[Row], ours: Sequence[Row], slack: float) -> li
     """`ours` with each row in the place of its like, the others last."""
     waiting, found = list(ours), []
     for row in theirs:
-        like = next((w for w in waiting if _alike(w, row, slack, nothing=True)), waiting[0])
+        exact = (w for w in waiting if _alike(w, row, slack, nothing=False))
+        loose = (w for w in waiting if _alike(w, row, slack, nothing=True))
+        like = next(exact, None) or next(loose, waiting[0])
         waiting.remove(like)
         found.append(like)
     return found
@@ -48,9 +50,13 @@ def _in_order_of(theirs: Sequence[Row], ours: Sequence[Row], slack: float) -> li
 
 def _alike(a: Row, b: Row, slack: float, *, nothing: bool) -> bool:
     return all(
-        _equal(x, y, slack) or (nothing and y is None and isinstance(x, int | float | Decimal))
+        _equal(x, y, slack) or (nothing and y is None and _is_number(x))
         for x, y in zip(a, b, strict=True)
     )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def _equal(a: object, b: object, slack: float) -> bool:

@@ -129,7 +129,7 @@ def _slack(ready: Prepared, world: World) -> float:
         and statistic.step != 1
     ]
     rows = max(
-        world.connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
+        world.connection.execute(f'SELECT count(*) FROM "{name}"').fetchall()[0][0]
         for name in world.schema.tables
     )
     return float(rows * max(steps, default=Fraction(0)))

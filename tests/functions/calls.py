@@ -46,13 +46,23 @@ TYPES: tuple[SqlType, ...] = (
     Uuid(),
 )
 
-FEWER = tuple(
-    kind
-    for kind in TYPES
-    if str(kind) not in {"SMALLINT", "BIGINT", "USMALLINT", "UHUGEINT", "UINTEGER", "UTINYINT"}
-    and kind not in {Decimal(4, 1), Decimal(18, 0), Decimal(38, 10)}
+FEWER: tuple[SqlType, ...] = (
+    Boolean(),
+    Integer(8),
+    Integer(32),
+    Integer(128),
+    Integer(64, signed=False),
+    Double(32),
+    Double(64),
+    Decimal(18, 3),
+    Varchar(),
+    Date(),
+    Timestamp(),
 )
-"""The types of columns that come together: all pairs of numbers have a test of their own."""
+"""The types of two columns together: all pairs of numbers have a test of their own."""
+
+FEWEST: tuple[SqlType, ...] = (Integer(32), Double(64), Varchar(), Date(), Timestamp())
+"""The types of three columns together."""
 
 # Other arities and forms of a function, beside the usage that its entry shows.
 MORE: dict[str, tuple[str, ...]] = {
@@ -179,7 +189,8 @@ def cases(name: str) -> tuple[Case, ...]:
 def _cases(entry: Function, sql: str) -> Iterator[Case]:
     tree = parse_one(sql, dialect="duckdb")
     names = sorted({column.name for column in tree.find_all(exp.Column)})
-    for kinds in itertools.product(TYPES if len(names) < 2 else FEWER, repeat=len(names)):
+    among = (TYPES, TYPES, FEWER, FEWEST)[len(names)]
+    for kinds in itertools.product(among, repeat=len(names)):
         try:
             expression, columns = bind(tree, dict(zip(names, kinds, strict=True)))
         except (TypeFault, DataError, Refused):

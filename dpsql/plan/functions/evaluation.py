@@ -23,8 +23,10 @@ from dpsql.schema.type import (
     Decimal,
     Double,
     Integer,
+    Null,
     SqlType,
     Timestamp,
+    Varchar,
 )
 
 MOST_FAILURES = 64
@@ -61,6 +63,9 @@ def raises(call: Template, operands: tuple[Operand, ...]) -> bool:
 
 def cast(values: tuple[Scalar, ...], source: SqlType, target: SqlType) -> tuple[Scalar, ...] | None:
     """`TRY_CAST` of each of `values`."""
+    if isinstance(source, Null) or isinstance(target, Null):
+        # All values are NULL, which is NULL of any type.
+        return values
     template = ("cast", 0, str(target))
     return evaluated(template, (Operand(values, source),), target, len(values))
 
@@ -86,9 +91,13 @@ def as_text(value: Scalar, kind: SqlType) -> str | None:
 
 def _arguments(operands: tuple[Operand, ...]) -> list[Argument]:
     return [
-        Argument([as_text(value, operand.type) for value in operand.values], str(operand.type))
+        Argument([as_text(value, operand.type) for value in operand.values], _name(operand.type))
         for operand in operands
     ]
+
+
+def _name(kind: SqlType) -> str:
+    return str(Varchar() if isinstance(kind, Null) else kind)
 
 
 def _total(

@@ -1,0 +1,87 @@
+"""The keys that a GROUP BY clause names, and its grouping sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+from sqlglot import exp
+
+from dpsql.bind.allow import only
+from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.item import Item, named_item, ordinal_item
+from dpsql.bind.parse import span
+from dpsql.errors import GroupingFault, Span, TooComplex, UnknownColumn
+from dpsql.plan.expression import Column, Expression
+from dpsql.plan.tree import columns
+
+MAX_SETS = 64
+
+SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
+Keys = dict[Expression, Span | None]
+"""Each key once, in order, and where it stands."""
+
+
+@dataclass(slots=True)
+class KeyReader:
+    """Reads the keys of a GROUP BY clause into `found`, each once."""
+
+    items: list[Item]
+    binder: ExpressionBinder
+    held: set[Column]
+    found: Keys
+
+    def place(self, node: exp.Expr) -> int:
+        """The place of one key among all of the clause's."""
+        key = self._key(node)
+        if columns(key) & self.held:
+            raise GroupingFault("an aggregate can't be grouped by", at=span(node))
+        self.found.setdefault(key, span(node))
+        return list(self.found).index(key)
+
+    def sets(self, clauses: list[exp.Expr], plain: tuple[int, ...]) -> list[tuple[int, ...]] | None:
+        """Every grouping set, each with the plain keys; None where there are only plain ones."""
+        if not clauses:
+            return None
+        found = [plain]
+        for clause in clauses:
+            found = [(*before, *more) for before in found for more in self._expanded(clause)]
+            if len(found) > MAX_SETS:
+                raise TooComplex(f"more than {MAX_SETS} grouping sets", at=span(clause))
+        return list(dict.fromkeys(tuple(dict.fromkeys(places)) for places in found))
+
+    def _expanded(self, clause: exp.Expr) -> list[tuple[int, ...]]:
+        """The sets of one clause: prefixes of a ROLLUP, subsets of a CUBE, or as listed."""
+        only(clause, "expressions")
+        parts = [self._tuple(part) for part in clause.expressions]
+        match clause:
+            case exp.Rollup():
+                chosen = [parts[:n] for n in range(len(parts), -1, -1)]
+            case exp.Cube():
+                if 2 ** len(parts) > MAX_SETS:
+                    raise TooComplex(f"more than {MAX_SETS} grouping sets", at=span(clause))
+                sizes = range(len(parts), -1, -1)
+                chosen = [list(c) for n in sizes for c in combinations(parts, n)]
+            case _:
+                return parts
+        return [tuple(place for part in group for place in part) for group in chosen]
+
+    def _tuple(self, node: exp.Expr) -> tuple[int, ...]:
+        if isinstance(node, exp.Tuple):
+            return tuple(self.place(part) for part in node.expressions)
+        if isinstance(node, exp.Paren):
+            node = node.this
+        return (self.place(node),)
+
+    def _key(self, node: exp.Expr) -> Expression:
+        """An ordinal, a column in scope, or an alias of the SELECT list, in this order."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            return ordinal_item(node, self.items).expression
+        item = named_item(node, self.items)
+        if item is None:
+            return self.binder.bind(node)
+        try:
+            return self.binder.bind(node)
+        except UnknownColumn:
+            return item.expression

@@ -1,0 +1,81 @@
+"""The neighbour search over generated queries: what one unit changes stays within what is derived.
+
+A case is a query, a random database and all its neighbours. Seeds are fixed: nothing fails by chance.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from fuzz.query import query
+from grammar.compiler import prepared, schema_of
+from grammar.public_rows import PUBLIC
+from grammar.search import Pair, Search, attack, search
+
+from dpsql.errors import Error
+from dpsql.session.prepared import Prepared
+
+CHUNK = 10
+ORDINARY = int(os.environ.get("DPSQL_CASES", "300"))
+LONG = int(os.environ.get("DPSQL_CASES", "2000"))
+POOLS = 8
+"""Sets of random databases, half of them with keys that hold."""
+
+PRIVATE = frozenset(name for name in schema_of("clinic").tables if name not in PUBLIC["clinic"])
+
+
+@pytest.mark.parametrize("chunk", range(-(-ORDINARY // CHUNK)))
+def test_no_neighbour_changes_more_than_derived(chunk: int) -> None:
+    _attack(Random(f"ordinary {chunk}"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(-(-LONG // CHUNK)))
+def test_no_neighbour_changes_more_than_derived_at_length(chunk: int) -> None:
+    _attack(Random(f"long {chunk}"))
+
+
+def test_most_generated_queries_are_accepted() -> None:
+    random = Random("acceptance")
+    tried = [_accepted(query(random), frozenset()) for _ in range(200)]
+    assert sum(ready is not None for ready in tried) > 100
+
+
+def _attack(random: Random) -> None:
+    """As many cases as a chunk has, each of one database of a pool."""
+    seed = random.randrange(POOLS)
+    verified = PRIVATE if seed % 2 else frozenset()
+    found = search("clinic", verified, seed)
+    worlds = list(_worlds(found))
+    for sql, ready in _queries(random, verified):
+        attack(ready, random.choice(worlds), sql)
+
+
+def _queries(random: Random, verified: frozenset[str]) -> Iterator[tuple[str, Prepared]]:
+    count = 0
+    while count < CHUNK:
+        sql = query(random)
+        ready = _accepted(sql, verified)
+        if ready is not None and ready.releases:
+            count += 1
+            yield sql, ready
+
+
+def _accepted(sql: str, verified: frozenset[str]) -> Prepared | None:
+    """`sql` prepared; None if it is refused, which only an error of ours may do."""
+    try:
+        return prepared(sql, "clinic", verified)
+    except Error:
+        return None
+
+
+def _worlds(found: Search) -> Iterator[Search]:
+    """Each database of a search with its own neighbours."""
+    by_database: dict[str, list[Pair]] = {}
+    for pair in found.pairs:
+        by_database.setdefault(pair.full, []).append(pair)
+    for pairs in by_database.values():
+        yield Search(found.connection, tuple(pairs))
