@@ -6,6 +6,7 @@ import datetime as dt
 
 from sqlglot import exp
 
+from dpsql.bind.allow import refused
 from dpsql.bind.convert import convert
 from dpsql.bind.parse import span
 from dpsql.bind.shape import Named, shaped
@@ -22,6 +23,8 @@ from dpsql.schema.type import Date, SqlType, Timestamp, Varchar
 def function_call(node: exp.Expr) -> Named | None:
     """The scalar function that `node` calls, and its arguments; None if it is no call."""
     found = shaped(node)
+    if isinstance(node, exp.Collate | exp.Array | exp.Struct):
+        raise refused(node)
     if found is None and isinstance(node, exp.Func):
         raise unknown_function(node)
     return found

@@ -12,7 +12,7 @@ from dpsql.bind.allow import only, refused
 from dpsql.bind.arithmetic import combined, midnights, moved, seconds_between
 from dpsql.bind.call import bind_call, function_call, registered
 from dpsql.bind.coercion import adapted, common_type, is_comparable, is_number
-from dpsql.bind.convert import convert
+from dpsql.bind.convert import castable, convert
 from dpsql.bind.interval import Length, length
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
@@ -250,10 +250,11 @@ class ExpressionBinder:
         kind = common_type(adapted(typed)) if typed else Varchar()
         if kind is None or not is_comparable(kind):
             names = " and ".join(str(e.type) for e in bound)
+            target = bound[-1].type if castable(bound[0].type, bound[-1].type) else Varchar()
             raise TypeFault(
                 f"values of types {names} don't mix",
                 at=span(nodes[0]),
-                hint=f"convert one of them: CAST({describe(bound[0])} AS {bound[-1].type})",
+                hint=f"convert one of them: CAST({describe(bound[0])} AS {target})",
             )
         return [convert(e, kind, node) for e, node in zip(bound, nodes, strict=True)]
 

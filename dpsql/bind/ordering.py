@@ -9,7 +9,7 @@ from dpsql.bind.context import Selected
 from dpsql.bind.literal import number
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, SyntaxFault, UnknownColumn
-from dpsql.plan.expression import Column
+from dpsql.plan.expression import Column, Literal
 from dpsql.plan.operator import Limit, Nothing, Plan, Sort, SortKey
 from dpsql.stability.lineage import Visibility, visibility
 
@@ -35,7 +35,9 @@ def sorted_rows(plan: Plan, keys: tuple[SortKey, ...], clause: exp.Expr) -> Plan
     """`plan` in order; of two private rows, which is first depends on there being the other."""
     if visibility(plan) is Visibility.PRIVATE:
         raise private_order(clause)
-    return Sort(plan, keys) if keys else plan
+    # All rows agree on a constant, and DuckDB refuses to sort by a text.
+    told = tuple(key for key in keys if not isinstance(key.expression, Literal))
+    return Sort(plan, told) if told else plan
 
 
 def row_limit(node: exp.Expr, selected: Selected) -> Selected:

@@ -7,45 +7,10 @@ from functools import cache
 from random import Random
 
 from corpus.statement import analytic, noted, tpch, written
+from fuzz.odd import IDENTIFIERS, LITERALS, MARKS, WORDS
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import TokenError
-
-LITERALS = (
-    "NULL", "0", "-0", "1e400", "-1e-400", "1e308", ".5", "5.", "0x1F", "1_000", "''", "'a''b'",
-    "'%_\\'", "E'\\n'", "$$x$$", "X'00'", "TRUE", "'NaN'::DOUBLE", "'infinity'::DOUBLE",
-    "9223372036854775808", "-9223372036854775808", "99999999999999999999999999999999999999999",
-    "0.00000000000000000000000000000000000001", "DATE '0001-01-01'", "DATE '9999-12-31'",
-    "DATE 'infinity'", "TIMESTAMP '2024-02-30'", "INTERVAL '1' CENTURY", "INTERVAL 99999999999 DAY",
-    "TIME '25:00'", "[1, 2]", "{'a': 1}", "MAP {1: 2}", "(1, 2)", "?", "$1", ":name", "CAST(NULL AS INT)",
-)  # fmt: skip
-"""Constants at the ends of their types, of odd types, or of none."""
-
-IDENTIFIERS = (
-    '""', '"a""b"', '"SELECT"', "ü", "日本", '"x.y"', "𝒳", '"\u200b"', "rowid", "_", "a.b.c.d", '"' + "x" * 300 + '"',
-    "main.patients", "public.orders", "information_schema.tables", "duckdb_tables()", "*", "COLUMNS(*)", "#1",
-)  # fmt: skip
-"""Names that are no names, or name what isn't for analysts."""
-
-WORDS = (
-    "SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT 1", "OFFSET 1", "QUALIFY", "WINDOW",
-    "DISTINCT", "ALL", "UNION", "INTERSECT ALL", "EXCEPT", "JOIN", "LEFT JOIN", "NATURAL JOIN", "ASOF JOIN",
-    "SEMI JOIN", "CROSS JOIN", "LATERAL", "ON TRUE", "USING (patient_id)", "AS", "NOT", "AND", "OR", "IN",
-    "EXISTS", "BETWEEN", "LIKE", "SIMILAR TO", "IS NULL", "IS NOT DISTINCT FROM", "CASE", "WHEN", "THEN",
-    "ELSE", "END", "CAST", "FILTER (WHERE TRUE)", "OVER ()", "OVER (PARTITION BY 1)", "WITHIN GROUP",
-    "TABLESAMPLE 10%", "PIVOT", "UNNEST([1])", "VALUES (1)", "WITH RECURSIVE x AS", "DESCRIBE", "EXPLAIN",
-    "PRAGMA", "COPY", "ATTACH 'x'", "INSTALL httpfs", "SET x = 1", "INSERT INTO t", "DELETE FROM patients",
-    "DROP TABLE patients", "CREATE TABLE t AS", "BEGIN", ";", "(", ")", "[", "]", ",", ".", "::", "->", "||",
-    "read_csv('/etc/passwd')", "random()", "version()", "current_setting('x')", "count(*)", "sum(1)",
-    "string_agg(city)", "array_agg(age)", "median(age)", "arg_max(age, city)", "grouping(sex)", "error('x')",
-)  # fmt: skip
-"""Keywords and calls, allowed or not, in any place."""
-
-MARKS = (
-    "/* x */", "-- x\n", "/* /* x */ */", "/*", "--", "'", '"', "$$", "\u202e", "\ufeff", "\u00a0", "\U0001f600",
-    "\x00", "\x1b[0m", "\r\n", "\t", "\ud800", "e\u0301", "\\", "`",
-)  # fmt: skip
-"""Comments, half of quotes, and characters that aren't expected."""
-
+from sqlglot.tokenizer_core import TokenType
 
 @cache
 def corpus() -> tuple[tuple[str, str], ...]:
@@ -58,25 +23,69 @@ def mutant(random: Random) -> tuple[str, str]:
     """A schema, and a statement that is a few mutations from one about it."""
     schema, sql = random.choice(corpus())
     parts = pieces(sql)
-    for _ in range(random.choice([1, 1, 1, 2, 2, 3, 5])):
-        parts = random.choice(_MUTATIONS)(random, parts)
+    for _ in range(random.choice([1, 1, 2, 3, 5])):
+        # Most mutants ought to be close to what is answered, or only the parser is tried.
+        change = _likened(schema) if random.random() < 0.65 else random.choice(_MUTATIONS)
+        parts = change(random, parts)
     return schema, "".join(parts)
-
-
-@cache
-def _pieces(sql: str) -> tuple[str, ...]:
-    try:
-        tokens = DuckDB().tokenize(sql)
-    except TokenError:
-        return tuple(sql.split(" "))
-    starts = [token.start for token in tokens]
-    ends = [*starts[1:], len(sql)]
-    return tuple(sql[start:end] for start, end in zip(starts, ends, strict=True))
 
 
 def pieces(sql: str) -> list[str]:
     """The tokens of a statement, each with the space after it."""
-    return list(_pieces(sql))
+    return [text for text, _ in _tokens(sql)]
+
+
+@cache
+def _tokens(sql: str) -> tuple[tuple[str, str], ...]:
+    """Each token with the space after it, and its kind."""
+    try:
+        tokens = DuckDB().tokenize(sql)
+    except TokenError:
+        return tuple((word + " ", "") for word in sql.split(" "))
+    starts = [token.start for token in tokens]
+    ends = [*starts[1:], len(sql)]
+    return tuple(
+        (sql[start:end], _KINDS.get(token.token_type, ""))
+        for token, start, end in zip(tokens, starts, ends, strict=True)
+    )
+
+
+_OPERATORS = (
+    TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE,
+    TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DPIPE,
+    TokenType.AND, TokenType.OR, TokenType.LIKE,
+)  # fmt: skip
+_KINDS = {
+    TokenType.VAR: "name",
+    TokenType.IDENTIFIER: "name",
+    TokenType.STRING: "constant",
+    TokenType.NUMBER: "constant",
+    **dict.fromkeys(_OPERATORS, "operator"),
+}
+
+
+@cache
+def _pool(schema: str, kind: str) -> tuple[str, ...]:
+    """All tokens of a kind in statements about a schema."""
+    statements = (sql for name, sql in corpus() if name == schema)
+    return tuple({text for sql in statements for text, found in _tokens(sql) if found == kind})
+
+
+@cache
+def _likened(schema: str) -> Callable[[Random, list[str]], list[str]]:
+    """A name, constant or operator becomes another of the same schema's statements."""
+
+    def liken(random: Random, parts: list[str]) -> list[str]:
+        tokens = _tokens("".join(parts))
+        places = [place for place, (_, kind) in enumerate(tokens) if kind]
+        if not places:
+            return parts
+        chosen = random.choice(places)
+        other = random.choice(sorted(_pool(schema, tokens[chosen][1])))
+        texts = [text for text, _ in tokens]
+        return [*texts[:chosen], other, *texts[chosen + 1 :]]
+
+    return liken
 
 
 def _delete(random: Random, parts: list[str]) -> list[str]:
