@@ -17,14 +17,16 @@ from dpsql.plan.bounded import (
 )
 from dpsql.plan.describe import describe, describe_number
 from dpsql.plan.expression import Expression
-from dpsql.plan.tree import columns
+from dpsql.plan.operator import Plan, Scan
+from dpsql.plan.tree import columns, operators
 from dpsql.privacy.domain import Domain
 from dpsql.schema.model import Schema
 from dpsql.session.answer import ColumnPrivacy
 from dpsql.session.grant import conversion_delta, epsilon_of
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.stability.chain import chain, tree
-from dpsql.stability.domain import Environment, environment
+from dpsql.stability.domain import environment
+from dpsql.stability.narrowing import Known
 from dpsql.stability.sensitivity import rows_per_group
 
 CONFIDENCE = Fraction(95, 100)
@@ -79,7 +81,6 @@ def _release(release: PreparedRelease, units: int) -> str:
 
 def _sensitivities(release: PreparedRelease) -> list[str]:
     bounded = release.step.bounded
-    domains = environment(bounded.terms.source)
     lines: list[str] = []
     for statistic, most in zip(
         bounded.terms.statistics, release.sensitivity.per_group, strict=True
@@ -87,7 +88,9 @@ def _sensitivities(release: PreparedRelease) -> list[str]:
         worth = describe_number(most * statistic.step)
         lines.append(f"{describe_statistic(statistic)}: {worth}{_derived(statistic, bounded)}")
         if isinstance(statistic.term, Amount):
-            lines += [f"  {origin}" for origin in _origins(statistic.term.argument, domains)]
+            lines += [
+                f"  {origin}" for origin in _origins(statistic.term.argument, bounded.terms.source)
+            ]
     return lines
 
 
@@ -99,19 +102,33 @@ def _derived(statistic: Statistic, bounded: BoundedRelease) -> str:
     return f" = {rows} row{'s' if rows > 1 else ''}, each in [{low}, {high}]"
 
 
-def _origins(argument: Expression, domains: Environment) -> list[str]:
-    """The bounds of the columns that an argument's bounds follow from."""
+def _origins(argument: Expression, source: Plan) -> list[str]:
+    """The bounds of the columns that an argument's bounds follow from, and who set them."""
+    found, declared = environment(source), _declared(source)
     lines: list[str] = []
     for column in sorted(columns(argument), key=lambda c: c.id):
-        found = domains.get(column.id, Domain())
-        if found.values is not None:
-            lines.append(
-                f"{column.name} is one of {len(found.values)} values, by the schema or WHERE"
-            )
-        elif found.bounds is not None and found.bounds.ends is not None:
-            low, high = map(describe_number, found.bounds.ends)
-            lines.append(f"{column.name} in [{low}, {high}], by the schema or WHERE")
+        domain = found.get(column.id, Domain())
+        if column.id not in declared:
+            origin = "as computed"
+        elif domain.as_not_null() == declared[column.id].as_not_null():
+            origin = "declared in the schema"
+        else:
+            origin = "narrowed by the query"
+        if domain.values is not None:
+            lines.append(f"{column.name} is one of {len(domain.values)} values, {origin}")
+        elif domain.bounds is not None and domain.bounds.ends is not None:
+            low, high = map(describe_number, domain.bounds.ends)
+            lines.append(f"{column.name} in [{low}, {high}], {origin}")
     return lines
+
+
+def _declared(source: Plan) -> dict[Known, Domain]:
+    """What the schema says of the columns of all tables below `source`."""
+    found: dict[Known, Domain] = {}
+    for part in operators(source):
+        if isinstance(part, Scan):
+            found |= environment(part)
+    return found
 
 
 def _noise(release: PreparedRelease) -> list[str]:

@@ -189,7 +189,10 @@ class Session:
         """A query over public tables only: exact and free."""
         if visibility(prepared.plan) is not Visibility.PUBLIC:
             raise ExecutionFailed
-        raw = self._source_engine().execute(prepared.finish)
+        try:
+            raw = self._source_engine().execute(prepared.finish)
+        except ExecutionFailed:
+            raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
         return self._answer(prepared, open_rows(prepared.plan, raw), stored=False)
 
     def _answer(self, prepared: Prepared, table: pa.Table, *, stored: bool) -> Answer:

@@ -7,9 +7,12 @@ would allow 112. An expression stands here for its total form: NULL where it wou
 from __future__ import annotations
 
 import itertools
+import math
+import operator
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import lru_cache
-from typing import assert_never
+from typing import Any, assert_never
 
 from dpsql.engine.constant import Template
 from dpsql.plan.expression import (
@@ -33,9 +36,10 @@ from dpsql.plan.expression import (
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.bound import MOST_VALUES, listed
 from dpsql.plan.functions.evaluation import Operand, cast, evaluated
+from dpsql.plan.number import holds
 from dpsql.plan.tree import columns, subexpressions
 from dpsql.privacy.domain import Domain, of_values
-from dpsql.schema.type import Boolean, Integer, SqlType
+from dpsql.schema.type import Boolean, Double, Integer, SqlType
 from dpsql.stability.narrowing import Known
 
 MOST_ROWS = 20_000
@@ -51,18 +55,32 @@ Values = tuple[Scalar, ...]
 Given = Mapping[int, Values]
 """The columns' values, row by row, by their ids."""
 
+Operation = Callable[[Any, Any], Any]
+
+_OPERATORS: dict[ArithmeticOperator, Operation] = {
+    ArithmeticOperator.ADD: operator.add,
+    ArithmeticOperator.SUBTRACT: operator.sub,
+    ArithmeticOperator.MULTIPLY: operator.mul,
+    ArithmeticOperator.DIVIDE: operator.truediv,
+}
+
 _NAMES = {Comparison.UNEQUAL: "!="}
 
 
 def enumerated(expression: Expression, domains: Mapping[Known, Domain]) -> Domain | None:
     """All that `expression` may be, if its columns have few values; None if they haven't."""
-    if sum(1 for _ in itertools.islice(subexpressions(expression), MOST_PARTS + 1)) > MOST_PARTS:
+    if not _is_small(expression):
         return None
     read = sorted(columns(expression), key=lambda column: column.id)
     known = tuple(domains.get(column.id) for column in read)
     if not read or None in known:
         return None
     return _enumerated(expression, tuple(read), tuple(d for d in known if d is not None))
+
+
+def _is_small(expression: Expression) -> bool:
+    parts = itertools.islice(subexpressions(expression), MOST_PARTS + 1)
+    return sum(1 for _ in parts) <= MOST_PARTS
 
 
 @lru_cache(maxsize=256)
@@ -88,8 +106,7 @@ def applied(call: Call, domains: tuple[Domain, ...]) -> Domain:
     known = entry.domain(entry.applied(call, domains))
     if known.values is not None:
         return known
-    template = entry.template(len(domains))
-    return _product(template, call.arguments, domains, call.type, MOST_VALUES) or known
+    return _product(entry.template(len(domains)), call.arguments, domains, call.type) or known
 
 
 def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Domain) -> Domain:
@@ -100,8 +117,25 @@ def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Doma
     dense = expression.op is not ArithmeticOperator.MULTIPLY
     if dense and all(d.values is None or len(d.values) == 1 for d in domains):
         return known
-    template = (expression.op.value, 0, 1)
-    return _product(template, _operands(expression), domains, expression.type, MOST_PAIRS) or known
+    if not _is_small(expression):
+        return known
+    # With a constant there is one result for each value, not one for each pair.
+    constant = any(d.values is not None and len(d.values) == 1 for d in domains)
+    return _sums(expression, domains, MOST_VALUES if constant else MOST_PAIRS) or known
+
+
+@lru_cache(maxsize=64)
+def _sums(expression: Arithmetic, domains: tuple[Domain, Domain], most: int) -> Domain | None:
+    left, right = domains
+    if left.values is None and right.values is None:
+        return None
+    lefts = listed(left, expression.left.type, most)
+    rights = listed(right, expression.right.type, most // len(lefts)) if lefts else None
+    if not lefts or not rights:
+        return None
+    pairs = tuple(zip(*itertools.product(lefts, rights), strict=True))
+    found = _arithmetic(expression, pairs[0], pairs[1])
+    return None if found is None else _among(found)
 
 
 def converted(before: Domain, source: SqlType, target: SqlType, known: Domain) -> Domain:
@@ -115,24 +149,12 @@ def converted(before: Domain, source: SqlType, target: SqlType, known: Domain) -
     return found.as_nullable() if before.nullable else found
 
 
-def _operands(expression: Arithmetic) -> tuple[Expression, ...]:
-    """The operands; DuckDB reads an integer constant in the type of the integer beside it."""
-    kind = expression.type
-    return tuple(
-        Literal(operand.value, kind)
-        if isinstance(operand, Literal) and isinstance(kind, Integer)
-        else operand
-        for operand in (expression.left, expression.right)
-    )
-
-
 @lru_cache(maxsize=256)
 def _product(
     template: Template,
     operands: tuple[Expression, ...],
     domains: tuple[Domain, ...],
     kind: SqlType,
-    most: int,
 ) -> Domain | None:
     """Every value of the call over all combinations of its operands' values, if they are few."""
     if all(domain.values is None for domain in domains):
@@ -140,7 +162,7 @@ def _product(
     lists: list[Values] = []
     rows = 1
     for operand, domain in zip(operands, domains, strict=True):
-        values = listed(domain, operand.type, most // rows)
+        values = listed(domain, operand.type, MOST_VALUES // rows)
         if not values:
             return None
         rows *= len(values)
@@ -164,9 +186,9 @@ def _values(expression: Expression, given: Given, rows: int) -> Values | None:
             return (value,) * rows
         case Column(id=number):
             return given[number]
-        case Arithmetic(op=operator):
-            template = (operator.value, 0, 1)
-            return _computed(template, _operands(expression), expression.type, given, rows)
+        case Arithmetic(left=left, right=right):
+            sides = _all_values((left, right), given, rows)
+            return None if sides is None else _arithmetic(expression, *sides)
         case Compare(op=comparison, left=left, right=right):
             name = _NAMES.get(comparison, comparison.value)
             return _computed((name, 0, 1), (left, right), Boolean(), given, rows)
@@ -194,6 +216,43 @@ def _values(expression: Expression, given: Given, rows: int) -> Values | None:
             return _computed(called, arguments, expression.type, given, rows)
         case missing:
             assert_never(missing)
+
+
+def _arithmetic(expression: Arithmetic, left: Values, right: Values) -> Values | None:
+    """The values of the operator, pair by pair, NULL where it overflows or divides by zero.
+
+    Integers are Python's, and Python's floats are the engine's doubles; the rest it is asked for.
+    """
+    kind, op = expression.type, _OPERATORS[expression.op]
+    match kind:
+        case Integer() if all(isinstance(t, Integer) for t in _sides(expression)):
+            return tuple(_whole(op, a, b, kind) for a, b in zip(left, right, strict=True))
+        case Double(bits=64):
+            return tuple(_float(op, a, b) for a, b in zip(left, right, strict=True))
+        case _:
+            operands = tuple(map(Operand, (left, right), _sides(expression)))
+            return evaluated((expression.op.value, 0, 1), operands, kind, len(left))
+
+
+def _sides(expression: Arithmetic) -> tuple[SqlType, SqlType]:
+    return expression.left.type, expression.right.type
+
+
+def _whole(op: Operation, left: Scalar, right: Scalar, kind: Integer) -> Scalar:
+    if left is None or right is None:
+        return None
+    found = op(left, right)
+    return found if holds(kind, found) else None
+
+
+def _float(op: Operation, left: Scalar, right: Scalar) -> Scalar:
+    if not isinstance(left, int | Fraction) or not isinstance(right, int | Fraction):
+        return None
+    try:
+        found = op(float(left), float(right))
+    except (ZeroDivisionError, OverflowError):
+        return None
+    return Fraction(found) if math.isfinite(found) else None
 
 
 def _computed(

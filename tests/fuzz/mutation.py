@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from random import Random
 
 from corpus.statement import analytic, noted, tpch, written
@@ -23,9 +23,9 @@ def mutant(random: Random) -> tuple[str, str]:
     """A schema, and a statement that is a few mutations from one about it."""
     schema, sql = random.choice(corpus())
     parts = pieces(sql)
-    for _ in range(random.choice([1, 1, 2, 3, 5])):
+    for _ in range(random.choice([1, 1, 1, 1, 2, 3, 5])):
         # Most mutants ought to be close to what is answered, or only the parser is tried.
-        change = _likened(schema) if random.random() < 0.65 else random.choice(_MUTATIONS)
+        change = _likened(schema) if random.random() < 0.75 else random.choice(_MUTATIONS)
         parts = change(random, parts)
     return schema, "".join(parts)
 
@@ -35,13 +35,15 @@ def pieces(sql: str) -> list[str]:
     return [text for text, _ in _tokens(sql)]
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _tokens(sql: str) -> tuple[tuple[str, str], ...]:
     """Each token with the space after it, and its kind."""
     try:
         tokens = DuckDB().tokenize(sql)
     except TokenError:
         return tuple((word + " ", "") for word in sql.split(" "))
+    if not tokens:
+        return ((sql, ""),)
     starts = [token.start for token in tokens]
     ends = [*starts[1:], len(sql)]
     return tuple(
@@ -58,8 +60,8 @@ _OPERATORS = (
 _KINDS = {
     TokenType.VAR: "name",
     TokenType.IDENTIFIER: "name",
-    TokenType.STRING: "constant",
-    TokenType.NUMBER: "constant",
+    TokenType.STRING: "text",
+    TokenType.NUMBER: "number",
     **dict.fromkeys(_OPERATORS, "operator"),
 }
 
@@ -68,7 +70,7 @@ _KINDS = {
 def _pool(schema: str, kind: str) -> tuple[str, ...]:
     """All tokens of a kind in statements about a schema."""
     statements = (sql for name, sql in corpus() if name == schema)
-    return tuple({text for sql in statements for text, found in _tokens(sql) if found == kind})
+    return tuple(sorted({t for sql in statements for t, found in _tokens(sql) if found == kind}))
 
 
 @cache
@@ -77,11 +79,14 @@ def _likened(schema: str) -> Callable[[Random, list[str]], list[str]]:
 
     def liken(random: Random, parts: list[str]) -> list[str]:
         tokens = _tokens("".join(parts))
-        places = [place for place, (_, kind) in enumerate(tokens) if kind]
-        if not places:
+        kinds = sorted({kind for _, kind in tokens if kind})
+        if not kinds:
             return parts
-        chosen = random.choice(places)
-        other = random.choice(sorted(_pool(schema, tokens[chosen][1])))
+        kind = random.choice(kinds)
+        own = [(place, text) for place, (text, found) in enumerate(tokens) if found == kind]
+        chosen, _ = random.choice(own)
+        near = random.random() < (0.2 if kind == "operator" else 0.7)
+        other = random.choice(own)[1] if near else random.choice(_pool(schema, kind))
         texts = [text for text, _ in tokens]
         return [*texts[:chosen], other, *texts[chosen + 1 :]]
 

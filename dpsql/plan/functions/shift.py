@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import itertools
 import re
 from fractions import Fraction
+from typing import TypeGuard
 
 from dpsql.engine.constant import Template
 from dpsql.plan.duration import DAY, UNITS, Duration
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.functions.bound import corners, monotone, perhaps
+from dpsql.plan.functions.bound import MOST_VALUES, corners, monotone, perhaps
 from dpsql.plan.functions.function import Application, Function, Signature, Total
 from dpsql.plan.functions.signature import first, fixed
 from dpsql.plan.functions.text import MOST_CHARACTERS
-from dpsql.privacy.domain import Domain
+from dpsql.privacy.domain import Domain, Value, of_values
 from dpsql.privacy.domain import Interval as Bounds
 from dpsql.schema.type import (
     BIGINT,
@@ -39,6 +42,9 @@ def _moved(found: Application) -> Domain:
     length = Duration.read(str((found.domains[1].values or ("",))[0]))
     if length is None or (len(found.domains) > 2 and _mixed(length)):
         return Domain(nullable=True)
+    values = _steps(found, length)
+    if values is not None:
+        return of_values(values, nullable=found.null)
     extremes = corners(found)
     if extremes is None:
         return Domain(nullable=True)
@@ -46,6 +52,25 @@ def _moved(found: Application) -> Domain:
     # 30 January 23:00 and 31 January 01:00, a month later, are both on 28 February.
     margin = Fraction(DAY if timed else 0)
     return Domain(Bounds(extremes[0] - margin, extremes[1] + margin), nullable=found.null)
+
+
+def _steps(found: Application, length: Duration) -> tuple[Value, ...] | None:
+    """Every moment that comes of listed ones; None if they aren't, or months are counted."""
+    starts, *counts = (d.values for d in found.domains[:1] + found.domains[2:])
+    times = counts[0] if counts else (1,)
+    if length.months or starts is None or times is None or len(starts) * len(times) > MOST_VALUES:
+        return None
+    one = dt.timedelta(days=length.days, microseconds=length.microseconds)
+    moments: dict[Value, None] = {}
+    for start, count in itertools.product(starts, times):
+        if not isinstance(start, dt.datetime) or not _is_whole(count):
+            return None
+        moments[start + one * int(count)] = None
+    return tuple(moments)
+
+
+def _is_whole(count: Value) -> TypeGuard[int | Fraction]:
+    return isinstance(count, int | Fraction) and Fraction(count).denominator == 1
 
 
 def _mixed(length: Duration) -> bool:
