@@ -19,6 +19,8 @@
 | subquery    | EXISTS, IN and scalar subqueries                                      |
 | ordering    | ORDER BY and LIMIT                                                    |
 | expression  | scalar expressions, with their types                                  |
+| predicate   | AND, OR, BETWEEN, IN and IS                                           |
+| conditional | CASE and what is short for it                                         |
 | call        | calls of scalar functions                                             |
 | shape       | which syntax nodes are calls, and of which functions                  |
 | arithmetic  | numbers, moments and lengths of time under + - * /                    |
@@ -30,5 +32,6 @@
 | fold        | conditions that the text itself decides                               |
 | scope       | names → columns                                                       |
 | name        | column ids                                                            |
+| size        | how large an expression is once it is written out                     |
 | allow       | which parts of a syntax node may be present                           |
 """

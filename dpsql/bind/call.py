@@ -55,11 +55,15 @@ def bind_call(function: Function, values: tuple[Expression, ...], node: exp.Expr
     values = tuple(
         convert(v, kind, node) for v, kind in zip(values, signature.arguments, strict=True)
     )
-    fixed = all(isinstance(v, Literal) for p, v in enumerate(values) if p in function.constants)
-    if not fixed or not function.accepts(values):
-        raise _other_constant(function, node)
+    for place, value in enumerate(values):
+        if place in function.constants and not isinstance(value, Literal):
+            raise _unfit(
+                function, f"argument {place + 1} of {function.name} isn't a constant", node
+            )
+    if not function.accepts(values):
+        raise _unfit(function, f"a constant of {function.name} is out of its limits", node)
     if function.probed and not _taken(function, values):
-        raise _other_constant(function, node)
+        raise _unfit(function, f"DuckDB can't read the constants of {function.name}", node)
     if all(isinstance(value, Literal) for value in values):
         return folded(function, values, signature.result, node)
     return Call(function.name, values, signature.result)
@@ -112,10 +116,6 @@ def _taken(function: Function, values: tuple[Expression, ...]) -> bool:
     return not raises(function.template(len(operands)), operands)
 
 
-def _other_constant(function: Function, node: exp.Expr) -> Refused:
-    return Refused(
-        f"an argument of {function.name} has to be another constant",
-        at=span(node),
-        hint=f"write {function.usage}",
-        note="scalar_functions",
-    )
+def _unfit(function: Function, what: str, node: exp.Expr) -> Refused:
+    hint = f"write {function.usage}"
+    return Refused(what, at=span(node), hint=hint, note="scalar_functions")

@@ -12,27 +12,23 @@ from dpsql.bind.allow import only, refused
 from dpsql.bind.arithmetic import combined, midnights, moved, seconds_between
 from dpsql.bind.call import bind_call, function_call, registered
 from dpsql.bind.coercion import adapted, common_type, is_comparable, is_number
+from dpsql.bind.conditional import bind_case, bind_coalesce, bind_if, bind_nullif
 from dpsql.bind.convert import castable, convert
 from dpsql.bind.interval import Length, length
 from dpsql.bind.parse import span
+from dpsql.bind.predicate import bind_between, bind_connective, bind_in, bind_is
 from dpsql.bind.scope import Scope
 from dpsql.bind.size import Sizes
 from dpsql.errors import BadParameter, DataError, TypeFault
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
-    And,
     Arithmetic,
     ArithmeticOperator,
-    Case,
     Compare,
     Comparison,
     Expression,
-    InList,
-    IsNull,
     Literal,
     Not,
-    Or,
-    When,
 )
 from dpsql.schema.type import (
     Boolean,
@@ -122,31 +118,23 @@ class ExpressionBinder:
             case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
                 return self._arithmetic(node)
             case exp.And() | exp.Or():
-                return self._connective(node)
+                return bind_connective(self, node)
             case exp.Not():
                 return Not(self.condition(node.this))
             case exp.Between():
-                only(node, "this", "low", "high")
-                return And(
-                    (
-                        self._compare(Comparison.GREATER_EQUAL, node.this, node.args["low"]),
-                        self._compare(Comparison.LESS_EQUAL, node.this, node.args["high"]),
-                    )
-                )
+                return bind_between(self, node)
             case exp.In():
-                return self._in(node)
+                return bind_in(self, node)
             case exp.Is():
-                return self._is(node)
+                return bind_is(self, node)
             case exp.Case():
-                return self._case(node)
+                return bind_case(self, node)
             case exp.If():
-                return self._if(node)
+                return bind_if(self, node)
             case exp.Coalesce():
-                return self._coalesce(node)
+                return bind_coalesce(self, node)
             case exp.Nullif():
-                left = self.bind(node.this)
-                equal = self._compare(Comparison.EQUAL, node.this, node.expression)
-                return Case((When(equal, Literal(None, left.type)),), left, left.type)
+                return bind_nullif(self, node)
             case exp.Cast() | exp.TryCast():
                 return self._cast(node)
             case exp.Date():
@@ -163,7 +151,7 @@ class ExpressionBinder:
     def _by_class(self, node: exp.Expr) -> Expression:
         if type(node) in _COMPARISONS:
             only(node, "this", "expression")
-            return self._compare(_COMPARISONS[type(node)], node.this, node.expression)
+            return self.compare(_COMPARISONS[type(node)], node.this, node.expression)
         call = function_call(node)
         if call is None:
             raise refused(node)
@@ -225,18 +213,8 @@ class ExpressionBinder:
         count = None if by.count is None else self.bind(by.count)
         return moved(self.bind(base), by, count, sign, node)
 
-    def _connective(self, node: exp.Expr) -> Expression:
-        kind = type(node)
-        operands: list[exp.Expr] = []
-        while type(node) is kind:
-            only(node, "this", "expression")
-            operands.append(node.expression)
-            node = node.this
-        operands.append(node)
-        bound = tuple(self.condition(operand) for operand in reversed(operands))
-        return And(bound) if kind is exp.And else Or(bound)
-
-    def _compare(self, op: Comparison, left: exp.Expr, right: exp.Expr) -> Expression:
+    def compare(self, op: Comparison, left: exp.Expr, right: exp.Expr) -> Expression:
+        """`left op right`, of one type."""
         a, b = self.unify([*midnights(self.bind(left), self.bind(right))], [left, right])
         return Compare(op, a, b)
 
@@ -258,53 +236,6 @@ class ExpressionBinder:
             )
         return [convert(e, kind, node) for e, node in zip(bound, nodes, strict=True)]
 
-    def _in(self, node: exp.In) -> Expression:
-        only(node, "this", "expressions")
-        nodes = [node.this, *node.expressions]
-        operand, *values = self.unified(nodes)
-        constants = tuple(value for value in values if isinstance(value, Literal))
-        if len(constants) == len(values):
-            return InList(operand, constants)
-        return Or(tuple(Compare(Comparison.EQUAL, operand, value) for value in values))
-
-    def _is(self, node: exp.Is) -> Expression:
-        only(node, "this", "expression")
-        match node.expression:
-            case exp.Null():
-                return IsNull(self.bind(node.this))
-            case exp.Boolean() as truth:
-                known = Literal(bool(truth.this), Boolean())
-                return Compare(Comparison.NOT_DISTINCT, self.condition(node.this), known)
-            case _:
-                raise refused(node)
-
-    def _case(self, node: exp.Case) -> Expression:
-        only(node, "this", "ifs", "default")
-        subject = node.args.get("this")
-        conditions = [
-            self.condition(branch.this)
-            if subject is None
-            else self._compare(Comparison.EQUAL, subject, branch.this)
-            for branch in node.args["ifs"]
-        ]
-        results = [branch.args["true"] for branch in node.args["ifs"]]
-        default = node.args.get("default") or exp.Null()
-        *values, otherwise = self.unified([*results, default])
-        branches = tuple(When(c, v) for c, v in zip(conditions, values, strict=True))
-        return Case(branches, otherwise, otherwise.type)
-
-    def _if(self, node: exp.If) -> Expression:
-        only(node, "this", "true", "false")
-        condition = self.condition(node.this)
-        true, false = self.unified([node.args["true"], node.args.get("false") or exp.Null()])
-        return Case((When(condition, true),), false, true.type)
-
-    def _coalesce(self, node: exp.Coalesce) -> Expression:
-        only(node, "this", "expressions")
-        *values, last = self.unified([node.this, *node.expressions])
-        branches = tuple(When(Not(IsNull(value)), value) for value in values)
-        return Case(branches, last, last.type) if branches else last
-
     def _cast(self, node: exp.Expr) -> Expression:
         only(node, "this", "to", "safe", "requires_string")
         name = node.args["to"].sql(dialect="duckdb")
@@ -323,7 +254,9 @@ class ExpressionBinder:
 
     def _call(self, node: exp.Expr, name: str, arguments: list[exp.Expr]) -> Expression:
         if name in ("if", "iff") and len(arguments) == 3:
-            return self._if(exp.If(**dict(zip(("this", "true", "false"), arguments, strict=True))))
+            return bind_if(
+                self, exp.If(**dict(zip(("this", "true", "false"), arguments, strict=True)))
+            )
         if name == "epoch" and len(arguments) == 1:
             found = self._seconds(arguments[0], node)
             if found is not None:

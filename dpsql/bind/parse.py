@@ -83,7 +83,7 @@ def parse_query(sql: str, clock: Clock = utc) -> exp.Query:
 
 
 def _check_depth(tree: exp.Expr) -> None:
-    """Refuse chains such as 1 + 1 + 1 …, which nest without parentheses; AND and OR are read flat."""
+    """Refuse chains such as 1 + 1 + 1 …, which nest without parentheses; AND and OR are flat."""
     waiting = [(tree, 0)]
     while waiting:
         node, depth = waiting.pop()

@@ -13,7 +13,7 @@ from dpsql.errors import TooComplex
 from dpsql.plan.expression import Expression
 from dpsql.plan.tree import operands
 
-MOST_PARTS = 50_000
+MOST_PARTS = 20_000
 """Of one expression, each counted as often as it is written."""
 
 

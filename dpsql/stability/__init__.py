@@ -7,6 +7,7 @@
 | domain      | values of every expression: interval, finite set, NULL               |
 | narrowing   | domains after a predicate                                            |
 | finite      | expressions over columns of few values, computed                     |
+| computed    | values of expressions, row by row                                     |
 | public_part | the public rows that private ones can meet: keys to be listed         |
 | distance    | stability of each operator: distance out, given distance in          |
 | sensitivity | of a bounded release: groups and integers per group that can change  |

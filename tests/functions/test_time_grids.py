@@ -11,6 +11,8 @@ from sqlglot import parse_one
 
 from dpsql.plan.duration import UNITS
 from dpsql.plan.expression import Expression
+from dpsql.plan.functions.bound import listed
+from dpsql.plan.functions.grid import MOST_MOMENTS
 from dpsql.privacy.domain import Domain, Interval, coordinate
 from dpsql.schema.type import Date, Integer, SqlType, Timestamp
 from dpsql.stability.domain import domain
@@ -29,11 +31,13 @@ def _bound(sql: str, kind: SqlType) -> Expression:
 
 
 def _derived(sql: str, kind: SqlType, known: Domain) -> set[object]:
-    found = domain(_bound(sql, kind), {0: known})
+    expression = _bound(sql, kind)
+    found = domain(expression, {0: known})
     assert not found.nullable
-    assert found.values is not None
-    assert len(set(found.values)) == len(found.values)
-    return set(found.values)
+    values = listed(found, expression.type, MOST_MOMENTS)
+    assert values is not None
+    assert len(set(values)) == len(values)
+    return set(values)
 
 
 def _of_days(sql: str) -> set[object]:

@@ -10,8 +10,8 @@ from typing import TypeGuard
 
 from dpsql.engine.constant import Template
 from dpsql.plan.duration import DAY, UNITS, Duration
-from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.functions.bound import MOST_VALUES, corners, monotone, perhaps
+from dpsql.plan.expression import Expression, Literal, Scalar
+from dpsql.plan.functions.bound import MOST_VALUES, corners, listed, monotone, perhaps
 from dpsql.plan.functions.function import Application, Function, Signature, Total
 from dpsql.plan.functions.signature import first, fixed
 from dpsql.plan.functions.text import MOST_CHARACTERS
@@ -56,20 +56,28 @@ def _moved(found: Application) -> Domain:
 
 def _steps(found: Application, length: Duration) -> tuple[Value, ...] | None:
     """Every moment that comes of listed ones; None if they aren't, or months are counted."""
-    starts, *counts = (d.values for d in found.domains[:1] + found.domains[2:])
+    starts, *counts = _listed(found, 0), *(_listed(found, p) for p in range(2, len(found.domains)))
     times = counts[0] if counts else (1,)
-    if length.months or starts is None or times is None or len(starts) * len(times) > MOST_VALUES:
+    if length.months or not starts or not times or len(starts) * len(times) > MOST_VALUES:
         return None
     one = dt.timedelta(days=length.days, microseconds=length.microseconds)
     moments: dict[Value, None] = {}
-    for start, count in itertools.product(starts, times):
-        if not isinstance(start, dt.datetime) or not _is_whole(count):
-            return None
-        moments[start + one * int(count)] = None
+    try:
+        for start, count in itertools.product(starts, times):
+            if not isinstance(start, dt.datetime) or not _is_whole(count):
+                return None
+            moments[start + one * int(count)] = None
+    except OverflowError:
+        return None
     return tuple(moments)
 
 
-def _is_whole(count: Value) -> TypeGuard[int | Fraction]:
+def _listed(found: Application, place: int) -> tuple[Scalar, ...] | None:
+    domain = found.domains[place].as_not_null()
+    return listed(domain, found.call.arguments[place].type, MOST_VALUES)
+
+
+def _is_whole(count: Scalar) -> TypeGuard[int | Fraction]:
     return isinstance(count, int | Fraction) and Fraction(count).denominator == 1
 
 
