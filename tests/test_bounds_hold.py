@@ -8,11 +8,12 @@ wrong rules; it proves nothing.
 from __future__ import annotations
 
 import pytest
-from dpsql.errors import Error
 from grammar.compiler import prepared, schema_of
 from grammar.notes import Claim, accepted, claims
 from grammar.public_rows import PUBLIC
 from grammar.search import attack, search
+
+from dpsql.errors import Error
 
 pytestmark = pytest.mark.bounds
 

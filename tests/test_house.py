@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from grammar.notes import NOTES
+
 from dpsql.plan.bounded import GroupLimit, Term
 from dpsql.plan.operator import AggregateFunction, Plan, SetKind
-from grammar.notes import NOTES
 
 PACKAGE = Path(__file__).parent.parent / "dpsql"
 PACKAGES = sorted(p.parent for p in PACKAGE.rglob("__init__.py") if p.parent != PACKAGE)
@@ -48,7 +49,11 @@ def test_a_note_shows_every_set_operation(kind: SetKind) -> None:
 
 
 def test_notes_show_every_limit_and_term() -> None:
-    shown = {"ByHash": "by keyed hash", "ByDomain": "all there are", "ByUnit": "determines the keys"}
+    shown = {
+        "ByHash": "by keyed hash",
+        "ByDomain": "all there are",
+        "ByUnit": "determines the keys",
+    }
     assert {limit.__name__ for limit in get_args(GroupLimit)} == set(shown)
     terms = {"Ones": "rows = ", "Present": "rows with ", "Amount": " less ", "Presence": "units = "}
     assert {term.__name__ for term in get_args(Term)} == set(terms)

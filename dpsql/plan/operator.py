@@ -139,7 +139,7 @@ class OuterJoin:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """`source` with `column`: is there a row of `relation` for which all of `on` are true?"""
+    """`source` with `column`, which tells if some row of `relation` makes all of `on` true."""
 
     source: Plan
     relation: Plan

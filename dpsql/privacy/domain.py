@@ -98,7 +98,7 @@ def _product(left: Fraction | float, right: Fraction | float) -> Fraction | floa
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """`bounds` None: nothing is known of the order; `values`: the finite set of values, if known."""
+    """`bounds` None: nothing is known of the order; `values`: the finite set, if it is known."""
 
     bounds: Interval | None = None
     values: tuple[Value, ...] | None = None

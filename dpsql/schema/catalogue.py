@@ -95,7 +95,7 @@ def column_type(
         )
         raise document.fault(place, why, "declare it, as in {type: bigint}")
     if found is None or is_delimited:
-        assert written is not None  # noqa: S101 - the lines above
+        assert written is not None
         return written
     offered = known_type(found)
     if offered is None:

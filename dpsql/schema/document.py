@@ -115,7 +115,7 @@ def _text(path: Path) -> str:
         raise _fault(path, line, (), "not UTF-8", "save the file as UTF-8") from None
 
 
-class _Alias(Exception):  # noqa: N818 - leaves the loader, never this module
+class _Alias(Exception):
     def __init__(self, line: int) -> None:
         super().__init__()
         self.line = line

@@ -24,7 +24,7 @@ def generate(folder: Path) -> Path:
     """Write penguins.parquet."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it imports pkg_resources, which setuptools deprecates
-        import palmerpenguins  # noqa: PLC0415
+        import palmerpenguins
 
         rows = palmerpenguins.load_penguins().dropna()
     columns = {name: pa.array(list(rows[name])).cast(kind) for name, kind in _TYPES.items()}
