@@ -55,7 +55,8 @@ def test_notes_show_every_limit_and_term() -> None:
         "ByUnit": "determines the keys",
     }
     assert {limit.__name__ for limit in get_args(GroupLimit)} == set(shown)
-    terms = {"Ones": "rows = ", "Present": "rows with ", "Amount": " less ", "Presence": "units = "}
+    terms = {"Ones": "rows = ", "Present": "rows with ", "Amount": " less "}
+    terms |= {"Presence": "units = "}
     assert {term.__name__ for term in get_args(Term)} == set(terms)
     for text in (*shown.values(), *terms.values()):
         assert text in notes()

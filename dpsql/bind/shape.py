@@ -62,7 +62,6 @@ SHAPES: dict[type[exp.Expr], Shape] = {
             (exp.Atanh, "atanh"),
             (exp.IsNan, "isnan"),
             (exp.IsInf, "isinf"),
-            (exp.BitwiseNot, "~"),
             (exp.Lower, "lower"),
             (exp.Upper, "upper"),
             (exp.Reverse, "reverse"),
@@ -104,7 +103,6 @@ SHAPES: dict[type[exp.Expr], Shape] = {
             (exp.BitwiseRightShift, ">>"),
             (exp.Left, "left"),
             (exp.Right, "right"),
-            (exp.StartsWith, "starts_with"),
             (exp.EndsWith, "ends_with"),
             (exp.Contains, "contains"),
             (exp.Like, "like"),
@@ -283,10 +281,28 @@ def _concat(node: exp.Expr) -> Named:
     return "concat", node.expressions
 
 
+def _complement(node: exp.Expr) -> Named:
+    """DuckDB reads ~1 + 1 as ~(1 + 1), and sqlglot as (~1) + 1."""
+    only(node, "this")
+    if isinstance(node.parent, _TIGHTER):
+        raise refused(node, "~ beside an arithmetic operator", hint="write (~n) + 1 or ~(n + 1)")
+    return "~", [node.this]
+
+
+def _prefix(node: exp.Expr) -> Named:
+    """DuckDB reads a ^@ b || c as (a ^@ b) || c, and sqlglot as a ^@ (b || c)."""
+    only(node, *_PAIR)
+    if not node.meta and isinstance(node.expression, exp.Binary):
+        raise refused(node, "^@ beside another operator", hint="write starts_with(text, part)")
+    return "starts_with", [node.this, node.expression]
+
+
 def _ignoring_case(node: exp.Expr) -> Named:
     only(node, *_PAIR)
     return "regexp_matches", [node.this, node.expression, exp.Literal.string("i")]
 
+
+_TIGHTER = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow)
 
 _UNLIKE: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
     exp.Extract: _extract,
@@ -297,4 +313,6 @@ _UNLIKE: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
     exp.UnixToTime: _since_epoch,
     exp.Concat: _concat,
     exp.RegexpILike: _ignoring_case,
+    exp.BitwiseNot: _complement,
+    exp.StartsWith: _prefix,
 }

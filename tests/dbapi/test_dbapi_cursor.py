@@ -125,7 +125,7 @@ def test_parameters_are_constants(
     [
         ("year > ?", []),
         ("year > ?", [2007, 2008]),
-        ("year > :since", {"sinse": 2007}),
+        ("year > :since", {"until": 2007}),
         ("year > ?", [float("nan")]),
         ("year > ?", [b"2007"]),
         ("species = ?", ["a\0b"]),

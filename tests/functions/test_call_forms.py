@@ -114,6 +114,8 @@ REFUSED = {
     "text LIKE 'a!%' ESCAPE '!'": "0A000",
     "n BETWEEN SYMMETRIC 1 AND 2": "0A000",
     "'a' 'b'": "0A000",
+    "~n + 1": "0A000",
+    "text ^@ 'a' || 'b'": "0A000",
     "INTERVAL 1 DAY": "0A000",
     "INTERVAL 1 DAY * 2 * n": "0A000",
     # Arguments that have to be constants, of a size.
@@ -133,6 +135,7 @@ REFUSED = {
     "rpad(text, n, ' ')": "0A000",
     "replace(text, 'a', text)": "0A000",
     f"replace(text, 'a', '{'b' * 1001}')": "0A000",
+    f"replace(replace(text, 'a', '{'b' * 999}'), 'b', '{'c' * 999}')": "0A000",
     "split_part(text, '-', n)": "0A000",
     "round(x, n)": "0A000",
     "round(x, 400)": "0A000",

@@ -56,6 +56,13 @@ PARTS = (
     *("sec", "ms", "us", "epoch", "julian"),
 )
 
+PRECEDENCE = (
+    *("1 + 2 & 3", "1 << 2 + 1", "8 >> 1 + 1", "7 & 3 + 1", "1 | 2 & 3", "xor(1, 2) | 4"),
+    *("2 ^ 3 ^ 2", "2 ** 3 ** 2", "-2 ^ 2", "-2 ** 2", "2 + 3 * 4 ^ 2", "- 2 ^ 2 + 1"),
+    *("7 // 2 * 2", "2 * 7 % 4", "7 % 4 * 2", "-7 // 2", "- 7 % 4", "6 / 2 // 2", "5 % 3 // 1"),
+    *("1 || 2 + 3", "10 - 2 || 'x'", "2::VARCHAR || 1", "-1::INTEGER", "7 - 2 - 1", "2 * -3"),
+)
+
 COMPUTED = (
     "1 + 10",
     "0.06 - 0.01",
@@ -106,7 +113,7 @@ COMPUTED = (
 )
 
 
-@pytest.mark.parametrize("sql", [*WRITTEN, *COMPUTED])
+@pytest.mark.parametrize("sql", [*WRITTEN, *PRECEDENCE, *COMPUTED])
 def test_constants_are_duckdbs(sql: str) -> None:
     found = emit_expression(_constant(sql)).sql(dialect="duckdb")
     asked = f"SELECT typeof({sql}), typeof({found}), ({sql}) IS NOT DISTINCT FROM ({found})"

@@ -7,12 +7,16 @@ from random import Random
 
 import pytest
 from functions.calls import TYPES, bind, engine
+from functions.samples import extreme
 from sqlglot import parse_one
 
 from dpsql.bind.coercion import common_type
 from dpsql.errors import TypeFault
+from dpsql.plan.expression import Arithmetic, ArithmeticOperator
+from dpsql.plan.functions.evaluation import Operand, cast, evaluated
 from dpsql.plan.number import is_number
-from dpsql.schema.type import Decimal, Integer, SqlType
+from dpsql.schema.type import Decimal, Double, Integer, SqlType, Varchar
+from dpsql.stability.computed import arithmetic
 
 NUMBERS = tuple(kind for kind in TYPES if is_number(kind))
 OPERATORS = ("+", "-", "*", "/", "//", "%", "&", "|", "<<", ">>")
@@ -77,3 +81,20 @@ def test_common_types_with_constants(constant: str) -> None:
         for sql in (f"coalesce(a, {constant})", f"CASE WHEN a IS NULL THEN {constant} ELSE a END"):
             ours = _ours(sql, (kind,))
             assert ours == "-" or ours == _type(sql, (kind,)), (sql, kind)
+
+
+@pytest.mark.parametrize("operator", ArithmeticOperator)
+@pytest.mark.parametrize("kind", [Integer(8), Integer(64), Integer(32, signed=False), Double()])
+def test_python_computes_as_the_engine(operator: ArithmeticOperator, kind: SqlType) -> None:
+    """Integers and doubles of listed values aren't sent to the engine; they might as well be."""
+    texts = tuple(extreme(kind))
+    values = tuple(v for v in cast(texts, Varchar(), kind) or () if v is not None)
+    pairs = tuple(zip(*itertools.product(values, repeat=2), strict=True))
+    found, _ = bind(parse_one(f"a {operator.value} b"), {"a": kind, "b": kind})
+    assert isinstance(found, Arithmetic)
+    template = (operator.value, 0, 1)
+    for place in range(len(pairs[0])):
+        one = tuple((side[place],) for side in pairs)
+        operands = tuple(map(Operand, one, (kind, kind)))
+        expected = evaluated(template, operands, found.type, 1)
+        assert arithmetic(found, *one) == expected, one

@@ -87,11 +87,11 @@ def test_no_private_text_is_seen(
     with redirect_stdout(seen), redirect_stderr(seen):
         try:
             prepared = session.prepare(sql)
-            print(repr(prepared), session.explain(sql))
+            seen.write(f"{prepared!r} {session.explain(sql)}")
             answer = session.query(sql)
-            print(answer, answer.table.to_pylist(), session.balance())
+            seen.write(f"{answer} {answer.table.to_pylist()} {session.balance()}")
         except Error as error:
-            print(error, repr(error), error.hint, error.detail)
+            seen.write(f"{error} {error!r} {error.hint} {error.detail}")
             traceback.print_exception(error)
     session.close()
     kept = b"".join(p.read_bytes() for p in (tmp_path / "state").rglob("*") if p.is_file())

@@ -62,8 +62,10 @@ def test_a_refusal_says_where_and_what_to_write_instead(claim: Claim) -> None:
         ),
         (
             "SELECT count(*) FROM visits JOIN tests ON visits.cost = tests.score",
-            "SELECT count(*) FROM visits JOIN tests ON visits.cost = tests.score"
-            " AND visits.visit_id = tests.visit_id",
+            (
+                "SELECT count(*) FROM visits JOIN tests ON visits.cost = tests.score"
+                " AND visits.visit_id = tests.visit_id"
+            ),
         ),
         (
             "SELECT weight, count(*) FROM patients GROUP BY weight",
@@ -71,8 +73,10 @@ def test_a_refusal_says_where_and_what_to_write_instead(claim: Claim) -> None:
         ),
         (
             "SELECT count(*) FROM doctors WHERE doctor_id IN (SELECT doctor_id FROM visits)",
-            "SELECT count(*) FROM doctors"
-            " WHERE doctor_id IN (SELECT doctor_id FROM visits GROUP BY doctor_id)",
+            (
+                "SELECT count(*) FROM doctors"
+                " WHERE doctor_id IN (SELECT doctor_id FROM visits GROUP BY doctor_id)"
+            ),
         ),
         (
             "SELECT sex, age, count(*) FROM patients GROUP BY sex",

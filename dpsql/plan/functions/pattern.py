@@ -8,7 +8,7 @@ from dpsql.plan.expression import Expression, Literal
 from dpsql.plan.functions.bound import anything, truth
 from dpsql.plan.functions.function import Function, Rule, Total
 from dpsql.plan.functions.signature import first, fixed, texts
-from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.plan.functions.text import MOST_CHARACTERS, MOST_GROWTH, growth
 from dpsql.schema.type import Boolean, Integer, SqlType, Varchar
 
 _TEXT = Varchar()
@@ -54,8 +54,10 @@ def _expression(name: str, gives: SqlType, rule: Rule, usage: str, *aliases: str
 def _no_reference(arguments: tuple[Expression, ...]) -> bool:
     """The replacement is taken as it is, or refers to the whole match or to a group."""
     replacement = arguments[2]
-    return _short(arguments) and (
-        isinstance(replacement, Literal)
+    return (
+        _short(arguments)
+        and growth(arguments) <= MOST_GROWTH
+        and isinstance(replacement, Literal)
         and isinstance(replacement.value, str)
         and re.fullmatch(r"([^\\]|\\[0-9\\])*", replacement.value) is not None
     )

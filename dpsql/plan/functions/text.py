@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsql.plan.expression import Expression, Literal
+from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions.bound import anything, perhaps, truth, within
 from dpsql.plan.functions.function import Application, Function, Rule, Signature, Total, Types
 from dpsql.plan.functions.signature import first, fixed, texts
@@ -20,6 +20,9 @@ _TEXT = Varchar()
 _INT = Integer(32)
 MOST_CHARACTERS = 1_000
 """The longest text that a constant may put in the place of a shorter one."""
+
+MOST_GROWTH = 100_000
+"""How many times longer replacements in one expression may make a text."""
 
 _CODE_POINTS = 0x10FFFF
 
@@ -53,11 +56,26 @@ def _padded(arguments: tuple[Expression, ...]) -> bool:
 
 
 def _short(arguments: tuple[Expression, ...]) -> bool:
-    """Constants that can't make a text grow out of hand."""
-    return all(
+    """Constants that can't make a text grow out of hand, in calls of calls neither."""
+    return growth(arguments) <= MOST_GROWTH and all(
         isinstance(a, Literal) and isinstance(a.value, str) and len(a.value) <= MOST_CHARACTERS
         for a in arguments[1:]
     )
+
+
+def growth(arguments: tuple[Expression, ...]) -> int:
+    """How many times longer a call that replaces parts of its first argument may make a text."""
+    longest = max(
+        (
+            len(a.value)
+            for a in arguments[2:]
+            if isinstance(a, Literal) and isinstance(a.value, str)
+        ),
+        default=1,
+    )
+    inner = arguments[0]
+    nested = growth(inner.arguments) if isinstance(inner, Call) and inner.arguments else 1
+    return max(longest, 1) * nested
 
 
 def _printed(at_least: int) -> Types:
