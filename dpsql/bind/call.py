@@ -9,7 +9,8 @@ from sqlglot import exp
 from dpsql.bind.allow import refused
 from dpsql.bind.convert import convert
 from dpsql.bind.parse import span
-from dpsql.bind.shape import Named, shaped
+from dpsql.bind.shape import shaped
+from dpsql.bind.unlike import Named
 from dpsql.engine.constant import Template
 from dpsql.errors import DataError, Refused, TypeFault, UnknownFunction
 from dpsql.plan.describe import describe

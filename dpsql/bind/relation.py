@@ -76,6 +76,9 @@ class From:
         """The joined rows that satisfy `own`; join conditions among them become the join's own."""
         if any(is_false(p) for p in own):
             return Nothing(tuple(c for s in self.sources for c in output_columns(s)))
+        readable = frozenset(c for s in self.sources for c in output_columns(s))
+        if columns(*self.on) - readable:
+            raise Refused("a join condition names columns of the query around", note="subqueries")
         joining = tuple(p for p in own if self._spans_sources(p))
         rest = tuple(p for p in own if p not in joining)
         on = (*self.on, *joining)

@@ -24,7 +24,7 @@ from dpsql.errors import GroupingFault, Refused, Span
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression, conjuncts
 from dpsql.plan.operator import Filter, Output, Plan, Project, SortKey, Window
-from dpsql.plan.tree import columns, rewrite_top_down
+from dpsql.plan.tree import columns, expressions, rewrite_top_down
 from dpsql.stability.lineage import Visibility, visibility
 
 _CLAUSES = (
@@ -135,6 +135,7 @@ class _Select:
         self, above: _Above, grouping: Grouping, asked: list[Expression]
     ) -> tuple[_Above, list[Expression]]:
         """Everything above the grouping reads its keys and aggregates only."""
+        self._check_own([*grouping.keys, *expressions(tuple(self._aggregates.found))])
         grouping, asked = self._asked_by_key(grouping, asked)
         result = grouped(above.plan, grouping, self._aggregates, self._context)
         held = result.columns | self._upper.columns | {w.column for w in self._windows.found}
@@ -171,6 +172,15 @@ class _Select:
     def _place(self, clause: str) -> Span | None:
         node = self._node.args.get(clause)
         return None if node is None else span(node)
+
+    def _check_own(self, read: list[Expression]) -> None:
+        """Refuse to group or aggregate columns of the query around this one."""
+        if columns(*read) & self._from.scope.correlated:
+            raise Refused(
+                "a subquery names columns of the query around it in WHERE only",
+                at=span(self._node),
+                note="subqueries",
+            )
 
     def _asked_by_key(
         self, grouping: Grouping, asked: list[Expression]
@@ -214,6 +224,7 @@ class _Select:
         """HAVING, windows, QUALIFY, ORDER BY, LIMIT and the SELECT list, in this order."""
         plan = _filtered(above.plan, () if above.condition is None else (above.condition,))
         if self._windows.found:
+            self._check_own([*expressions(tuple(self._windows.found))])
             check_windows(plan, self._windows, self._node)
             plan = Window(plan, tuple(self._windows.found))
         if above.qualify is not None:

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dpsql.bind.allow import only, refused
-from dpsql.bind.parse import span
-from dpsql.errors import Refused
-from dpsql.plan.duration import unit_named
-from dpsql.plan.functions.part import part_named
-
-Named = tuple[str, list[exp.Expr]]
-"""A function's name and arguments."""
+from dpsql.bind.allow import only
+from dpsql.bind.unlike import UNLIKE, Named, anonymous, parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,173 +138,12 @@ SHAPES: dict[type[exp.Expr], Shape] = {
 
 def shaped(node: exp.Expr) -> Named | None:
     """The function that `node` calls, and its arguments; None if its class is none of these."""
-    if type(node) in _UNLIKE:
-        return _UNLIKE[type(node)](node)
+    if type(node) in UNLIKE:
+        return UNLIKE[type(node)](node)
     if type(node) in SHAPES:
         shape = SHAPES[type(node)]
         only(node, *shape.parts, *shape.marks)
         return shape.name, parts(node, shape.parts)
     if isinstance(node, exp.Anonymous):
-        only(node, "this", "expressions")
-        return _anonymous(node.name.lower(), node)
+        return anonymous(node)
     return None
-
-
-def parts(node: exp.Expr, names: tuple[str, ...]) -> list[exp.Expr]:
-    """Those parts of `node` that are there; a unit without quotes is a text."""
-    found: list[exp.Expr] = []
-    for name in names:
-        value = node.args.get(name)
-        values = value if isinstance(value, list) else [value]
-        found += [_text(each) for each in values if isinstance(each, exp.Expr)]
-    return found
-
-
-def _text(node: exp.Expr) -> exp.Expr:
-    """Units are told by DuckDB's names for them, whichever of them was written."""
-    if not isinstance(node, exp.Var):
-        return node
-    text = exp.Literal.string(unit_named(node.name) or node.name.lower())
-    text.meta.update(node.meta)
-    return text
-
-
-def _anonymous(name: str, node: exp.Anonymous) -> Named:
-    match name, node.expressions:
-        case (("date_part" | "datepart"), [exp.Literal() as unit, moment]):
-            return _part(unit, moment)
-        case "dateadd", [unit, number, moment]:
-            # Redshift's and SQL Server's; the unit may stand without quotes.
-            step = exp.Interval(this=exp.Literal.string("1"), unit=exp.var(unit.name))
-            return "date_add", [moment, exp.Mul(this=step, expression=number)]
-        case (("date_sub" | "datesub"), [exp.Literal(is_string=True) as unit, *rest]):
-            return name, [exp.Literal.string(unit_named(unit.name) or unit.name), *rest]
-        case _:
-            return name, node.expressions
-
-
-def _extract(node: exp.Expr) -> Named:
-    only(node, "this", "expression")
-    return _part(node.this, node.expression)
-
-
-def _part(unit: exp.Expr, moment: exp.Expr) -> Named:
-    name = part_named(unit.name)
-    if name is None:
-        raise Refused(
-            f"{unit.name.lower()[:30]} isn't a part that has a rule",
-            at=span(unit) or span(moment),
-            hint="write extract(year FROM moment), or month, day, hour, minute, epoch …",
-            note="functions_time",
-        )
-    return name, [moment]
-
-
-def _logarithm(node: exp.Expr) -> Named:
-    """log10(x) and log2(x) come as log(10, x) and log(2, x)."""
-    only(node, "this", "expression")
-    base, number = node.this, node.args.get("expression")
-    if number is None:
-        return "log", [base]
-    named = {"10": "log10", "2": "log2"}.get(base.name if isinstance(base, exp.Literal) else "")
-    return (named, [number]) if named else ("log", [base, number])
-
-
-def _trim(node: exp.Expr) -> Named:
-    only(node, "this", "expression", "position")
-    sides = {"LEADING": "ltrim", "TRAILING": "rtrim"}
-    return sides.get(str(node.args.get("position")), "trim"), parts(node, _PAIR)
-
-
-def _pad(node: exp.Expr) -> Named:
-    only(node, "this", "expression", "fill_pattern", "is_left")
-    name = "lpad" if node.args.get("is_left") else "rpad"
-    return name, parts(node, ("this", "expression", "fill_pattern"))
-
-
-def _sha2(node: exp.Expr) -> Named:
-    only(node, "this", "length")
-    return f"sha{node.args['length'].name}", [node.this]
-
-
-def _since_epoch(node: exp.Expr) -> Named:
-    only(node, "this", "scale")
-    scale = node.args.get("scale")
-    if scale is None:
-        return "to_timestamp", [node.this]
-    if scale.is_string:
-        return "strptime", [node.this, exp.Literal.string(_format(scale))]
-    return {"3": "epoch_ms", "6": "make_timestamp"}.get(scale.name, "to_timestamp"), [node.this]
-
-
-_POSTGRES = {
-    "YYYY": "%Y",
-    "MM": "%m",
-    "DD": "%d",
-    "HH24": "%H",
-    "HH12": "%I",
-    "MI": "%M",
-    "SS": "%S",
-    "MS": "%g",
-    "US": "%f",
-    "AM": "%p",
-    "PM": "%p",
-}
-
-
-def _format(node: exp.Expr) -> str:
-    """PostgreSQL's pattern of a moment as strptime's: BI tools send it to either."""
-    found = re.sub("|".join(_POSTGRES), lambda token: _POSTGRES[token[0]], node.name)
-    if re.search(r"(?<!%)[A-Za-z]", found.replace("T%H", "%H")):
-        raise Refused(
-            "to_timestamp() doesn't know this pattern",
-            at=span(node),
-            hint="write to_timestamp(text, 'YYYY-MM-DD HH24:MI:SS.US')",
-            note="functions_time",
-        )
-    return found
-
-
-def _concat(node: exp.Expr) -> Named:
-    only(node, "expressions", "safe", "coalesce")
-    if not node.args.get("safe"):
-        # 'a' 'b' is an alias in DuckDB.
-        raise refused(node, "two texts side by side", hint="write 'a' || 'b'")
-    return "concat", node.expressions
-
-
-def _complement(node: exp.Expr) -> Named:
-    """DuckDB reads ~1 + 1 as ~(1 + 1), and sqlglot as (~1) + 1."""
-    only(node, "this")
-    if isinstance(node.parent, _TIGHTER):
-        raise refused(node, "~ beside an arithmetic operator", hint="write (~n) + 1 or ~(n + 1)")
-    return "~", [node.this]
-
-
-def _prefix(node: exp.Expr) -> Named:
-    """DuckDB reads a ^@ b || c as (a ^@ b) || c, and sqlglot as a ^@ (b || c)."""
-    only(node, *_PAIR)
-    if not node.meta and isinstance(node.expression, exp.Binary):
-        raise refused(node, "^@ beside another operator", hint="write starts_with(text, part)")
-    return "starts_with", [node.this, node.expression]
-
-
-def _ignoring_case(node: exp.Expr) -> Named:
-    only(node, *_PAIR)
-    return "regexp_matches", [node.this, node.expression, exp.Literal.string("i")]
-
-
-_TIGHTER = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow)
-
-_UNLIKE: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
-    exp.Extract: _extract,
-    exp.Log: _logarithm,
-    exp.Trim: _trim,
-    exp.Pad: _pad,
-    exp.SHA2: _sha2,
-    exp.UnixToTime: _since_epoch,
-    exp.Concat: _concat,
-    exp.RegexpILike: _ignoring_case,
-    exp.BitwiseNot: _complement,
-    exp.StartsWith: _prefix,
-}

@@ -73,7 +73,8 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return _over(source, releases, [*_passed_on(source), *added])
         case Nothing(outputs=outputs):
             typed = [named(emit_literal(None, c.type), c) for c in outputs]
-            return exp.select(*typed, copy=False).where(exp.false(), copy=False)
+            nothing = exp.select(*(typed or [no_column()]), copy=False)
+            return nothing.where(exp.false(), copy=False)
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             own = unit(source)
             group = [emit_expression(key.expression) for key in keys]
@@ -82,7 +83,7 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             if own is not None:
                 items.append(reference(own))
                 group.append(reference(own))
-            select = _over(source, releases, items)
+            select = _over(source, releases, items or [no_column()])
             return select.group_by(*group, copy=False) if group else select
         case Release():
             # Arrow has no HUGEINT: the columns come as what holds them, and are what they were.

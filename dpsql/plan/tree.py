@@ -111,4 +111,6 @@ def rewrite_top_down(
 
 def expressions(part: Any) -> Iterator[Expression]:
     """The outermost expressions in a part of a plan."""
-    yield from _children(part, _EXPRESSION)
+    yield from (
+        _nearest(part, _EXPRESSION) if isinstance(part, tuple) else _children(part, _EXPRESSION)
+    )

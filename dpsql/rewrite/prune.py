@@ -76,6 +76,9 @@ def prune(plan: Plan, needed: Needed) -> Plan:
             return plan
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             kept_aggregates = tuple(a for a in aggregates if a.column in needed)
+            if not keys:
+                # What makes one row of any number of rows stays, though nobody reads it.
+                kept_aggregates = kept_aggregates or aggregates[:1]
             below = columns(
                 *(key.expression for key in keys),
                 *(a.call.argument for a in kept_aggregates),

@@ -145,7 +145,9 @@ class Statistics:
         place = self._find(term, only)
         if place is None:
             place = len(self.found)
-            self.found.append(Statistic(term, only, found.low, found.high, found.step))
+            # A constant 0 changes nothing, but noise needs something to hide: one step.
+            high = found.high if (found.low, found.high) != (0, 0) else 1
+            self.found.append(Statistic(term, only, found.low, high, found.step))
         return place
 
 

@@ -90,4 +90,3 @@ def _part(value: object) -> tuple[int, object]:
             return (3, Fraction(value))
         case _:
             return (4, str(value))
-

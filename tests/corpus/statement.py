@@ -70,4 +70,6 @@ def _without_remarks(text: str) -> str:
 
 
 def _marks(text: str) -> frozenset[str]:
-    return frozenset(m for line in re.findall(r"^-- mark: (.+)$", text, re.M) for m in line.split())
+    return frozenset(
+        m for line in re.findall(r"^-- mark: (.+)$", text, re.MULTILINE) for m in line.split()
+    )

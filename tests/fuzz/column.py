@@ -24,7 +24,7 @@ NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE})
 
 @dataclass(frozen=True)
 class Column:
-    """A column as it is written; `values` are what it is compared with, `entity` whose key it is."""
+    """A column as it is written; `values` are compared with it, `entity` is whose key it is."""
 
     text: str
     kind: Kind

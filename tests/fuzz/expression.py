@@ -51,7 +51,9 @@ def _test(random: Random, column: Column, source: Source) -> str:
                 ]
             )
         case Kind.IDENTITY:
-            return random.choice([f"{text} {random.choice(_COMPARISONS)} {value}", f"{text} % 2 = 0"])
+            return random.choice(
+                [f"{text} {random.choice(_COMPARISONS)} {value}", f"{text} % 2 = 0"]
+            )
         case _:
             other = number(random, source, 1) if random.random() < 0.3 else value
             return random.choice(

@@ -1,4 +1,4 @@
-"""Statements of the corpora, mutated: tokens dropped, doubled, swapped and spliced, odd text added."""
+"""Statements of the corpora, mutated: tokens dropped, swapped, likened and spliced, odd text in."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from fuzz.odd import IDENTIFIERS, LITERALS, MARKS, WORDS
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import TokenType
+
 
 @cache
 def corpus() -> tuple[tuple[str, str], ...]:
@@ -53,10 +54,22 @@ def _tokens(sql: str) -> tuple[tuple[str, str], ...]:
 
 
 _OPERATORS = (
-    TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE,
-    TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DPIPE,
-    TokenType.AND, TokenType.OR, TokenType.LIKE,
-)  # fmt: skip
+    TokenType.EQ,
+    TokenType.NEQ,
+    TokenType.LT,
+    TokenType.LTE,
+    TokenType.GT,
+    TokenType.GTE,
+    TokenType.PLUS,
+    TokenType.DASH,
+    TokenType.STAR,
+    TokenType.SLASH,
+    TokenType.MOD,
+    TokenType.DPIPE,
+    TokenType.AND,
+    TokenType.OR,
+    TokenType.LIKE,
+)
 _KINDS = {
     TokenType.VAR: "name",
     TokenType.IDENTIFIER: "name",
@@ -100,7 +113,7 @@ def _delete(random: Random, parts: list[str]) -> list[str]:
 
 def _double(random: Random, parts: list[str]) -> list[str]:
     start, end = _range(random, parts)
-    return parts[:end] + [" ", *parts[start:end], " "] + parts[end:]
+    return [*parts[:end], " ", *parts[start:end], " ", *parts[end:]]
 
 
 def _swap(random: Random, parts: list[str]) -> list[str]:
@@ -117,7 +130,7 @@ def _splice(random: Random, parts: list[str]) -> list[str]:
     other = pieces(random.choice(corpus())[1])
     start, end = _range(random, parts)
     begin, until = _range(random, other)
-    return parts[:start] + [" ", *other[begin:until], " "] + parts[end:]
+    return [*parts[:start], " ", *other[begin:until], " ", *parts[end:]]
 
 
 def _insert(choices: tuple[str, ...]) -> Callable[[Random, list[str]], list[str]]:
@@ -177,7 +190,9 @@ def _characters(random: Random, parts: list[str]) -> list[str]:
     text = "".join(parts)
     for _ in range(random.randint(1, 4)):
         place = random.randrange(len(text) + 1)
-        change = random.choice(["", text[place : place + 1] * 2, text[place : place + 1].swapcase()])
+        change = random.choice(
+            ["", text[place : place + 1] * 2, text[place : place + 1].swapcase()]
+        )
         text = text[:place] + change + text[place + 1 :]
     return [text]
 
@@ -188,7 +203,19 @@ def _range(random: Random, parts: list[str]) -> tuple[int, int]:
 
 
 _MUTATIONS: tuple[Callable[[Random, list[str]], list[str]], ...] = (
-    _delete, _double, _swap, _splice, _splice, _nest, _nest, _characters,
-    _insert(WORDS), _insert(MARKS), _insert(LITERALS), _replace(LITERALS), _replace(IDENTIFIERS),
-    _replace(WORDS), _replace(LITERALS),
-)  # fmt: skip
+    _delete,
+    _double,
+    _swap,
+    _splice,
+    _splice,
+    _nest,
+    _nest,
+    _characters,
+    _insert(WORDS),
+    _insert(MARKS),
+    _insert(LITERALS),
+    _replace(LITERALS),
+    _replace(IDENTIFIERS),
+    _replace(WORDS),
+    _replace(LITERALS),
+)

@@ -14,10 +14,12 @@ from grammar.exact import exact_table
 from grammar.public_rows import create_tables
 
 from dpsql.errors import Error
+from dpsql.session.deep import deeply
 from dpsql.session.grant import grant
-from dpsql.session.prepared import prepare
+from dpsql.session.prepared import Prepared, prepare
 
 MOST_SECONDS = 10
+"""Of computing: how long it takes on a busy machine tells nothing."""
 
 
 @cache
@@ -28,27 +30,29 @@ def empty(schema: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def refused(sql: str, schema: str) -> bool:
-    """Tell whether `sql` is refused; any exception but `Error` is a bug, as are ten seconds."""
-    started = time.process_time()
+def prepared(sql: str, schema: str) -> Prepared | None:
+    """`sql` as a session prepares it; None if it is refused, which only an `Error` may say."""
     found = schema_of(schema)
-    connection = empty(schema)
+    facts = Facts(found, empty(schema), frozenset())
+    started = time.process_time()
     try:
-        ready = prepare(
-            sql, found, Facts(found, connection, frozenset()), grant(found, Fraction(1)), "data"
-        )
+        return deeply(lambda: prepare(sql, found, facts, grant(found, Fraction(1)), "data"))
     except Error:
-        _in_time(started)
-        return True
+        return None
+    finally:
+        assert time.process_time() - started < MOST_SECONDS
+
+
+def runs(sql: str, schema: str) -> bool:
+    """Whether `sql` is accepted; then its releases and what stands above them are run."""
+    ready = prepared(sql, schema)
+    if ready is None:
+        return False
+    connection = empty(schema)
     tables: dict[str, pa.Table] = {}
     for release in ready.releases:
         tables[release.name] = exact_table(connection, release, tables)
     for name, table in tables.items():
         connection.register(name, table)
     connection.execute(ready.finish).fetchall()
-    _in_time(started)
-    return False
-
-
-def _in_time(started: float) -> None:
-    assert time.process_time() - started < MOST_SECONDS
+    return True

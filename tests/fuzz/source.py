@@ -1,4 +1,4 @@
-"""Random FROM clauses over the clinic: joins, outer joins, derived tables, unions, windows, CTEs."""
+"""Random FROM clauses over the clinic: joins, derived tables, unions, windows, CTEs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ _JOINS = ("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 
 def source(random: Random, depth: int = 2) -> Source:
     """A FROM clause of some shape."""
-    shapes: list[Callable[[Random, int], Source]] = [_single, _single, _chain, _chain, _public, _self]
+    shapes: list[Callable[[Random, int], Source]] = [
+        _single,
+        _single,
+        _chain,
+        _chain,
+        _public,
+        _self,
+    ]
     if depth:
         shapes += [_derived, _per_unit, _per_unit, _union, _distinct, _window, _cte, _beside]
     return random.choice(shapes)(random, depth)
@@ -114,9 +121,7 @@ def _per_unit(random: Random, depth: int) -> Source:
     where = f" WHERE {condition(random, below, 1)}" if random.random() < 0.4 else ""
     named = ", ".join(f"{call} AS x{n}" for n, call in enumerate(calls))
     grouped = ", ".join(c.text for c in by)
-    text = (
-        f"(SELECT {listed(by)}, {named} FROM {below.text}{where} GROUP BY {grouped}{having}) g"
-    )
+    text = f"(SELECT {listed(by)}, {named} FROM {below.text}{where} GROUP BY {grouped}{having}) g"
     columns = renamed(below, "g", by) + tuple(
         Column(f"g.x{n}", Kind.INTEGER, ("0", "1", "5"), listed=calls[n] == "count(*)")
         for n in range(2)
@@ -179,7 +184,7 @@ def _cte(random: Random, depth: int) -> Source:
     inner = below.text.removesuffix(" s")
     columns = below.columns
     cte = f"c{len(below.ctes)} AS {inner}"
-    name = cte.split()[0]
+    name = cte.split(maxsplit=1)[0]
     if columns[0].entity and random.random() < 0.3:
         other = tuple(replace(c, text=f"o.{c.name}") for c in columns)
         text = f"{name} s JOIN {name} o ON s.k0 = o.k0"

@@ -1,6 +1,7 @@
 """The neighbour search over generated queries: what one unit changes stays within what is derived.
 
-A case is a query, a random database and all its neighbours. Seeds are fixed: nothing fails by chance.
+A case is a query, a random database and all its neighbours. Seeds are fixed, so that nothing fails
+by chance.
 """
 
 from __future__ import annotations
