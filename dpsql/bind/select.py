@@ -20,7 +20,7 @@ from dpsql.bind.relation import From
 from dpsql.bind.scope import Scope
 from dpsql.bind.subquery import Subqueries
 from dpsql.bind.window import Windows, check_windows, mapped
-from dpsql.errors import GroupingFault, Refused, Span
+from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression, conjuncts
 from dpsql.plan.operator import Filter, Output, Plan, Project, SortKey, Window
@@ -48,6 +48,8 @@ def bind_select(node: exp.Select, context: Context) -> Selected:
     if node.args.get("kind"):
         raise refused(node, f"SELECT AS {node.args['kind']}")
     only(node, *_CLAUSES)
+    if not node.expressions:
+        raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
     return _Select(node, context).bound()
 
 

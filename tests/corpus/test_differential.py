@@ -25,6 +25,8 @@ from corpus.world import World
 from dpsql.plan.bounded import Linear
 from dpsql.session.prepared import Prepared
 
+pytestmark = pytest.mark.slow
+
 KNOWN_MARKS = {*documented(), "bug", "crash"}
 
 
