@@ -21,6 +21,7 @@
 | expression  | scalar expressions, with their types                                  |
 | predicate   | AND, OR, BETWEEN, IN and IS                                           |
 | conditional | CASE and what is short for it                                         |
+| unlike      | DuckDB's functions that sqlglot reads as others                       |
 | call        | calls of scalar functions                                             |
 | shape       | which syntax nodes are calls, and of which functions                  |
 | arithmetic  | numbers, moments and lengths of time under + - * /                    |

@@ -18,11 +18,11 @@ from dpsql.bind.parse import span
 from dpsql.bind.query import distinct_rows
 from dpsql.bind.relation import From
 from dpsql.bind.scope import Scope
-from dpsql.bind.subquery import Subqueries
+from dpsql.bind.subquery import Subqueries, inner_side
 from dpsql.bind.window import Windows, check_windows, mapped
 from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Compare, Comparison, Expression, conjuncts
+from dpsql.plan.expression import Expression, conjuncts
 from dpsql.plan.operator import Filter, Output, Plan, Project, SortKey, Window
 from dpsql.plan.tree import columns, expressions, rewrite_top_down
 from dpsql.stability.lineage import Visibility, visibility
@@ -190,7 +190,7 @@ class _Select:
         """What the query around asks of groups: one more key for each equality."""
         outer = self._from.scope.correlated
         for condition in asked:
-            inner = _inner_side(condition, outer)
+            inner = inner_side(condition, outer)
             if inner is None or grouping.sets is not None:
                 raise Refused(
                     "an aggregated subquery is correlated by equalities only",
@@ -291,15 +291,3 @@ def _filtered(plan: Plan, predicates: Iterable[Expression]) -> Plan:
     for predicate in predicates:
         plan = Filter(plan, predicate)
     return plan
-
-
-def _inner_side(condition: Expression, outer: set[Column]) -> Expression | None:
-    if not isinstance(condition, Compare) or condition.op is not Comparison.EQUAL:
-        return None
-    for inner, asking in (
-        (condition.left, condition.right),
-        (condition.right, condition.left),
-    ):
-        if not columns(inner) & outer and columns(asking) <= outer:
-            return inner
-    return None

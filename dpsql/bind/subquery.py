@@ -45,7 +45,7 @@ from dpsql.plan.operator import (
     Project,
     Release,
 )
-from dpsql.plan.tree import bottom_up
+from dpsql.plan.tree import bottom_up, columns
 from dpsql.schema.type import Boolean
 from dpsql.stability.dependency import declared, unique_key
 from dpsql.stability.lineage import (
@@ -178,6 +178,19 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
             hint="correlate it on a key of the unit, or aggregate it with GROUP BY",
             note="subqueries",
         )
+
+
+def inner_side(condition: Expression, outer: set[Column]) -> Expression | None:
+    """The side of an equality that is the subquery's own, if the other is the outer query's."""
+    if not isinstance(condition, Compare) or condition.op is not Comparison.EQUAL:
+        return None
+    for inner, asking in (
+        (condition.left, condition.right),
+        (condition.right, condition.left),
+    ):
+        if not columns(inner) & outer and columns(asking) <= outer:
+            return inner
+    return None
 
 
 def _pairs(conditions: tuple[Expression, ...]) -> list[Pair]:
