@@ -26,6 +26,7 @@ Place = tuple[str | int, ...]
 Scalar = str | int | Decimal | bool | dt.date | dt.datetime | None
 
 _MOST_BYTES: Final = 1024 * 1024
+_MOST_DEPTH: Final = 32  # a schema needs 7
 _MOST_DIGITS: Final = 400  # a double has no more before or after its point
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
@@ -88,9 +89,13 @@ def read_document(path: Path) -> Document:
         line = 1 if error.problem_mark is None else error.problem_mark.line + 1
         fix = "indent with spaces" if "\\t" in str(error.problem) else "correct the YAML"
         raise _fault(path, line, (), f"not YAML: {error.problem}", fix) from None
-    except (yaml.YAMLError, RecursionError):
+    except _TooDeep as deep:
         raise _fault(
-            path, 1, (), "not YAML that can be read", "remove control characters and deep nesting"
+            path, deep.line, (), f"nested more than {_MOST_DEPTH} deep", "see `dpsql init`"
+        ) from None
+    except yaml.YAMLError:
+        raise _fault(
+            path, 1, (), "not YAML that can be read", "remove control characters"
         ) from None
     if node is None:
         raise _fault(path, 1, (), "the file is empty", "see `dpsql init`")
@@ -121,12 +126,27 @@ class _Alias(Exception):
         self.line = line
 
 
+class _TooDeep(Exception):
+    def __init__(self, line: int) -> None:
+        super().__init__()
+        self.line = line
+
+
 class _Loader(yaml.BaseLoader):
+    depth = 0
+
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()  # type: ignore[no-untyped-call]
-            raise _Alias(event.start_mark.line + 1)
-        return super().compose_node(parent, index)
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent):
+            raise _Alias(line)
+        if self.depth == _MOST_DEPTH:
+            raise _TooDeep(line)
+        self.depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self.depth -= 1
 
 
 def _plain(path: Path, node: yaml.Node, place: Place, lines: dict[Place, int]) -> object:

@@ -31,6 +31,10 @@ MOST_PARTS = 40
 """Operators, columns and constants of an expression that is computed: each costs a statement."""
 
 
+FEW = 16
+"""Domains that are remembered: each may be a list of many values."""
+
+
 def enumerated(expression: Expression, domains: Mapping[Known, Domain]) -> Domain | None:
     """All that `expression` may be, if its columns have few values; None if they haven't."""
     if not _is_small(expression):
@@ -47,7 +51,7 @@ def _is_small(expression: Expression) -> bool:
     return sum(1 for _ in parts) <= MOST_PARTS
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _enumerated(
     expression: Expression, read: tuple[Column, ...], domains: tuple[Domain, ...]
 ) -> Domain | None:
@@ -64,6 +68,7 @@ def _enumerated(
     return None if found is None else _among(found)
 
 
+@lru_cache(maxsize=FEW)
 def applied(call: Call, domains: tuple[Domain, ...]) -> Domain:
     """What `call` may be when its arguments are in `domains`, each by itself."""
     entry = FUNCTIONS[call.function]
@@ -88,7 +93,7 @@ def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Doma
     return _sums(expression, domains, MOST_VALUES if constant else MOST_PAIRS) or known
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=FEW)
 def _sums(expression: Arithmetic, domains: tuple[Domain, Domain], most: int) -> Domain | None:
     left, right = domains
     if left.values is None and right.values is None:
@@ -102,6 +107,7 @@ def _sums(expression: Arithmetic, domains: tuple[Domain, Domain], most: int) -> 
     return None if found is None else _among(found)
 
 
+@lru_cache(maxsize=FEW)
 def converted(before: Domain, source: SqlType, target: SqlType, known: Domain) -> Domain:
     """What a cast makes of values, `known` to lie in bounds."""
     if before.values is None or len(before.values) > MOST_VALUES:
@@ -113,7 +119,6 @@ def converted(before: Domain, source: SqlType, target: SqlType, known: Domain) -
     return found.as_nullable() if before.nullable else found
 
 
-@lru_cache(maxsize=256)
 def _product(
     template: Template,
     operands: tuple[Expression, ...],

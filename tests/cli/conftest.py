@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_run import Run, runner
+from cli.cli_run import Run, runner
 
 
 @pytest.fixture

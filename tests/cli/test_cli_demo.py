@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from cli_run import Run
+from cli.cli_run import Run
 
 from dpsql.cli.demo.data import generate
 

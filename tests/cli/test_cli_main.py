@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import click
 import pytest
-from cli_run import Run
+from cli.cli_run import Run
 
 from dpsql.cli.failure import ExitCode
 from dpsql.cli.main import commands

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cli_run import Run
+from cli.cli_run import Run
 
 from dpsql.schema.decode import load_schema
 from dpsql.schema.keys import record_path

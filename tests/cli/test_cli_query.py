@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from cli_run import Run
+from cli.cli_run import Run
 
 SPECIES = "SELECT species, count(*) AS birds FROM penguins GROUP BY species ORDER BY species"
 COUNT = "SELECT count(*) FROM penguins"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from cli_run import Run
+from cli.cli_run import Run
 
 from dpsql.cli import watch as module
 from dpsql.cli.watch import Cancelled, Watch

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from people import CANARY, source
+from engine.people import CANARY, source
 
 from dpsql.engine.duckdb import DuckDBEngine
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from people import CANARY
+from engine.people import CANARY
 
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.postprocessing import postprocessing_engine

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from people import source
+from engine.people import source
 
 import dpsql.engine.fingerprint as module
 from dpsql.engine.duckdb import DuckDBEngine

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from people import CANARY, COLUMNS, source
+from engine.people import CANARY, COLUMNS, source
 
 from dpsql.engine.catalogue import read_catalogue
 from dpsql.engine.duckdb import DuckDBEngine

@@ -8,10 +8,9 @@ from functools import cache
 
 import duckdb
 import pyarrow as pa
-from corpus.clean import PUBLIC_ROWS
 from grammar.compiler import Facts, schema_of
 from grammar.exact import exact_table
-from grammar.public_rows import create_tables
+from grammar.public_rows import PUBLIC, create_tables
 
 from dpsql.errors import Error
 from dpsql.session.deep import deeply
@@ -26,7 +25,7 @@ MOST_SECONDS = 10
 def empty(schema: str) -> duckdb.DuckDBPyConnection:
     """A database of the fixture without private rows."""
     connection = duckdb.connect(config={"threads": 1})
-    create_tables(connection, schema_of(schema), PUBLIC_ROWS[schema])
+    create_tables(connection, schema_of(schema), PUBLIC[schema])
     return connection
 
 

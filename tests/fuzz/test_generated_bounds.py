@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
+from fuzz.pool import pool, private_tables
 from fuzz.query import query
-from grammar.compiler import prepared, schema_of
-from grammar.public_rows import PUBLIC
-from grammar.search import Pair, Search, attack, search
+from grammar.compiler import prepared
+from grammar.search import attack
 
 from dpsql.errors import Error
 from dpsql.session.prepared import Prepared
@@ -24,8 +24,6 @@ ORDINARY = int(os.environ.get("DPSQL_CASES", "300"))
 LONG = int(os.environ.get("DPSQL_CASES", "2000"))
 POOLS = 8
 """Sets of random databases, half of them with keys that hold."""
-
-PRIVATE = frozenset(name for name in schema_of("clinic").tables if name not in PUBLIC["clinic"])
 
 
 @pytest.mark.parametrize("chunk", range(-(-ORDINARY // CHUNK)))
@@ -48,11 +46,9 @@ def test_most_generated_queries_are_accepted() -> None:
 def _attack(random: Random) -> None:
     """As many cases as a chunk has, each of one database of a pool."""
     seed = random.randrange(POOLS)
-    verified = PRIVATE if seed % 2 else frozenset()
-    found = search("clinic", verified, seed)
-    worlds = list(_worlds(found))
+    verified = private_tables("clinic") if seed % 2 else frozenset()
     for sql, ready in _queries(random, verified):
-        attack(ready, random.choice(worlds), sql)
+        attack(ready, random.choice(pool("clinic", verified, seed)), sql)
 
 
 def _queries(random: Random, verified: frozenset[str]) -> Iterator[tuple[str, Prepared]]:
@@ -71,12 +67,3 @@ def _accepted(sql: str, verified: frozenset[str]) -> Prepared | None:
         return prepared(sql, "clinic", verified)
     except Error:
         return None
-
-
-def _worlds(found: Search) -> Iterator[Search]:
-    """Each database of a search with its own neighbours."""
-    by_database: dict[str, list[Pair]] = {}
-    for pair in found.pairs:
-        by_database.setdefault(pair.full, []).append(pair)
-    for pairs in by_database.values():
-        yield Search(found.connection, tuple(pairs))

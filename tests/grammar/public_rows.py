@@ -28,6 +28,7 @@ PUBLIC: dict[str, dict[str, list[tuple[object, ...]]]] = {
         ],
         "partsupp": [(1, 1, 10, 5, ""), (1, 2, 10, 6, ""), (2, 1, 10, 7, "")],
     },
+    "bi": {"products": [(1, "tools"), (2, "toys"), (3, "tools"), (4, None)]},
 }
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ledger_world import Place, place_in
+from ledger.ledger_world import Place, place_in
 
 
 @pytest.fixture

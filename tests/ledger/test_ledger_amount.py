@@ -4,7 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from ledger_world import PURE, TENTH, charge, terms
+from ledger.ledger_world import PURE, TENTH, charge, terms
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.amount import UNITS, amount_of, padded, shown, units

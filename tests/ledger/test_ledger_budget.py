@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 import pytest
-from ledger_world import PURE, TENTH, Place, charge, terms
+from ledger.ledger_world import PURE, TENTH, Place, charge, terms
 
 from dpsql.errors import BudgetSpent
 from dpsql.ledger.ledger import Ledger

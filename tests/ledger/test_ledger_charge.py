@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 import pytest
-from ledger_world import PURE, TENTH, Place, charge, terms
+from ledger.ledger_world import PURE, TENTH, Place, charge, terms
 
 from dpsql.errors import (
     BadParameter,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ledger_world import PROCESSES, TENTH, Place, charge, run, terms
+from ledger.ledger_world import PROCESSES, TENTH, Place, charge, run, terms
 
 from dpsql.errors import ExecutionFailed
 from dpsql.ledger import opening

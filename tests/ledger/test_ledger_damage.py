@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from ledger_world import PURE, TENTH, Place, charge, place_in
+from ledger.ledger_world import PURE, TENTH, Place, charge, place_in
 
 from dpsql.errors import LedgerFault
 from dpsql.ledger.amount import padded

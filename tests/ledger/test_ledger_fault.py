@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from ledger_world import TENTH, Place, charge, place_in, run
+from ledger.ledger_world import TENTH, Place, charge, place_in, run
 
 from dpsql.errors import LedgerFault
 from dpsql.ledger.anchor import WIDTH

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ledger_world import Place, charge
+from ledger.ledger_world import Place, charge
 
 from dpsql.errors import LedgerFault
 from dpsql.ledger.place import filesystem

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from ledger_world import PROCESSES, TENTH, Place, charge, place_in, run, terms
+from ledger.ledger_world import PROCESSES, TENTH, Place, charge, place_in, run, terms
 
 from dpsql.errors import BudgetSpent, InterfaceError
 from dpsql.ledger.entry import Burned

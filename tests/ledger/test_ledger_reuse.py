@@ -3,7 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from ledger_world import PURE, TENTH, Place, charge
+from ledger.ledger_world import PURE, TENTH, Place, charge
 
 from dpsql.errors import BadParameter, BudgetSpent
 from dpsql.ledger.ledger import Ledger

@@ -3,7 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from ledger_world import TENTH, Place, charge, terms
+from ledger.ledger_world import TENTH, Place, charge, terms
 
 from dpsql.errors import BudgetSpent, LedgerFault
 from dpsql.ledger.entry import Amended, Tightened

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from seeded import ReplayedRandomness, SeededRandomness, replayed, uniform_script
+from privacy.seeded import ReplayedRandomness, SeededRandomness, replayed, uniform_script
 
 from dpsql.privacy.mechanisms.acceptance import accept, sure_of
 from dpsql.privacy.rounding import exp

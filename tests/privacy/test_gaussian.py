@@ -9,8 +9,8 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from privacy.seeded import SeededRandomness
 from scipy import stats
-from seeded import SeededRandomness
 
 from dpsql.privacy.conversion import epsilon_of_rho
 from dpsql.privacy.loss import Accounting, PrivacyLoss

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import ReplayedRandomness, SeededRandomness, replayed, uniform_script
+from privacy.seeded import ReplayedRandomness, SeededRandomness, replayed, uniform_script
 
 from dpsql.privacy.mechanisms.inversion import Inversion
 

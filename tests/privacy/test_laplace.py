@@ -9,7 +9,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import SeededRandomness
+from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms import DiscreteLaplace

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import ReplayedRandomness, uniform_script
+from privacy.seeded import ReplayedRandomness, uniform_script
 
 from dpsql.privacy.mechanisms.law import Law, cut_points
 from dpsql.privacy.mechanisms.place import Places

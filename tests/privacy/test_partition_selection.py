@@ -7,7 +7,7 @@ import opendp.prelude as dp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seeded import SeededRandomness
+from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpsql.privacy.partition_selection import each_may_show, threshold

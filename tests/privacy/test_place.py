@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from seeded import SeededRandomness
+from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.mechanisms.place import Places
 

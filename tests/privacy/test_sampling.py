@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from privacy.seeded import SeededRandomness
 from scipy import stats
-from seeded import SeededRandomness
 
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.privacy.mechanisms.sampling import discrete_gaussian, discrete_laplace

@@ -6,7 +6,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from shop import load
+from schema.shop import load
 
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.errors import SchemaFault, SourceFault

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
-from shop import SHOP, changed, load
+from schema.shop import SHOP, changed, load
 
 from dpsql.privacy.loss import Accounting
 from dpsql.schema.model import EntityUnit, Hop, Limits, Neighbors, Public, Reference, RowUnit

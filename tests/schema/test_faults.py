@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from shop import SHOP, changed, line_of, load
+from schema.shop import SHOP, changed, line_of, load
 
 from dpsql.errors import SchemaFault
 from dpsql.schema.decode import load_schema
@@ -231,7 +231,8 @@ def test_a_fault_names_file_line_path_and_fix(tmp_path: Path, fault: Fault) -> N
         (b"# nothing\n", "the file is empty"),
         (b"dataset: shop\n\xff\n", "line 2: not UTF-8; save the file as UTF-8"),
         (b"a" * (1024 * 1024 + 1), "longer than 1 MiB"),
-        (b"a: " + b"[" * 5000, "not YAML that can be read"),
+        (b"a: " + b"[" * 5000, "nested more than 32 deep"),
+        (b"a: " + b"{a: " * 200_000, "nested more than 32 deep"),
         (b"a: \x01", "not YAML that can be read"),
         (b"- 1\n", "write a mapping"),
         (b"shop\n", "write a mapping"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from shop import load
+from schema.shop import load
 
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.schema.catalogue import engine_source

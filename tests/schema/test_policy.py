@@ -4,7 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from shop import SHOP, changed, load
+from schema.shop import SHOP, changed, load
 
 from dpsql.schema.policy import policy_hash
 

@@ -33,6 +33,10 @@ MOST_FAILURES = 64
 """Calls that raise are found by halving; a set with more of them is given up."""
 
 
+MOST_REMEMBERED = 1_000
+"""Rows of an answer that is kept for the next one who asks."""
+
+
 class Operand(NamedTuple):
     """One argument's values, and their type."""
 
@@ -40,11 +44,18 @@ class Operand(NamedTuple):
     type: SqlType
 
 
-@lru_cache(maxsize=512)
 def evaluated(
     call: Template, operands: tuple[Operand, ...], result: SqlType, rows: int
 ) -> tuple[Scalar, ...] | None:
     """The values of the total form of `call`, row by row; None if too many rows raise."""
+    remember = rows <= MOST_REMEMBERED
+    return (_evaluated if remember else _evaluated.__wrapped__)(call, operands, result, rows)
+
+
+@lru_cache(maxsize=1024)
+def _evaluated(
+    call: Template, operands: tuple[Operand, ...], result: SqlType, rows: int
+) -> tuple[Scalar, ...] | None:
     try:
         texts = _total(call, _arguments(operands), rows, [MOST_FAILURES])
         return tuple(None if text is None else _value(text, result) for text in texts)

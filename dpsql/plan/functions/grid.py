@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from dpsql.plan.duration import DAY, UNITS, Duration, Unit
 from dpsql.plan.expression import Expression, Literal, Scalar
@@ -69,7 +70,7 @@ def _stepped(found: Application, unit: Unit) -> Domain:
     if not edges:
         return known
     values = grid(_moment(edges[0]), _moment(edges[-1]), unit)
-    return known if values is None else of_values(values, nullable=known.nullable)
+    return known if values is None else replace(known, values=values)
 
 
 def on_grid(unit_of: Callable[[Application], str], otherwise: Rule) -> Rule:
