@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
+from importlib import import_module
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow as pa
@@ -13,10 +14,12 @@ from dpsql.bind.parameter import literals
 from dpsql.dbapi.result import Description, Result, distinct
 from dpsql.dbapi.value import Value, python_rows
 from dpsql.errors import InterfaceError, NotSupportedError, ProgrammingError
+from dpsql.schema.type import HUGEINT
 from dpsql.session.answer import Privacy
 
 if TYPE_CHECKING:
     import pandas as pd
+    from polars import DataFrame as PolarsFrame
 
 Row = tuple[Value, ...]
 Parameters = Sequence[object] | Mapping[str, object]
@@ -106,13 +109,7 @@ class Cursor:
     def fetch_df(self) -> pd.DataFrame:
         """The rows that are left as a pandas DataFrame; decimals become float64, as in DuckDB."""
         self._answer()
-        try:
-            import pandas  # noqa: F401, ICN001, PLC0415 - optional
-        except ImportError:
-            raise NotSupportedError(
-                "fetch_df needs pandas, which isn't installed",
-                hint="run pip install pandas, or call fetch_arrow_table()",
-            ) from None
+        _need("pandas", "fetch_df")
         table = self.fetch_arrow_table()
         kinds = [
             pa.float64() if pa.types.is_decimal(field.type) else field.type
@@ -121,6 +118,23 @@ class Cursor:
         cast = table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
         frame: pd.DataFrame = cast.to_pandas()
         return frame
+
+    def pl(self) -> PolarsFrame:
+        """The rows that are left as a Polars DataFrame; HUGEINT becomes Int128."""
+        result = self._answer()
+        polars = _need("polars", "pl")
+        types = {
+            name: polars.Int128
+            for name, kind in zip(distinct(result.names), result.types, strict=True)
+            if kind == HUGEINT
+        }
+        frame: PolarsFrame = polars.from_arrow(self.fetch_arrow_table()).cast(types)
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows that are left for any reader of Arrow's PyCapsule interface."""
+        capsule: object = self.fetch_arrow_table().__arrow_c_stream__(requested_schema)
+        return capsule
 
     def setinputsizes(self, sizes: Sequence[object]) -> None:
         """Nothing: PEP 249 lets it be so."""
@@ -171,3 +185,13 @@ class Cursor:
     def _check_open(self) -> None:
         if not self._open:
             raise InterfaceError("the cursor is closed", hint="make another with cursor()")
+
+
+def _need(package: str, what: str) -> ModuleType:
+    try:
+        return import_module(package)
+    except ImportError:
+        raise NotSupportedError(
+            f"{what} needs {package}, which isn't installed",
+            hint=f"run pip install {package}, or call fetch_arrow_table()",
+        ) from None
