@@ -6,11 +6,7 @@
 | query   | runs one statement: answer to stdout, its cost to stderr                  |
 | check   | a schema against its source; verifies declared keys                       |
 | budget  | what was spent and is left, and on what                                   |
-| table   | tables for people: on a terminal, plain, and in Markdown                  |
-| export  | answers for programs: CSV, JSON, Parquet                                  |
-| failure | errors as people read them, with their exit codes                         |
-| watch   | work with its step shown after a second, cancelled by Ctrl-C              |
-| visible | text in which nothing acts on a terminal                                  |
+| failure | errors become messages and exit codes                                     |
 | demo    | a first run on generated data                                             |
 
 Imports of what opens engines stand inside the commands: `dpsql --help` is to answer at once.

@@ -10,8 +10,6 @@ from typing import assert_never
 import click
 
 from dpsql.cli.failure import explained
-from dpsql.cli.table import listing
-from dpsql.cli.visible import visible
 from dpsql.dbapi.budget import Allowance, Budget, opened, read_budget
 from dpsql.ledger.entry import (
     Amended,
@@ -27,6 +25,8 @@ from dpsql.privacy.loss import PrivacyLoss
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.grant import epsilon_of
+from dpsql.terminal.table import listing
+from dpsql.terminal.visible import visible
 
 _HEADINGS = ("at", "analyst", "epsilon", "outcome", "statement")
 _LATEST = 10

@@ -9,9 +9,6 @@ from typing import assert_never
 import click
 
 from dpsql.cli.failure import ExitCode, explained, say
-from dpsql.cli.table import listing
-from dpsql.cli.visible import visible
-from dpsql.cli.watch import Cancelled, Watch
 from dpsql.dbapi.budget import opened
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.errors import SourceFault
@@ -19,6 +16,9 @@ from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table
+from dpsql.terminal.table import listing
+from dpsql.terminal.visible import visible
+from dpsql.terminal.watch import Cancelled, Watch
 
 _HEADINGS = ("table", "rows of", "key", "limits per unit")
 

@@ -11,15 +11,15 @@ from typing import Literal, TypeVar, assert_never
 import click
 
 from dpsql.cli.budget import digits
-from dpsql.cli.export import csv, json, parquet
 from dpsql.cli.failure import ExitCode, explained, say
-from dpsql.cli.table import markdown, plain, print_on_terminal
-from dpsql.cli.watch import Cancelled, Watch
 from dpsql.dbapi.budget import Budget
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.session.answer import Privacy
 from dpsql.session.session import Session
+from dpsql.terminal.export import csv, json, parquet
+from dpsql.terminal.table import markdown, plain, print_on_terminal
+from dpsql.terminal.watch import Cancelled, Watch
 
 Found = TypeVar("Found")
 Form = Literal["table", "csv", "json", "markdown", "parquet"]

@@ -14,9 +14,9 @@ from typing import NoReturn
 import pytest
 from cli.cli_run import Run
 
-from dpsql.cli import watch as module
-from dpsql.cli.watch import Cancelled, Watch
 from dpsql.errors import ExecutionFailed
+from dpsql.terminal import watch as module
+from dpsql.terminal.watch import Cancelled, Watch
 
 CHARGED = "running on the data"
 

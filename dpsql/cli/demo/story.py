@@ -16,9 +16,7 @@ import duckdb
 
 from dpsql.cli.check import report
 from dpsql.cli.demo.data import generate
-from dpsql.cli.failure import describe
 from dpsql.cli.query import cost
-from dpsql.cli.table import plain
 from dpsql.dbapi.connection import Connection, budget_table
 from dpsql.dbapi.cursor import Row
 from dpsql.engine.duckdb import DuckDBEngine
@@ -29,6 +27,8 @@ from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import Schema
 from dpsql.session.answer import Privacy
 from dpsql.session.session import Session
+from dpsql.terminal.message import describe
+from dpsql.terminal.table import plain
 
 _EVERYBODY: Final = "SELECT sum(salary) FROM staff"
 _ALL_BUT_ADA: Final = "SELECT sum(salary) FROM staff WHERE born >= 1950"

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.cli.failure import describe
 from dpsql.errors import Refused, Span, UnknownTable
+from dpsql.terminal.message import describe
 
 
 def said(sql: str, start: int, end: int) -> list[str]:

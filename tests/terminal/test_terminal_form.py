@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from dpsql.cli.export import csv, json
-from dpsql.cli.table import listing, markdown, plain, spell
-from dpsql.cli.visible import visible
 from dpsql.dbapi.result import Description
 from dpsql.dbapi.value import Value
+from dpsql.terminal.export import csv, json
+from dpsql.terminal.table import listing, markdown, plain, spell
+from dpsql.terminal.visible import visible
 
 
 def column(name: str, code: str = "VARCHAR") -> Description:

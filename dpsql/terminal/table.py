@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpsql.cli.visible import visible, width
 from dpsql.dbapi.cursor import Row
 from dpsql.dbapi.result import Description
 from dpsql.dbapi.type import NUMBER
 from dpsql.dbapi.value import Value
+from dpsql.terminal.visible import visible, width
 
 _NULL = "NULL"
 
