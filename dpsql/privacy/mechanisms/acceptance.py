@@ -40,7 +40,7 @@ def accept(
         accepted[unsure] = yes
         for place in (~(yes | no)).nonzero()[0]:
             index = int(unsure[place])
-            accepted[index] = _accept_exactly(int(prefixes[place]), exact(index), randomness)
+            accepted[index] = accept_exactly(int(prefixes[place]), 32, exact(index), randomness)
     return accepted
 
 
@@ -75,11 +75,13 @@ def _series(exponents: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     return below, squares * squares * (1.0 / 24.0)
 
 
-def _accept_exactly(prefix: int, exponent: Fraction, randomness: Randomness) -> bool:
-    """Read on until U and e^-exponent are told apart; each further bit halves the doubt."""
+def accept_exactly(prefix: int, bits: int, exponent: Fraction, randomness: Randomness) -> bool:
+    """Say yes with probability e^-exponent; the first `bits` bits of U are those of `prefix`.
+
+    Read on until U and e^-exponent are told apart; each further bit halves the doubt.
+    """
     if exponent == 0:
         return True
-    bits = 32
     while True:
         prefix = doubled(prefix, bits, randomness)
         bits *= 2

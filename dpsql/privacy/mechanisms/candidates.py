@@ -1,0 +1,98 @@
+"""What private selection chooses from: integer losses, one row per choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# One vector, or one row per choice.
+Table = NDArray[np.int64] | Sequence[int] | Sequence[Sequence[int]]
+
+LIMIT = 2**62
+BATCH = 2**16  # candidates that are worked on together: they stay in a core's cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Losses of shape (rows, count); weights of the same shape, or None where all are 1."""
+
+    losses: NDArray[np.int64]
+    weights: NDArray[np.int64] | None
+
+    @classmethod
+    def of(
+        cls,
+        losses: Table,
+        weights: Table | None = None,
+    ) -> Candidates:
+        """Check shapes and ranges; errors say nothing about values."""
+        table = _integers(losses)
+        if table.shape[1] == 0:
+            raise ValueError("nothing to choose from")
+        if weights is None:
+            return cls(table, None)
+        weighed = _integers(weights)
+        if weighed.shape[1] != table.shape[1] or weighed.shape[0] not in {1, table.shape[0]}:
+            raise ValueError("each candidate has one weight")
+        # The sum in doubles overflows nowhere, and is off by far less than the factor 2.
+        totals = weighed.sum(axis=1, dtype=np.float64)
+        if (weighed < 0).any() or (totals < 1).any() or (totals >= LIMIT / 2).any():
+            raise ValueError("weights are at least 0, and one of them is more")
+        return cls(table, np.broadcast_to(weighed, table.shape))
+
+    @property
+    def rows(self) -> int:
+        """How many choices are made."""
+        return int(self.losses.shape[0])
+
+    @property
+    def count(self) -> int:
+        """How many candidates each choice has."""
+        return int(self.losses.shape[1])
+
+    def above_least(self) -> NDArray[np.int64]:
+        """Return losses less the row's least loss that has a weight; 0 for those without weight."""
+        present: Any = True if self.weights is None else self.weights > 0
+        least = np.where(present, self.losses, LIMIT).min(axis=1, keepdims=True)
+        return np.where(present, self.losses - least, 0)
+
+    def row(self, index: int) -> tuple[list[int], list[int]]:
+        """Return one row's losses above its least one, and its weights."""
+        one = Candidates(
+            self.losses[index : index + 1],
+            None if self.weights is None else self.weights[index : index + 1],
+        )
+        weights = [1] * self.count if one.weights is None else one.weights[0].tolist()
+        return one.above_least()[0].tolist(), weights
+
+    def parts(self) -> Iterator[Candidates]:
+        """Cut into batches of rows."""
+        step = max(BATCH // self.count, 1)
+        for start in range(0, self.rows, step):
+            rows = slice(start, start + step)
+            yield Candidates(
+                self.losses[rows], None if self.weights is None else self.weights[rows]
+            )
+
+
+def check_selection(epsilon: Fraction, spread: int) -> None:
+    """Refuse what is no loss or no sensitivity; floats too."""
+    if not isinstance(epsilon, Fraction) or type(spread) is not int:
+        raise TypeError("a selection takes a fraction for ε and an integer spread")
+    if epsilon <= 0 or spread < 1:
+        raise ValueError("ε and spread are positive")
+
+
+def _integers(values: Any) -> NDArray[np.int64]:
+    """Return a table of int64; NaN must never become a number, nor True a 1."""
+    table = np.asarray(values)
+    if table.dtype.kind not in "iu" and table.size:
+        raise TypeError("losses and weights are integers below 2^62")
+    if table.size and (table.max() >= LIMIT or table.min() <= -LIMIT):
+        raise ValueError("losses and weights are integers below 2^62")
+    return np.atleast_2d(table.astype(np.int64, copy=False))
