@@ -51,6 +51,13 @@ class Error(Exception):
         self.hint = hint
         self.note = note
 
+    def __str__(self) -> str:
+        # Tools show the text and nothing else; what to write instead must be in it.
+        said = (("", self.message), ("detail: ", self.detail), ("hint: ", self.hint))
+        return "\n".join(
+            head + text for head, text in said if not head or (text and text not in self.message)
+        )
+
     @property
     def position(self) -> int | None:
         """The 1-based character position in the statement, as PostgreSQL counts it."""

@@ -31,6 +31,7 @@ from dpsql.dbapi.statement import (
     read_statement,
 )
 from dpsql.errors import BadParameter, InterfaceError
+from dpsql.schema.model import Schema
 from dpsql.schema.type import Double, Varchar
 from dpsql.session.grant import as_epsilon, grant
 from dpsql.session.session import Session
@@ -106,6 +107,11 @@ class Connection:
             self._check_open()
             session = self._session
             return read_budget(session.schema, session.analyst, session.epsilon)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema file as it was read: tables, columns, units and limits."""
+        return self._session.schema
 
     @property
     def analyst(self) -> str:
