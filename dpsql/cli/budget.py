@@ -18,6 +18,7 @@ from dpsql.ledger.entry import (
     Entry,
     Opened,
     Released,
+    Summed,
     Tightened,
     Viewed,
 )
@@ -99,7 +100,7 @@ def _rows(schema: Schema, entries: Sequence[Entry]) -> Iterator[list[str]]:
                 yield [at, event.analyst, "0", "seen again", ""]
             case Opened() | Amended() | Tightened():
                 yield [at, "", "", f"ledger {entry.event.__struct_config__.tag}", ""]
-            case Released() | Burned():
+            case Released() | Burned() | Summed():
                 pass
             case missing:
                 assert_never(missing)

@@ -17,10 +17,11 @@ nothing is ever given back. Entries are charged, then released (with the noisy a
 | store       | what the tables are asked and told, in SQL                               |
 | anchor      | the second file, which tells a rolled-back ledger from a whole one       |
 | chain       | appends entries and publishes them to the anchor                         |
-| audit       | replays the chain and compares everything else with it                   |
+| total       | what the chain adds up to, and the sums that openings start from         |
+| audit       | replays the whole chain and compares everything else with it             |
 | owner       | a sign of life that the system takes down when a process ends            |
 | request_log | requests: charged once, settled once, bound to what was asked            |
 | reuse       | kept releases: answered again, at the reader's own cap                   |
-| opening     | a ledger is created, or checked from its first entry to its last         |
+| opening     | a ledger is created, or checked from its last sum on                     |
 | ledger      | `Ledger`: open, charge, release, burn, replay, view, balance, verify     |
 """

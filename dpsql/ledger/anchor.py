@@ -67,10 +67,16 @@ class Anchor:
             raise fault(self.path, "is damaged: its last line is no line of an anchor", RESTORE)
         return Tail(count, found[2].decode(), torn)
 
-    def content(self) -> bytes:
-        """The whole file; the last line may be torn. Nothing if there is no file."""
+    def content(self, after: int = 0) -> bytes:
+        """The lines after line `after`; the last may be torn. Nothing if there is no file."""
         with explained(self.path):
-            return self.path.read_bytes() if self.path.exists() else b""
+            try:
+                file = self.path.open("rb")
+            except FileNotFoundError:
+                return b""
+            with file:
+                file.seek(after * WIDTH)
+                return file.read()
 
     def append(self, tail: Tail, lines: bytes) -> None:
         """`lines` follow `tail` and are on disk; a line that was torn by a crash is completed."""

@@ -97,9 +97,9 @@ class Chain:
             raise fault(self.path, f"is damaged at entry {row.seq}", RESTORE)
         return entry
 
-    def entries(self) -> Iterator[Entry]:
-        """Every entry in order, each linked to the one before it."""
-        before, seq = START, 0
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """Every entry that follows entry `after`, in order, each linked to the one before it."""
+        before, seq = self.entry(after).hash if after else START, after
         while rows := self.store.rows(seq, BATCH):
             for row in rows:
                 if row.seq != seq + 1:

@@ -31,7 +31,8 @@ _TABLES = {
     "entry_update": f"CREATE TRIGGER entry_update BEFORE UPDATE ON entry {_APPEND_ONLY}",
     "entry_delete": f"CREATE TRIGGER entry_delete BEFORE DELETE ON entry {_APPEND_ONLY}",
     "in_force": """CREATE TABLE in_force (
-  terms INTEGER NOT NULL REFERENCES entry (seq)
+  terms INTEGER NOT NULL REFERENCES entry (seq),
+  summed INTEGER REFERENCES entry (seq)
 )""",
     "account": f"""CREATE TABLE account (
   analyst TEXT PRIMARY KEY NOT NULL,

@@ -88,7 +88,19 @@ class Viewed(msgspec.Struct, frozen=True, tag_field="event", tag="viewed"):
     policy_hash: str
 
 
-Event = Opened | Tightened | Amended | Charged | Released | Burned | Viewed
+class Summed(msgspec.Struct, frozen=True, tag_field="event", tag="summed"):
+    """What all entries before this one add up to, so that an opening needn't read them again.
+
+    `accounts` has spent and delta of each account, as padded units; the dataset's name is "".
+    `terms` is the entry with the terms in force, `before` the sum before this one, 0 if none.
+    """
+
+    accounts: dict[str, tuple[str, str]]
+    terms: int
+    before: int
+
+
+Event = Opened | Tightened | Amended | Charged | Released | Burned | Viewed | Summed
 
 
 @dataclass(frozen=True, slots=True)

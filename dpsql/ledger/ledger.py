@@ -50,6 +50,7 @@ from dpsql.ledger.request import (
 from dpsql.ledger.rule import Balance, Cap, admit_charge, balance
 from dpsql.ledger.store import DATASET
 from dpsql.ledger.terms import Terms, check_name, check_terms
+from dpsql.ledger.total import sum_up
 
 
 class Ledger:
@@ -126,6 +127,7 @@ class Ledger:
             for name, before, most in ((DATASET, dataset, cap), (charge.analyst, analyst, own)):
                 self._store.set_account(name, before.plus(charge.loss), most.backstop(before))
             self._store.add_request(charge.request_id, entry.seq, self._owner.name)
+            sum_up(self._chain)
         self._publish()
         return Receipt(
             charge.request_id, entry.seq, entry.hash, entry.at, State.CHARGED, fresh=True
@@ -198,6 +200,7 @@ class Ledger:
             unseen = reuse.unseen(self._chain, keys, analyst)
             if unseen:
                 reuse.pay(self._chain, unseen, analyst, analyst_cap, policy_hash)
+                sum_up(self._chain)
         self._publish()
         return answers
 

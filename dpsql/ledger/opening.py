@@ -1,4 +1,4 @@
-"""A ledger is created, or checked from its first entry to its last, and its dead are buried.
+"""A ledger is created, or checked from its last sum to its last entry, and its dead are buried.
 
 A missing ledger is created only where its anchor is missing too: else somebody took it away, and a
 new one would be a new budget.
@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsql.ledger.anchor import Anchor
-from dpsql.ledger.audit import check_history
 from dpsql.ledger.chain import Chain, Clock
 from dpsql.ledger.database import Database
 from dpsql.ledger.entry import Amended, Opened, Tightened
@@ -23,6 +22,7 @@ from dpsql.ledger.request_log import bury
 from dpsql.ledger.rule import Account, Cap
 from dpsql.ledger.store import DATASET
 from dpsql.ledger.terms import Terms, differences
+from dpsql.ledger.total import check_total, sum_up
 
 _CREATE = "check the path; an owner's command creates a ledger, a server never does"
 
@@ -53,7 +53,7 @@ def open_chain(
         if anchor.tail().seq == 0:
             # Before anything follows the first entry: a longer chain without an anchor is a fault.
             chain.publish()
-        check_history(chain)
+        check_total(chain)
         _settle(chain, terms)
         with database.writing():
             tidy(live_folder(chain))
@@ -109,6 +109,7 @@ def _begin(chain: Chain, terms: Terms | None) -> None:
         chain.database.create()
         entry = chain.append(Opened(secrets.token_hex(16), terms))
         chain.store.set_account(DATASET, Account(), (None, None))
+        chain.store.begin(entry.seq)
         put_in_force(chain, terms, entry.seq)
 
 
@@ -122,6 +123,7 @@ def _settle(chain: Chain, terms: Terms | None) -> None:
         for request in open_requests:
             if request.owner not in living:
                 bury(chain, request)
+        sum_up(chain)
 
 
 def _reconcile(chain: Chain, asked: Terms) -> None:

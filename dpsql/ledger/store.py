@@ -57,15 +57,24 @@ class Store:
 
     def terms(self) -> int:
         """The entry with the terms in force."""
-        found = self._run("SELECT terms FROM in_force")
-        if len(found) != 1:
-            raise fault(self.path, "has no terms in force", RESTORE)
-        return self._integer(found[0][0])
+        return self._integer(self._in_force()[0])
+
+    def summed(self) -> int:
+        """The last entry that sums up those before it, 0 if there is none yet."""
+        found = self._in_force()[1]
+        return 0 if found is None else self._integer(found)
+
+    def begin(self, seq: int) -> None:
+        """The first terms are in force, those of entry `seq`."""
+        self._run("INSERT INTO in_force VALUES (?, NULL)", seq)
 
     def set_terms(self, seq: int) -> None:
         """The terms of entry `seq` are in force."""
-        self._run("DELETE FROM in_force")
-        self._run("INSERT INTO in_force VALUES (?)", seq)
+        self._run("UPDATE in_force SET terms = ?", seq)
+
+    def set_summed(self, seq: int) -> None:
+        """Entry `seq` sums up those before it."""
+        self._run("UPDATE in_force SET summed = ?", seq)
 
     def account(self, analyst: str) -> Account:
         """What the dataset or one analyst has spent."""
@@ -156,6 +165,12 @@ class Store:
         """Who has seen what, with the entry that says so."""
         found = self._run("SELECT key, analyst, entry FROM seen")
         return {(self._text(k), self._text(a)): self._integer(seq) for k, a, seq in found}
+
+    def _in_force(self) -> tuple[object, ...]:
+        found = self._run("SELECT terms, summed FROM in_force")
+        if len(found) != 1:
+            raise fault(self.path, "has no terms in force", RESTORE)
+        return found[0]
 
     def _requests(self, where: str, *values: object) -> list[Request]:
         query = f"SELECT id, charged, settled, owner FROM request {where}"  # noqa: S608 - our text

@@ -148,8 +148,9 @@ FORGERIES = {
     "blob for text": "UPDATE account SET spent = CAST(spent AS BLOB), cap = NULL",
     "letters": f"UPDATE account SET spent = '{'x' * 36}', cap = NULL",
     "no terms": "DELETE FROM in_force",
-    "two terms": "INSERT INTO in_force VALUES (1)",
+    "two terms": "INSERT INTO in_force VALUES (1, NULL)",
     "other terms": "UPDATE in_force SET terms = 2",
+    "a sum that is none": "UPDATE in_force SET summed = 2",
     "an entry gone": "DROP TRIGGER entry_delete; DELETE FROM entry WHERE seq = 5",
     "the last entry gone": "DROP TRIGGER entry_delete; DELETE FROM entry WHERE seq = 26",
     "an entry changed": "DROP TRIGGER entry_update; "
