@@ -1,4 +1,4 @@
-"""The command line: `dpsql query`, `explain`, `check`, `budget`, `demo`.
+"""The command line: `dpsql query`, `explain`, `check`, `budget`, `ledger`, `demo`.
 
 | module  | what it does                                                              |
 | ------- | ------------------------------------------------------------------------- |
@@ -6,6 +6,7 @@
 | query   | runs one statement: answer to stdout, its cost to stderr                  |
 | check   | a schema against its source; verifies declared keys                       |
 | budget  | what was spent and is left, and on what                                   |
+| ledger  | what an owner does with a ledger: verify, amend, back up                  |
 | failure | errors become messages and exit codes                                     |
 | demo    | a first run on generated data                                             |
 

@@ -10,7 +10,7 @@ from typing import assert_never
 import click
 
 from dpsql.cli.failure import explained
-from dpsql.dbapi.budget import Allowance, Budget, opened, read_budget
+from dpsql.dbapi.budget import Allowance, Budget, read_budget
 from dpsql.ledger.entry import (
     Amended,
     Burned,
@@ -25,6 +25,7 @@ from dpsql.ledger.entry import (
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
+from dpsql.session.account import existing_ledger
 from dpsql.session.grant import epsilon_of
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
@@ -68,7 +69,7 @@ def _further(found: Budget) -> str:
 
 
 def _history(schema: Schema) -> str:
-    with opened(schema) as ledger:
+    with existing_ledger(schema) as ledger:
         if ledger is None:
             return "nothing was charged yet"
         rows = list(_rows(schema, list(ledger.history())))

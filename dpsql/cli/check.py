@@ -9,13 +9,13 @@ from typing import assert_never
 import click
 
 from dpsql.cli.failure import ExitCode, explained, say
-from dpsql.dbapi.budget import opened
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.errors import SourceFault
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table
+from dpsql.session.account import existing_ledger
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
 from dpsql.terminal.watch import Cancelled, Watch
@@ -37,7 +37,7 @@ def check(path: Path) -> None:
         except Cancelled:
             say("cancelled; no key was recorded")
             raise click.exceptions.Exit(ExitCode.CANCELLED) from None
-        with opened(schema) as ledger:
+        with existing_ledger(schema) as ledger:
             state = "not made yet" if ledger is None else "as the schema says"
     click.echo(report(schema, holds))
     click.echo(f"\nledger: {visible(str(schema.ledger))} ({state})")

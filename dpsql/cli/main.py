@@ -103,6 +103,55 @@ def budget(schema: Path, analyst: str) -> None:
     run.budget(schema, analyst)
 
 
+@commands.group()
+def ledger() -> None:
+    """Verify, amend or back up a ledger: for its owner."""
+
+
+@ledger.command()
+@_schema
+@click.option(
+    "--receipt", "receipts", multiple=True, metavar="N:HASH", help="An entry it has to hold."
+)
+def verify(schema: Path, receipts: tuple[str, ...]) -> None:
+    """Replay the whole ledger, and compare all it keeps.
+
+    Fails if entries, anchor, balances or kept answers disagree, or if an entry
+    that a receipt was given for is gone: then it was rolled back or rewritten.
+    """
+    from dpsql.cli import ledger as run  # noqa: PLC0415 - slow to import
+
+    run.verify(schema, receipts)
+
+
+@ledger.command()
+@_schema
+@click.option("--reason", metavar="TEXT", help="Why. Without it, nothing is changed.")
+def amend(schema: Path, reason: str | None) -> None:
+    """Agree to a schema that is looser than before.
+
+    More budget, higher caps, wider bounds and limits, other owners of rows:
+    prints what is looser and, given a reason, records both.
+    """
+    from dpsql.cli import ledger as run  # noqa: PLC0415 - slow to import
+
+    run.amend(schema, reason)
+
+
+@ledger.command()
+@_schema
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def backup(schema: Path, file: Path) -> None:
+    """Copy a ledger, while it is used, into a new FILE.
+
+    To move the ledger, copy it and then name FILE as ledger: in the schema. The
+    anchor stays, so a copy is refused once the other was charged.
+    """
+    from dpsql.cli import ledger as run  # noqa: PLC0415 - slow to import
+
+    run.backup(schema, file)
+
+
 @commands.command()
 def demo() -> None:
     """Show what dpsql does, on generated data.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
-from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.rule import Account, Balance, balance
 from dpsql.schema.model import Schema
+from dpsql.session.account import existing_ledger
 from dpsql.session.grant import amount, epsilon_of, ledger_terms
 
 
@@ -52,7 +50,7 @@ def read_budget(schema: Schema, analyst: str, epsilon: Fraction) -> Budget:
     """The balance of `schema`'s ledger; one that was never charged isn't made for this."""
     cap = schema.analysts.get(analyst)
     own_cap = None if cap is None else amount(schema, cap)
-    with opened(schema) as ledger:
+    with existing_ledger(schema) as ledger:
         if ledger is None:
             terms = ledger_terms(schema)
             of_all = balance(Account(), terms.accounting, terms.cap.amount, terms.cap.delta)
@@ -68,16 +66,6 @@ def read_budget(schema: Schema, analyst: str, epsilon: Fraction) -> Budget:
         _decimal(epsilon),
         int(min(lefts) / amount(schema, epsilon)),
     )
-
-
-@contextmanager
-def opened(schema: Schema) -> Iterator[Ledger | None]:
-    """The ledger of `schema`, None if there is none yet."""
-    if not schema.ledger.exists() and not schema.anchor.exists():
-        yield None
-        return
-    with Ledger.open(schema.ledger, schema.anchor, ledger_terms(schema), create=False) as ledger:
-        yield ledger
 
 
 def _allowance(schema: Schema, found: Balance, cap: Fraction | None) -> Allowance:

@@ -18,6 +18,7 @@ nothing is ever given back. Entries are charged, then released (with the noisy a
 | anchor      | the second file, which tells a rolled-back ledger from a whole one       |
 | chain       | appends entries and publishes them to the anchor                         |
 | total       | what the chain adds up to, and the sums that openings start from         |
+| backup      | a copy of a live ledger                                                  |
 | audit       | replays the whole chain and compares everything else with it             |
 | owner       | a sign of life that the system takes down when a process ends            |
 | request_log | requests: charged once, settled once, bound to what was asked            |

@@ -20,7 +20,7 @@ from dpsql.ledger.entry import (
     Viewed,
 )
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.request import Receipt
+from dpsql.ledger.request import Proof, Receipt
 from dpsql.ledger.rule import Account
 from dpsql.ledger.total import Total, compare, replay
 
@@ -87,7 +87,7 @@ class Record:
         return True
 
 
-def audit(chain: Chain, receipts: Sequence[Receipt]) -> Report:
+def audit(chain: Chain, receipts: Sequence[Receipt | Proof]) -> Report:
     """Pages, chain, anchor, sums, requests, releases, readers, answers and receipts all agree."""
     anchored = chain.anchor.content()
     with chain.database.reading():

@@ -37,7 +37,7 @@ class Chain:
         self.database = database
         self.store = Store(database)
         self.anchor = anchor
-        self._clock = clock
+        self.clock = clock
         self._anchored = 0
 
     @contextmanager
@@ -61,7 +61,7 @@ class Chain:
         """One more entry. Its time is never before that of the last, whatever the clock says."""
         last = self.store.last()
         head = self.entry(last) if last else None
-        now = self._clock()
+        now = self.clock()
         at = now if head is None else max(now, head.at)
         before = START if head is None else head.hash
         text = encode(last + 1, at, event)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from dpsql.ledger.amount import DIGITS
@@ -137,6 +137,16 @@ class Database:
         self._db.execute(f"PRAGMA user_version = {_FORMAT}")
         for statement in _TABLES.values():
             self._db.execute(statement)
+
+    def copy(self, target: Path) -> None:
+        """The empty file `target` becomes a copy."""
+        # The connection that holds the lock can't be its own source.
+        with (
+            explained(target),
+            closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(target)) as other,
+        ):
+            source.backup(other)
 
     def check_format(self) -> None:
         """Refuses a ledger of another format, down to the text of every constraint."""

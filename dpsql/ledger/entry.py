@@ -36,9 +36,10 @@ class Tightened(msgspec.Struct, frozen=True, tag_field="event", tag="tightened")
 
 
 class Amended(msgspec.Struct, frozen=True, tag_field="event", tag="amended"):
-    """The owner changed the terms."""
+    """The owner changed the terms, and said why."""
 
     terms: Terms
+    reason: str
 
 
 class Charged(msgspec.Struct, frozen=True, tag_field="event", tag="charged"):

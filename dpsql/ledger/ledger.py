@@ -26,8 +26,9 @@ from typing import Self
 from dpsql.errors import ExecutionFailed, InterfaceError, OperationalError
 from dpsql.ledger import request_log, reuse
 from dpsql.ledger.audit import Report, audit, checked_answer
+from dpsql.ledger.backup import back_up
 from dpsql.ledger.chain import BATCH, Chain, Clock, utc_now
-from dpsql.ledger.entry import Amended, Charged, Entry, KeptRelease, Released
+from dpsql.ledger.entry import Amended, Entry, KeptRelease, Released
 from dpsql.ledger.opening import (
     check_fixed,
     live_folder,
@@ -39,6 +40,7 @@ from dpsql.ledger.owner import Owner, alive
 from dpsql.ledger.request import (
     Charge,
     Kept,
+    Proof,
     Receipt,
     State,
     Stored,
@@ -86,12 +88,13 @@ class Ledger:
         with self._reading():
             return recorded_terms(self._chain)
 
-    def amend(self, terms: Terms) -> None:
-        """The owner's will: `terms` are in force, looser or stricter, and the chain says so."""
+    def amend(self, terms: Terms, reason: str) -> None:
+        """The owner's will: `terms` are in force, looser or stricter, and the chain says why."""
         check_terms(terms)
+        check_name(reason, "reason")
         with self._writing():
             check_fixed(self._chain, recorded_terms(self._chain), terms)
-            entry = self._chain.append(Amended(terms))
+            entry = self._chain.append(Amended(terms, reason))
             put_in_force(self._chain, terms, entry.seq)
         self._publish()
 
@@ -110,19 +113,7 @@ class Ledger:
                 return request_log.earlier(self._chain, earlier, charge)
             dataset, analyst = (self._store.account(name) for name in (DATASET, charge.analyst))
             admit_charge(charge.loss, dataset, terms.cap, analyst, charge.analyst_cap)
-            entry = self._chain.append(
-                Charged(
-                    charge.request_id,
-                    charge.request_hash,
-                    charge.analyst,
-                    charge.loss,
-                    charge.analyst_cap,
-                    charge.data_version,
-                    charge.policy_hash,
-                    charge.query,
-                    tuple(dict(mechanism) for mechanism in charge.detail),
-                )
-            )
+            entry = self._chain.append(request_log.charged(charge))
             cap, own = Cap(terms.cap.amount, terms.cap.delta), Cap(charge.analyst_cap, None)
             for name, before, most in ((DATASET, dataset, cap), (charge.analyst, analyst, own)):
                 self._store.set_account(name, before.plus(charge.loss), most.backstop(before))
@@ -226,11 +217,17 @@ class Ledger:
             yield from batch
             seq = last
 
-    def verify(self, *receipts: Receipt) -> Report:
+    def verify(self, *receipts: Receipt | Proof) -> Report:
         """Both files agree in everything and hold these receipts; or a fault that says where."""
         self._publish()
         with self._alone():
             return audit(self._chain, receipts)
+
+    def backup(self, target: Path) -> None:
+        """A copy of the ledger as it is now, in the new file `target`; it has the same anchor."""
+        self._publish()
+        with self._alone():
+            back_up(self._chain, target.absolute())
 
     def close(self) -> None:
         """What this opening still runs is burned, and the files are closed."""

@@ -11,10 +11,8 @@ from fractions import Fraction
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.amount import check_amount, check_delta
-from dpsql.ledger.terms import check_name
+from dpsql.ledger.terms import LONGEST_TEXT, check_name, check_text
 from dpsql.privacy.loss import Accounting, PrivacyLoss
-
-LONGEST_TEXT = 1 << 20
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 
@@ -62,6 +60,31 @@ class Receipt:
     state: State
     fresh: bool
 
+    @property
+    def proof(self) -> Proof:
+        """What shows later that the ledger still holds this charge."""
+        return Proof(self.seq, self.hash)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """An entry's number and hash, written as 12:9f86…: all that a receipt proves."""
+
+    seq: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.seq}:{self.hash}"
+
+
+def read_proof(text: str) -> Proof:
+    """The proof that is written so; BadParameter if none is."""
+    seq, _, own_hash = text.strip().partition(":")
+    if not (seq.isascii() and seq.isdigit() and len(seq) < 13 and int(seq)):
+        raise BadParameter("a receipt is an entry's number, a colon and its hash")
+    check_key(own_hash)
+    return Proof(int(seq), own_hash)
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -97,8 +120,8 @@ def check_charge(charge: Charge, accounting: Accounting) -> None:
         charge.query,
         *(text for part in charge.detail for item in part.items() for text in item),
     ]
-    if not all(isinstance(text, str) and _encodable(text) for text in texts):
-        raise BadParameter("query and detail are not all text")
+    for text in texts:
+        check_text(text, "query or detail")
     if sum(map(len, texts)) > LONGEST_TEXT:
         raise BadParameter("query and detail are longer than 1 MiB")
 
@@ -136,12 +159,4 @@ def check_kept(keep: Sequence[Kept], charged: PrivacyLoss) -> None:
 def check_key(key: object) -> None:
     """Refuses what isn't a sha256 in hexadecimal."""
     if not isinstance(key, str) or _KEY.fullmatch(key) is None:
-        raise BadParameter("a release key is not a sha256 in lower-case hexadecimal")
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        raise BadParameter("that is not a sha256 in lower-case hexadecimal")

@@ -10,11 +10,26 @@ from dpsql.ledger.request import Charge, Receipt, State
 from dpsql.ledger.store import Request
 
 
+def charged(charge: Charge) -> Charged:
+    """The entry of a new charge."""
+    return Charged(
+        charge.request_id,
+        charge.request_hash,
+        charge.analyst,
+        charge.loss,
+        charge.analyst_cap,
+        charge.data_version,
+        charge.policy_hash,
+        charge.query,
+        tuple(dict(mechanism) for mechanism in charge.detail),
+    )
+
+
 def earlier(chain: Chain, request: Request, charge: Charge) -> Receipt:
     """What became of `request`, if it is the one that `charge` repeats."""
-    charged = _charged(chain, request)
+    paid = _charged(chain, request)
     # Else an analyst could fetch another's answer, or run other SQL on a charge paid before.
-    if (charged.request_hash, charged.analyst) != (charge.request_hash, charge.analyst):
+    if (paid.request_hash, paid.analyst) != (charge.request_hash, charge.analyst):
         raise BadParameter(
             "this request id was used for another request", hint="give each request its own id"
         )

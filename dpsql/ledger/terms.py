@@ -9,6 +9,8 @@ from dpsql.errors import BadParameter
 from dpsql.ledger.amount import check_amount, check_delta, shown
 from dpsql.privacy.loss import Accounting, PrivacyLoss
 
+LONGEST_TEXT = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -16,7 +18,7 @@ class Terms:
 
     `neighbors` is "add_remove" or "change_one". `conversion_delta` is the δ at which a zcdp ledger
     shows ρ as ε, beside the δ in `cap`; 0 elsewhere. `policy_hash` names the schema that the owner
-    last agreed to: the one that created the ledger, or that amended it.
+    last agreed to: the one that created the ledger, or that amended it; `policy` is what it says.
     """
 
     dataset: str
@@ -25,6 +27,7 @@ class Terms:
     cap: PrivacyLoss
     conversion_delta: Fraction
     policy_hash: str
+    policy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ def check_terms(terms: Terms) -> None:
     """Refuses terms that no ledger can keep."""
     for name, text in (("dataset", terms.dataset), ("policy hash", terms.policy_hash)):
         check_name(text, name)
+    check_text(terms.policy, "policy")
     if terms.neighbors not in {"add_remove", "change_one"}:
         raise BadParameter("neighbors is neither add_remove nor change_one")
     if not isinstance(terms.accounting, Accounting):
@@ -81,6 +85,16 @@ def check_terms(terms: Terms) -> None:
         raise BadParameter("a pure ledger has no delta")
     if (terms.accounting is Accounting.ZCDP) != (terms.conversion_delta != 0):
         raise BadParameter("a zcdp ledger needs a conversion delta, and no other has one")
+
+
+def check_text(text: object, name: str) -> None:
+    """Refuses what isn't text of at most 1 MiB that can be written as UTF-8."""
+    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
+        raise BadParameter(f"{name} is not a text of at most 1 MiB")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadParameter(f"{name} is not UTF-8") from None
 
 
 def check_name(text: object, name: str) -> None:

@@ -14,6 +14,7 @@
 | allowance | budget, per-query shares and analysts' caps                         |
 | location  | where source, ledger and anchor lie                                 |
 | catalogue | types that the file leaves out, from the source's catalogue         |
-| policy    | what a ledger holds its owner to, as one hash                       |
+| policy    | what a ledger holds its owner to, as text and as its hash           |
+| looser    | what one policy allows that another didn't                          |
 | keys      | are declared keys unique in this version of the data                |
 """

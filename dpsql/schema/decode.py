@@ -14,7 +14,7 @@ from dpsql.schema.location import anchor_path, check_dataset, find_source, ledge
 from dpsql.schema.model import Neighbors, Schema, UnitKind
 from dpsql.schema.name import check_names
 from dpsql.schema.ownership import Claim, read_claim
-from dpsql.schema.policy import policy_hash
+from dpsql.schema.policy import policy_hash, policy_text
 from dpsql.schema.table import add_public_columns, check_types, read_table
 
 
@@ -51,10 +51,15 @@ def load_schema(path: Path, *, source: Path | None = None) -> Schema:
         ledger=ledger_path(document, file.ledger, file.dataset),
         anchor=anchor_path(file.dataset),
         version=None if file.version is None else str(file.version),
+        policy="",
         policy_hash="",
     )
+    policy = policy_text(schema)
     return replace(
-        schema, policy_hash=policy_hash(schema), tables=add_public_columns(tables, where, found)
+        schema,
+        policy=policy,
+        policy_hash=policy_hash(policy),
+        tables=add_public_columns(tables, where, found),
     )
 
 

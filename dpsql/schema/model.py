@@ -157,7 +157,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A dataset that can be queried. `policy_hash` identifies all that is declared here."""
+    """A dataset that can be queried.
+
+    `policy` says all that a ledger holds the owner to, as JSON, and `policy_hash` identifies it.
+    """
 
     dataset: str
     path: Path
@@ -171,4 +174,5 @@ class Schema:
     ledger: Path
     anchor: Path
     version: str | None
+    policy: str
     policy_hash: str

@@ -15,8 +15,13 @@ from typing import assert_never
 from dpsql.schema.model import Column, EntityUnit, Ownership, Public, RowUnit, Schema, Table, Value
 
 
-def policy_hash(schema: Schema) -> str:
-    """Digest a canonical rendering of `schema`: equal for equal policies, however written."""
+def policy_hash(policy: str) -> str:
+    """Digest a policy as `policy_text` renders it."""
+    return hashlib.sha256(policy.encode()).hexdigest()
+
+
+def policy_text(schema: Schema) -> str:
+    """Render `schema` canonically as JSON: equal for equal policies, however written."""
     rendering = {
         "dataset": schema.dataset,
         "neighbors": schema.neighbors.value,
@@ -34,8 +39,7 @@ def policy_hash(schema: Schema) -> str:
         ],
         "analysts": {name: _value(cap) for name, cap in schema.analysts.items()},
     }
-    text = json.dumps(rendering, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return json.dumps(rendering, sort_keys=True, separators=(",", ":"))
 
 
 def _table(table: Table) -> dict[str, object]:

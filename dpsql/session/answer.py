@@ -28,7 +28,8 @@ class ColumnPrivacy:
 class Privacy:
     """What an answer cost: `epsilon` for people, `loss` in the ledger's currency (None: nothing).
 
-    `thresholds` are the least noisy unit counts at which unlisted keys appear.
+    `thresholds` are the least noisy unit counts at which unlisted keys appear. `receipt` proves the
+    charge, None if there was none: the owner's `dpsql ledger verify` finds it.
     """
 
     loss: PrivacyLoss | None
@@ -36,6 +37,7 @@ class Privacy:
     columns: tuple[ColumnPrivacy, ...]
     thresholds: tuple[int, ...]
     stored: bool
+    receipt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ def ledger_terms(schema: Schema) -> Terms:
         cap,
         converted,
         schema.policy_hash,
+        schema.policy,
     )
 
 

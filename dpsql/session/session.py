@@ -26,11 +26,12 @@ from dpsql.release.public import open_rows
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
+from dpsql.session.account import open_ledger
 from dpsql.session.answer import Answer, Privacy
 from dpsql.session.deep import deeply
 from dpsql.session.explain import column_privacy, explain
 from dpsql.session.fact import SourceFacts
-from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant, ledger_terms
+from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.stability.chain import sources
 from dpsql.stability.lineage import Visibility, visibility
@@ -241,9 +242,7 @@ class Session:
 
     def _budget(self) -> Ledger:
         if self._ledger is None:
-            self._ledger = Ledger.open(
-                self.schema.ledger, self.schema.anchor, ledger_terms(self.schema)
-            )
+            self._ledger = open_ledger(self.schema)
         return self._ledger
 
     def _check_open(self) -> None:

@@ -55,7 +55,7 @@ def test_some_terms_never_change(place: Place, asked: Terms, difference: str) ->
         place.open(asked)
     with Ledger.as_recorded(place.path, place.anchor) as ledger:
         with pytest.raises(LedgerFault, match=difference):
-            ledger.amend(asked)
+            ledger.amend(asked, "asked")
         assert ledger.terms == RHO
 
 
@@ -90,8 +90,10 @@ def test_the_owner_amends(place: Place) -> None:
     with place.open(terms(1)) as ledger:
         ledger.charge(charge(1, 1))
     with Ledger.as_recorded(place.path, place.anchor) as ledger:
-        ledger.amend(terms(2, policy="wider"))
-        assert [e.event for e in ledger.history()][-1] == Amended(terms(2, policy="wider"))
+        ledger.amend(terms(2, policy="wider"), "one more survey")
+        assert [e.event for e in ledger.history()][-1] == Amended(
+            terms(2, policy="wider"), "one more survey"
+        )
     with place.open(terms(2)) as ledger:
         assert ledger.charge(charge(2, 1)).fresh
         assert ledger.terms.policy_hash == "wider"

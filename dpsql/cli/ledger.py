@@ -1,0 +1,71 @@
+"""`dpsql ledger`: what an owner does with a ledger: verify, amend, back up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.ledger.request import read_proof
+from dpsql.ledger.terms import Terms
+from dpsql.schema.decode import load_schema
+from dpsql.schema.looser import loosened
+from dpsql.schema.model import Schema
+from dpsql.session.account import recorded_ledger
+from dpsql.session.grant import epsilon_of, ledger_terms
+from dpsql.terminal.visible import visible
+
+
+def verify(path: Path, receipts: Sequence[str]) -> None:
+    """Print what was found in order, or fail with what was not."""
+    with explained():
+        schema = load_schema(path)
+        proofs = [read_proof(text) for text in receipts]
+        with recorded_ledger(schema) as ledger:
+            report = ledger.verify(*proofs)
+            spent = epsilon_of(schema, ledger.balance().spent.amount)
+    click.echo(f"{visible(str(schema.ledger))}: in order")
+    click.echo(f"{report.entries} entries, the last with hash {report.hash}")
+    click.echo(f"spent: epsilon = {float(spent):.6g}; {report.answers} answers kept")
+    click.echo("agreed: chain, anchor, balances, requests, readers and answers")
+    if proofs:
+        click.echo(f"receipts held: {len(proofs)}")
+
+
+def amend(path: Path, reason: str | None) -> None:
+    """Put the schema's terms in force; without a reason, only print what that would change."""
+    with explained():
+        schema = load_schema(path)
+        asked = ledger_terms(schema)
+        with recorded_ledger(schema) as ledger:
+            recorded = ledger.terms
+            if recorded == asked:
+                click.echo("nothing to amend: the ledger holds what the schema says")
+                return
+            _print_changes(schema, recorded)
+            if reason is None:
+                say("nothing was changed")
+                say(f"hint: agree with dpsql ledger amend {path} --reason '…'; both are recorded")
+                raise click.exceptions.Exit(ExitCode.FAILED)
+            ledger.amend(asked, reason)
+    click.echo("amended")
+
+
+def backup(path: Path, target: Path) -> None:
+    """Copy the ledger into a new file."""
+    with explained():
+        schema = load_schema(path)
+        with recorded_ledger(schema) as ledger:
+            ledger.backup(target)
+    click.echo(f"{visible(str(target))}: a whole copy of {visible(str(schema.ledger))}")
+    click.echo(f"its anchor stays {visible(str(schema.anchor))}")
+
+
+def _print_changes(schema: Schema, recorded: Terms) -> None:
+    looser = loosened(recorded.policy, schema.policy)
+    for change in looser:
+        click.echo(f"looser: {visible(change)}")
+    if not looser:
+        click.echo("the schema differs from what was agreed, and is nowhere looser")

@@ -1,0 +1,52 @@
+"""The ledger of a schema, which holds the owner to what was agreed: looser schemas are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dpsql.errors import LedgerFault
+from dpsql.ledger.ledger import Ledger
+from dpsql.schema.looser import loosened
+from dpsql.schema.model import Schema
+from dpsql.session.grant import ledger_terms
+
+
+def open_ledger(schema: Schema, *, create: bool = True) -> Ledger:
+    """The ledger under the caps of `schema`, made if there is none and `create` allows it."""
+    ledger = Ledger.open(schema.ledger, schema.anchor, ledger_terms(schema), create=create)
+    try:
+        _hold_to(schema, ledger)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+@contextmanager
+def existing_ledger(schema: Schema) -> Iterator[Ledger | None]:
+    """The ledger of `schema`, None if there is none yet."""
+    if not schema.ledger.exists() and not schema.anchor.exists():
+        yield None
+        return
+    with open_ledger(schema, create=False) as ledger:
+        yield ledger
+
+
+@contextmanager
+def recorded_ledger(schema: Schema) -> Iterator[Ledger]:
+    """The ledger under its own terms, whatever the schema says now: for its owner."""
+    with Ledger.as_recorded(schema.ledger, schema.anchor) as ledger:
+        yield ledger
+
+
+def _hold_to(schema: Schema, ledger: Ledger) -> None:
+    agreed = ledger.terms
+    if agreed.policy_hash == schema.policy_hash:
+        return
+    changes = loosened(agreed.policy, schema.policy)
+    if changes:
+        raise LedgerFault(
+            "the schema is looser than what the ledger was opened with: " + "; ".join(changes),
+            hint=f"the owner can agree: dpsql ledger amend {schema.path} --reason '…'",
+        )
