@@ -28,7 +28,7 @@ def verify(path: Path, receipts: Sequence[str]) -> None:
             spent = epsilon_of(schema, ledger.balance().spent.amount)
     click.echo(f"{visible(str(schema.ledger))}: in order")
     click.echo(f"{report.entries} entries, the last with hash {report.hash}")
-    click.echo(f"spent: epsilon = {float(spent):.6g}; {report.answers} answers kept")
+    click.echo(f"spent: epsilon = {float(spent):.6g}; {_counted(report.answers)} kept")
     click.echo("agreed: chain, anchor, balances, requests, readers and answers")
     if proofs:
         click.echo(f"receipts held: {len(proofs)}")
@@ -61,6 +61,10 @@ def backup(path: Path, target: Path) -> None:
             ledger.backup(target)
     click.echo(f"{visible(str(target))}: a whole copy of {visible(str(schema.ledger))}")
     click.echo(f"its anchor stays {visible(str(schema.anchor))}")
+
+
+def _counted(answers: int) -> str:
+    return "1 answer" if answers == 1 else f"{answers} answers"
 
 
 def _print_changes(schema: Schema, recorded: Terms) -> None:

@@ -17,9 +17,10 @@ from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.errors import ExecutionFailed, InterfaceError
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import Charge, Kept
+from dpsql.ledger.request import Charge, Kept, Receipt
 from dpsql.ledger.rule import Balance
 from dpsql.plan.operator import Plan, Release, Scan
+from dpsql.privacy.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.release.public import open_rows
@@ -37,6 +38,7 @@ from dpsql.stability.chain import sources
 from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
+Paid = tuple[PrivacyLoss, Receipt] | None
 
 RUNNING = "running on the data"
 """The step after the charge: what is cancelled from here on stays charged."""
@@ -76,9 +78,9 @@ class Session:
         prepared = self.prepare(sql, epsilon, parameters)
         if not prepared.releases:
             return self._public(prepared)
-        released, stored = self._released(sql, prepared)
+        released, paid = self._released(sql, prepared)
         self._progress("finishing the answer")
-        return self._answer(prepared, self._finish(prepared, released), stored=stored)
+        return self._answer(prepared, self._finish(prepared, released), paid)
 
     def prepare(
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
@@ -121,7 +123,7 @@ class Session:
             if held is not None:
                 held.close()
 
-    def _released(self, sql: str, prepared: Prepared) -> tuple[dict[str, pa.Table], bool]:
+    def _released(self, sql: str, prepared: Prepared) -> tuple[dict[str, pa.Table], Paid]:
         """The released tables by name: what was paid before is read again, the rest is charged."""
         ledger = self._budget()
         kept = [r for r in prepared.releases if ledger.stored(r.key) is not None]
@@ -132,9 +134,11 @@ class Session:
         tables = {r.name: _from_bytes(a) for r, a in zip(kept, answers, strict=True)}
         free = Job(engine_source(self.schema), tuple(r.step for r in rest if r not in due))
         tables |= run(free, self._source_engine(), self._randomness)
-        if due:
-            tables |= self._run(sql, due, cap, tables)
-        return tables, not due
+        if not due:
+            return tables, None
+        new, receipt = self._run(sql, due, cap, tables)
+        losses = [r.step.measurement.loss for r in due]
+        return tables | new, (sum(losses[1:], losses[0]), receipt)
 
     def _run(
         self,
@@ -142,7 +146,7 @@ class Session:
         due: list[PreparedRelease],
         cap: Fraction | None,
         released: dict[str, pa.Table],
-    ) -> dict[str, pa.Table]:
+    ) -> tuple[dict[str, pa.Table], Receipt]:
         """Charge all of `due` in one entry, then run them; a failure burns the charge."""
         ledger = self._budget()
         losses = [r.step.measurement.loss for r in due]
@@ -174,7 +178,7 @@ class Session:
         except BaseException:
             ledger.burn(receipt)
             raise
-        return tables
+        return tables, receipt
 
     def _finish(self, prepared: Prepared, released: dict[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else."""
@@ -194,12 +198,12 @@ class Session:
             raw = self._source_engine().execute(prepared.finish)
         except ExecutionFailed:
             raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
-        return self._answer(prepared, open_rows(prepared.plan, raw), stored=False)
+        return self._answer(prepared, open_rows(prepared.plan, raw), None)
 
-    def _answer(self, prepared: Prepared, table: pa.Table, *, stored: bool) -> Answer:
+    def _answer(self, prepared: Prepared, table: pa.Table, paid: Paid) -> Answer:
         columns = prepared.statement.columns
         ordered = table.select([f"c{c.id}" for c in columns])
-        loss = None if stored else prepared.loss
+        loss, receipt = (None, None) if paid is None else paid
         privacy = Privacy(
             loss,
             epsilon_of(self.schema, loss.amount if loss else Fraction(0)),
@@ -209,7 +213,8 @@ class Session:
                 for r in prepared.releases
                 if r.step.measurement.threshold is not None
             ),
-            stored,
+            bool(prepared.releases) and paid is None,
+            None if receipt is None else str(receipt.proof),
         )
         # Names may repeat; only the plan's columns are told apart, so they go beside the table.
         return Answer(ordered, prepared.statement.names, tuple(c.type for c in columns), privacy)

@@ -13,6 +13,11 @@ from dpsql.cli.failure import ExitCode
 from dpsql.cli.main import commands
 
 
+def every(command: click.Command) -> list[click.Command]:
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    return [command, *(found for sub in below for found in every(sub))]
+
+
 def test_help_imports_nothing_that_opens_engines() -> None:
     code = (
         "import sys; import dpsql.cli.main;"
@@ -26,7 +31,7 @@ def test_the_version_is_the_packages(run: Run) -> None:
     assert run("--version").out == f"dpsql {version('dpsql')}\n"
 
 
-@pytest.mark.parametrize("command", commands.commands.values(), ids=lambda c: c.name)
+@pytest.mark.parametrize("command", every(commands), ids=lambda c: c.name)
 def test_every_command_and_option_says_what_it_does(command: click.Command) -> None:
     assert command.help
     for parameter in command.params:

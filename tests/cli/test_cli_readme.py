@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,14 +14,22 @@ from dpsql.cli.main import commands
 README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
 
 
+def lines_of(command: click.Command, words: tuple[str, ...] = ()) -> list[list[str]]:
+    """A command and those below it, as they are called."""
+    below = command.commands.items() if isinstance(command, click.Group) else ()
+    return [
+        list(words),
+        *(line for name, sub in below for line in lines_of(sub, (*words, name))),
+    ]
+
+
 def block(language: str) -> str:
     (found,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
     return str(found)
 
 
-@pytest.mark.parametrize("name", [None, *commands.commands])
-def test_every_commands_help_is_in_the_readme_as_it_is(run: Run, name: str | None) -> None:
-    words = [] if name is None else [name]
+@pytest.mark.parametrize("words", lines_of(commands), ids=" ".join)
+def test_every_commands_help_is_in_the_readme_as_it_is(run: Run, words: list[str]) -> None:
     text = run(*words, "--help").out
     assert f"```text\n$ {' '.join(['dpsql', *words, '--help'])}\n{text}```" in README
 
