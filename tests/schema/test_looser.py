@@ -39,10 +39,13 @@ def test_what_became_looser_is_said(tmp_path: Path, old: str, new: str, words: s
     assert bool(words) == bool(found)
 
 
+ORDERED = [case for case in LOOSER if "was another" not in case[2]]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
-    LOOSER[:6] + LOOSER[8:],
-    ids=[new.strip() for _, new, _ in LOOSER[:6] + LOOSER[8:]],
+    ORDERED,
+    ids=[new.strip() for _, new, _ in ORDERED],
 )
 def test_the_way_back_needs_nobody(tmp_path: Path, old: str, new: str, words: str) -> None:
     before, after = (load(tmp_path, text) for text in (CAPPED, changed(old, new, CAPPED)))
