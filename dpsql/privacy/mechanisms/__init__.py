@@ -14,6 +14,8 @@ Some add noise to integers, and `MECHANISMS` names them; others choose one of se
 | place            | uniform places inside a cell                                        |
 | exponential      | a choice with probability ∝ e^(-rate·loss)                          |
 | permute_and_flip | a choice in random order: better, for pure ε                        |
+| quantile         | several quantiles of counts per cell, by choices of cells           |
+| part             | part of a group between two positions, and losses there             |
 | candidates       | what is chosen from: integer losses, and how often each stands there |
 | decay            | e^-g for many g at once, certified                                  |
 | acceptance       | yes with probability e^-g, certified                                |

@@ -28,7 +28,7 @@ class PermuteAndFlip:
     """Chooses with rate ε/spread; `spread` as for the exponential mechanism.
 
     That is, twice the largest move of a loss, or once if all losses of a vector move in the same
-    direction (McKenna & Sheldon 2020, Theorem 1 and its remark on monotone quality functions).
+    direction (McKenna & Sheldon 2020).
     """
 
     epsilon: Fraction
