@@ -9,8 +9,9 @@ from typing import get_args
 import pytest
 from grammar.notes import NOTES
 
+from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.bounded import GroupLimit, Term
-from dpsql.plan.operator import AggregateFunction, Plan, SetKind
+from dpsql.plan.operator import Plan, SetKind
 
 PACKAGE = Path(__file__).parent.parent / "dpsql"
 PACKAGES = sorted(p.parent for p in PACKAGE.rglob("__init__.py") if p.parent != PACKAGE)

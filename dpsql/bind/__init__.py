@@ -15,6 +15,8 @@
 | grouping    | grouping sets, and the frontier between private and released rows     |
 | group_key   | the keys that GROUP BY names                                          |
 | aggregate   | aggregate calls                                                       |
+| aggregate_call | which aggregate a node is, as written                              |
+| aggregate_type | the types of aggregates                                            |
 | window      | window functions                                                      |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
 | ordering    | ORDER BY and LIMIT                                                    |

@@ -6,26 +6,26 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from dpsql.bind.aggregate_call import Form, form, is_aggregate
+from dpsql.bind.aggregate_type import is_summed, result_type
 from dpsql.bind.allow import only, refused
-from dpsql.bind.coercion import COUNT_TYPE, sum_type
+from dpsql.bind.coercion import COUNT_TYPE
 from dpsql.bind.expression import ExpressionBinder, convert
 from dpsql.bind.name import Names
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
 from dpsql.errors import GroupingFault, Refused, TypeFault
+from dpsql.plan.aggregate import (
+    ARGUMENTS_OF_EXTREMES,
+    PAIRED,
+    AggregateCall,
+    AggregateFunction,
+    AggregateOutput,
+)
 from dpsql.plan.describe import describe
-from dpsql.plan.expression import Column, Expression, Literal
-from dpsql.plan.operator import AggregateCall, AggregateFunction, AggregateOutput
-from dpsql.schema.type import Boolean, Double, SqlType
-
-_FUNCTIONS: dict[type[exp.Expr], AggregateFunction] = {
-    exp.Count: AggregateFunction.COUNT,
-    exp.Sum: AggregateFunction.SUM,
-    exp.Avg: AggregateFunction.AVG,
-    exp.Min: AggregateFunction.MIN,
-    exp.Max: AggregateFunction.MAX,
-}
+from dpsql.plan.expression import Column, Expression, Literal, conjunction
+from dpsql.schema.type import Boolean
 
 
 @dataclass(slots=True)
@@ -47,70 +47,48 @@ class Aggregates:
         if isinstance(call, exp.IgnoreNulls):
             # DuckDB's any_value and their like skip NULLs, which sqlglot writes around them.
             call = call.this
-        if type(call) not in _FUNCTIONS:
-            if isinstance(call, exp.AggFunc) or call is not node:
+        found = form(call)
+        if found is None:
+            if is_aggregate(call) or call is not node:
                 raise self._no_rule(call)
             return None
-        return self._column(self._call(call, only_where))
+        return self._column(self._call(call, found, only_where))
 
-    def _call(self, node: exp.Expr, only_where: exp.Expr | None) -> AggregateCall:
-        only(node, "this", "big_int")
+    def _call(self, node: exp.Expr, found: Form, only_where: exp.Expr | None) -> AggregateCall:
         inner = ExpressionBinder(self.scope, _no_aggregate, self.parameters)
-        function = _FUNCTIONS[type(node)]
-        only_rows = None if only_where is None else inner.condition(only_where)
-        distinct = isinstance(node.this, exp.Distinct)
-        if distinct:
-            only(node.this, "expressions")
-            if len(node.this.expressions) != 1:
-                raise refused(node, "DISTINCT over several columns")
-            argument_node = node.this.expressions[0]
-        else:
-            argument_node = node.this
-        if argument_node is None or isinstance(argument_node, exp.Star):
-            if function is not AggregateFunction.COUNT or distinct:
-                raise refused(node, f"{function.value} of *")
-            return AggregateCall(function, None, False, only_rows, COUNT_TYPE, span(node))
-        argument = inner.bind(argument_node)
-        return self._typed(node, function, argument, distinct, only_rows)
-
-    def _typed(
-        self,
-        node: exp.Expr,
-        function: AggregateFunction,
-        argument: Expression,
-        distinct: bool,  # noqa: FBT001
-        only_rows: Expression | None,
-    ) -> AggregateCall:
-        kind = self._type(function, argument.type)
+        wanted = [c for c in (only_where, found.condition) if c is not None]
+        conditions = tuple(inner.condition(c) for c in wanted)
+        only_rows = conjunction(conditions) if conditions else None
+        function, at = found.function, span(node)
+        if any(isinstance(a, exp.Star) for a in found.arguments):
+            raise refused(node, f"{function.value} of *")
+        arguments = tuple(inner.bind(a) for a in found.arguments)
+        if not arguments and function is not AggregateFunction.COUNT:
+            raise refused(node, f"{function.value} of nothing")
+        if len(arguments) != _number(function) and arguments:
+            raise refused(node, f"{function.value} of {len(arguments)} arguments")
+        if function is AggregateFunction.COUNT and not found.distinct:
+            arguments = tuple(a for a in arguments if not _never_null(a))
+        types = [a.type for a in arguments]
+        kind = result_type(function, types)
         if kind is None:
+            shown = ", ".join(map(str, types))
             raise TypeFault(
-                f"{function.value}({argument.type}) has no rule",
-                at=span(node),
-                hint=f"convert it: {function.value}(CAST({describe(argument)} AS DOUBLE))",
+                f"{function.value}({shown}) has no rule",
+                at=at,
+                hint=f"convert it: {function.value}(CAST({describe(arguments[0])} AS DOUBLE))",
             )
-        if function is AggregateFunction.COUNT and not distinct and _never_null(argument):
-            return AggregateCall(function, None, False, only_rows, kind, span(node))
-        summed = function in (AggregateFunction.SUM, AggregateFunction.AVG)
-        if isinstance(argument.type, Boolean) and summed:
-            argument = convert(argument, COUNT_TYPE, node)
-        return AggregateCall(function, argument, distinct, only_rows, kind, span(node))
-
-    def _type(self, function: AggregateFunction, argument: SqlType) -> SqlType | None:
-        match function:
-            case AggregateFunction.COUNT:
-                return COUNT_TYPE
-            case AggregateFunction.SUM:
-                return sum_type(argument)
-            case AggregateFunction.AVG:
-                return None if sum_type(argument) is None else Double()
-            case AggregateFunction.MIN | AggregateFunction.MAX:
-                return argument
+        if is_summed(function):
+            arguments = tuple(_number_of(a, node) for a in arguments)
+        return AggregateCall(
+            function, arguments, found.distinct, only_rows, kind, found.fraction, at
+        )
 
     def _column(self, call: AggregateCall) -> Column:
         for output in self.found:
             if output.call == call:
                 return output.column
-        shown = "*" if call.argument is None else describe(call.argument)
+        shown = ", ".join(map(describe, call.arguments)) or "*"
         column = self.names.column(f"{call.function.value}({shown})", call.type)
         self.found.append(AggregateOutput(column, call))
         return column
@@ -120,7 +98,7 @@ class Aggregates:
         return Refused(
             f"{name}() has no rule",
             at=span(node),
-            hint="ask for count, sum or avg",
+            hint="ask for count, sum, avg, stddev, corr or median",
             note="refused_functions",
         )
 
@@ -133,14 +111,14 @@ def has_aggregate(node: exp.Expr) -> bool:
         parts = [node.args.get("order"), *(node.args.get("partition_by") or [])]
         inner = list(node.this.iter_expressions())
         return any(has_aggregate(part) for part in [*parts, *inner] if part is not None)
-    if isinstance(node, exp.AggFunc):
+    if is_aggregate(node):
         return True
     return any(has_aggregate(child) for child in node.iter_expressions())
 
 
 def no_aggregate(node: exp.Expr) -> Expression | None:
     """Refuse an aggregate where rows are chosen or grouped."""
-    if isinstance(node, exp.AggFunc | exp.Filter | exp.Window):
+    if is_aggregate(node) or isinstance(node, exp.Filter | exp.Window):
         raise GroupingFault(
             "an aggregate or window function can't stand in WHERE or GROUP BY",
             at=span(node),
@@ -150,7 +128,7 @@ def no_aggregate(node: exp.Expr) -> Expression | None:
 
 
 def _no_aggregate(node: exp.Expr) -> Expression | None:
-    if isinstance(node, exp.AggFunc | exp.Filter):
+    if is_aggregate(node) or isinstance(node, exp.Filter):
         raise GroupingFault(
             "an aggregate can't stand here", at=span(node), hint="aggregate in a subquery first"
         )
@@ -160,3 +138,15 @@ def _no_aggregate(node: exp.Expr) -> Expression | None:
 def _never_null(argument: Expression) -> bool:
     """count(1) counts rows."""
     return isinstance(argument, Literal) and argument.value is not None
+
+
+def _number(function: AggregateFunction) -> int:
+    """How many arguments it takes."""
+    return 2 if function in PAIRED | ARGUMENTS_OF_EXTREMES else 1
+
+
+def _number_of(argument: Expression, node: exp.Expr) -> Expression:
+    """A boolean is summed as 0 and 1."""
+    if isinstance(argument.type, Boolean):
+        return convert(argument, COUNT_TYPE, node)
+    return argument

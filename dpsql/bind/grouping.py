@@ -14,7 +14,9 @@ from dpsql.bind.group_key import SETS, KeyReader, Keys
 from dpsql.bind.item import Item
 from dpsql.bind.window import Windows
 from dpsql.errors import Refused, Span
+from dpsql.plan.aggregate import AggregateFunction, AggregateOutput
 from dpsql.plan.columns import output_columns
+from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
     Column,
     Compare,
@@ -26,8 +28,6 @@ from dpsql.plan.expression import (
 )
 from dpsql.plan.operator import (
     Aggregate,
-    AggregateFunction,
-    AggregateOutput,
     Output,
     Plan,
     Project,
@@ -36,6 +36,19 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.tree import columns
 from dpsql.stability.lineage import Visibility, identities, visibility
+
+_OF_A_BAG = frozenset(
+    {
+        AggregateFunction.COUNT,
+        AggregateFunction.SUM,
+        AggregateFunction.AVG,
+        AggregateFunction.MIN,
+        AggregateFunction.MAX,
+        AggregateFunction.QUANTILE_CONT,
+        AggregateFunction.QUANTILE_DISC,
+    }
+)
+"""Variances add doubles in some order, and of rows that tie for a mode or extreme one is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +153,7 @@ def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Contex
         for a in aggregates
         if used
         and a.call.function is AggregateFunction.COUNT
-        and a.call.argument is None
+        and not a.call.arguments
         and a.call.filter is None
     )
     return Grouped(plan, lifted, frozenset(output_columns(plan)), counts)
@@ -154,11 +167,25 @@ def _frontier(
         return Aggregate(source, keys, aggregates)
     tags = identities(source)
     if any(isinstance(k.expression, Column) and k.expression in tags for k in keys):
-        return Aggregate(source, keys, aggregates)
+        return _per_unit(source, keys, aggregates)
     for output in aggregates:
-        if output.call.distinct:
-            _check_distinct(output, source)
+        _check_distinct(output)
     return Release(source, keys, aggregates)
+
+
+def _per_unit(
+    source: Plan, keys: tuple[Output, ...], aggregates: tuple[AggregateOutput, ...]
+) -> Aggregate:
+    """Aggregates of one unit's rows: functions of the bag of them, whatever order they lie in."""
+    for output in aggregates:
+        if output.call.function not in _OF_A_BAG:
+            raise Refused(
+                f"{output.call.function.value}() of one unit's rows depends on how they lie",
+                at=output.call.at,
+                hint="use count, sum, avg, min, max or median, then aggregate over the units",
+                note="aggregate_per_unit",
+            )
+    return Aggregate(source, keys, aggregates)
 
 
 def _sets(
@@ -205,25 +232,16 @@ def _sets(
     return Union(tuple(arms), united, None)
 
 
-def _check_distinct(output: AggregateOutput, source: Plan) -> None:
+def _check_distinct(output: AggregateOutput) -> None:
     call = output.call
-    if call.filter is not None:
+    if call.distinct and call.function is not AggregateFunction.COUNT:
+        # Of two units with the same value one is left out, and which of them is can't be told.
         raise Refused(
-            "count(DISTINCT …) with a FILTER has no rule",
+            f"{call.function.value}(DISTINCT …) of private rows has no rule",
             at=call.at,
-            hint="put the condition into WHERE",
+            hint=f"count(DISTINCT {describe(call.arguments[0])}), or group by it first",
             note="aggregate_count",
         )
-    tags = identities(source)
-    identified = tags.get(call.argument, frozenset()) if isinstance(call.argument, Column) else ()
-    if call.function is AggregateFunction.COUNT and any(tag[0] == "unit" for tag in identified):
-        return
-    raise Refused(
-        f"{call.function.value}(DISTINCT …) of anything but the privacy unit has no rule",
-        at=call.at,
-        hint="count the distinct units, or group by the column",
-        note="aggregate_count",
-    )
 
 
 def _key_name(key: Expression, items: list[Item]) -> str:

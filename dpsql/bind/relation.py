@@ -16,6 +16,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Relation, Scope
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownTable
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Column,
@@ -27,9 +28,6 @@ from dpsql.plan.expression import (
 )
 from dpsql.plan.operator import (
     Aggregate,
-    AggregateCall,
-    AggregateFunction,
-    AggregateOutput,
     Filter,
     Join,
     Nothing,
@@ -62,7 +60,7 @@ class From:
         clause = select.args.get("from_")
         if clause is None:
             # SELECT 1: a count of nothing is one row.
-            call = AggregateCall(AggregateFunction.COUNT, None, False, None, BIGINT)
+            call = AggregateCall(AggregateFunction.COUNT, (), False, None, BIGINT)
             one = AggregateOutput(self.context.names.column("rows", BIGINT), call)
             self.sources.append(Aggregate(Nothing(()), (), (one,)))
             self.places.append(None)

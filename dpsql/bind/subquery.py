@@ -22,6 +22,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
 from dpsql.errors import Refused
+from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.expression import (
     Case,
     Column,
@@ -36,7 +37,6 @@ from dpsql.plan.expression import (
 )
 from dpsql.plan.operator import (
     Aggregate,
-    AggregateFunction,
     Mark,
     OuterJoin,
     OuterKind,

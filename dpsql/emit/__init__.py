@@ -9,5 +9,8 @@
 | join       | tables and joins: private rows meet where their units agree          |
 | aggregate  | exact aggregates and window functions                                |
 | term       | what each row counts for, clamped, and summed                        |
+| terms      | the rows that a bounded release counts, with their groups             |
+| limit      | each unit's kept groups and values, by keyed hash                     |
+| distinct   | counts of distinct values                                            |
 | bounded    | a bounded release: terms, partials, clamps, limits, totals           |
 """

@@ -7,9 +7,10 @@ from sqlglot import exp
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression, emit_literal, integer
 from dpsql.emit.name import reference
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.operator import AggregateCall, AggregateFunction, Plan, SortKey, WindowCall
+from dpsql.plan.operator import Plan, SortKey, WindowCall
 from dpsql.schema.type import BIGINT, Decimal, Double, Integer
 from dpsql.stability.lineage import unit
 
@@ -19,11 +20,15 @@ _STEPS = 2**20
 
 def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
     """An exact aggregate; of one unit's rows (`own`) it can't raise nor depend on their order."""
-    argument: exp.Expr = exp.Star() if call.argument is None else emit_expression(call.argument)
     summed = call.function in (AggregateFunction.SUM, AggregateFunction.AVG)
-    if own is not None and summed and call.argument is not None and not call.distinct:
-        return _sum_of_unit(call, call.argument)
-    return _filtered(_called(call.function.value, argument, distinct=call.distinct), call)
+    if own is not None and summed and not call.distinct:
+        return _sum_of_unit(call, call.arguments[0])
+    arguments = [emit_expression(argument) for argument in call.arguments] or [exp.Star()]
+    if call.fraction is not None:
+        arguments.append(emit_literal(call.fraction, Double()))
+    if call.distinct:
+        return _filtered(_called(call.function.value, arguments[0], distinct=True), call)
+    return _filtered(exp.Anonymous(this=call.function.value, expressions=arguments), call)
 
 
 def emit_window(call: WindowCall, source: Plan) -> exp.Expr:

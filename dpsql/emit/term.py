@@ -13,43 +13,90 @@ from sqlglot import exp
 
 from dpsql.emit.call import attempt, try_cast
 from dpsql.emit.expression import emit_expression, emit_literal, integer, is_nan
-from dpsql.plan.bounded import Amount, Ones, Presence, Present, Statistic
 from dpsql.plan.expression import Expression
+from dpsql.plan.statistic import (
+    Amount,
+    Distinct,
+    Measured,
+    Ones,
+    Presence,
+    Present,
+    Product,
+    Square,
+    Statistic,
+)
 from dpsql.schema.type import BIGINT, HUGEINT, Decimal, Double, Integer
 
 
-def value(statistic: Statistic) -> exp.Expr | None:
-    """What a row counts for, NULL where it counts for nothing; None if it needs no column."""
+def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
+    """What a row counts for, NULL where it counts for nothing; none if it needs no column."""
     match statistic.term:
         case Presence():
-            return None
+            return ()
+        case Distinct(argument=argument):
+            return (_filtered(argument, statistic),)
         case Ones():
             if statistic.filter is None:
-                return None
-            return exp.case().when(emit_expression(statistic.filter), integer(1))
+                return ()
+            return (exp.case().when(emit_expression(statistic.filter), integer(1)),)
         case Present(argument=argument):
-            return exp.case().when(_only(statistic, _is_value(argument)), integer(1))
-        case Amount(argument=argument):
-            rendered = emit_expression(argument)
-            if statistic.filter is None:
-                return rendered
-            return exp.case().when(emit_expression(statistic.filter), rendered)
+            return (exp.case().when(_only(statistic, _is_value(argument)), integer(1)),)
+        case Amount(value=value) | Square(value=value):
+            return (_filtered(value.argument, statistic),)
+        case Product(left=left, right=right):
+            return _filtered(left.argument, statistic), _filtered(right.argument, statistic)
         case missing:
             assert_never(missing)
 
 
-def measured(statistic: Statistic, column: exp.Expr) -> exp.Expr:
-    """`column`, a row's value, in what it is clamped in: decimals as they are, else steps."""
-    if not isinstance(statistic.term, Amount) or _exact_decimal(statistic) is not None:
-        return column
-    step, centre, kind = statistic.step, statistic.term.centre, statistic.term.argument.type
+def measured(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp.Expr, ...]:
+    """A row's values in what they are clamped in: decimals as they are, else steps."""
+    match statistic.term:
+        case Presence() | Distinct() | Ones() | Present():
+            return columns
+        case Amount(value=value):
+            return columns if _exact_decimal(value) is not None else (_steps(value, columns[0]),)
+        case Square(value=value):
+            return (_steps(value, columns[0]),)
+        case Product(left=left, right=right):
+            return _steps(left, columns[0]), _steps(right, columns[1])
+        case missing:
+            assert_never(missing)
+
+
+def clamped_term(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Expr:
+    """The term within the very interval that its sensitivity is derived from."""
+    match statistic.term:
+        case Presence():
+            return integer(1)
+        case Distinct():
+            return integer(0)  # counted beside the sums, over the distinct values
+        case Ones() if statistic.filter is None:
+            return integer(1)
+        case Ones() | Present():
+            return columns[0]
+        case Amount(value=value):
+            return _clamped(value, columns[0], _exact_decimal(value))
+        case Square(value=value):
+            clamped = exp.Paren(this=_clamped(value, columns[0], None))
+            squared = exp.Mul(this=clamped, expression=clamped.copy())
+            return exp.Sub(this=squared, expression=integer(value.radius**2))
+        case Product(left=left, right=right):
+            return exp.Mul(
+                this=exp.Paren(this=_clamped(left, columns[0], None)),
+                expression=exp.Paren(this=_clamped(right, columns[1], None)),
+            )
+        case missing:
+            assert_never(missing)
+
+
+def _steps(value: Measured, column: exp.Expr) -> exp.Expr:
+    """`column` as an integer of steps; NULL where it is none."""
+    step, kind = value.step, value.argument.type
     match kind:
         case Double():
             # Infinities and huge values can't be cast, so doubles are clamped as doubles first.
-            low, high = (
-                emit_literal((bound + centre) * step, Double())
-                for bound in (statistic.low, statistic.high)
-            )
+            low, high = (emit_literal(end * step, Double()) for end in (value.low, value.high))
             clamped = within(exp.case().when(is_nan(column), exp.null()), column, low, high)
             scaled = exp.Mul(this=clamped, expression=emit_literal(1 / step, Double()))
             return try_cast(scaled, BIGINT)
@@ -65,28 +112,17 @@ def measured(statistic: Statistic, column: exp.Expr) -> exp.Expr:
             return try_cast(attempt(whole), BIGINT)
 
 
-def clamped_term(statistic: Statistic, column: exp.Expr) -> exp.Expr:
-    """The term within the very interval that its sensitivity is derived from."""
-    match statistic.term:
-        case Presence():
-            return integer(1)
-        case Ones() if statistic.filter is None:
-            return integer(1)
-        case Ones() | Present():
-            return column
-        case Amount(centre=centre):
-            kind = _exact_decimal(statistic)
-            low, high = (
-                integer(bound) if kind is None else emit_literal(_held(bound, kind), kind)
-                for bound in (statistic.low + centre, statistic.high + centre)
-            )
-            middle = integer(centre) if kind is None else _exactly(centre, kind)
-            clamped = within(exp.case(), column, low, high)
-            return (
-                clamped if centre == 0 else exp.Sub(this=exp.Paren(this=clamped), expression=middle)
-            )
-        case missing:
-            assert_never(missing)
+def _clamped(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
+    """`column` within the value's interval, less its centre; in steps, or as decimals of `kind`."""
+    low, high = (
+        integer(bound) if kind is None else emit_literal(_held(bound, kind), kind)
+        for bound in (value.low, value.high)
+    )
+    middle = integer(value.centre) if kind is None else _exactly(value.centre, kind)
+    clamped = within(exp.case(), column, low, high)
+    if value.centre == 0:
+        return clamped
+    return exp.Sub(this=exp.Paren(this=clamped), expression=middle)
 
 
 def total(term: exp.Expr) -> exp.Expr:
@@ -96,7 +132,8 @@ def total(term: exp.Expr) -> exp.Expr:
 
 def in_steps(statistic: Statistic, column: exp.Expr) -> exp.Expr:
     """`column`, a sum of terms, as an integer of steps; 0 where there was nothing to sum."""
-    kind = _exact_decimal(statistic)
+    amount = statistic.term
+    kind = _exact_decimal(amount.value) if isinstance(amount, Amount) else None
     if kind is not None and kind.scale:
         scaled = exp.Mul(this=column, expression=integer(10**kind.scale))
         column = try_cast(attempt(scaled), HUGEINT)
@@ -114,14 +151,19 @@ def within(case: exp.Case, column: exp.Expr, low: exp.Expr, high: exp.Expr) -> e
     )
 
 
-def _exact_decimal(statistic: Statistic) -> Decimal | None:
-    """The argument's decimal type, if its steps are the statistic's."""
-    if not isinstance(statistic.term, Amount):
-        return None
-    kind = statistic.term.argument.type
-    if isinstance(kind, Decimal) and statistic.step == Fraction(1, 10**kind.scale):
+def _exact_decimal(value: Measured) -> Decimal | None:
+    """The argument's decimal type, if its steps are the value's."""
+    kind = value.argument.type
+    if isinstance(kind, Decimal) and value.step == Fraction(1, 10**kind.scale):
         return kind
     return None
+
+
+def _filtered(argument: Expression, statistic: Statistic) -> exp.Expr:
+    rendered = emit_expression(argument)
+    if statistic.filter is None:
+        return rendered
+    return exp.case().when(emit_expression(statistic.filter), rendered)
 
 
 def _held(steps: int, kind: Decimal) -> Fraction:

@@ -3,12 +3,16 @@
 | module     | what it defines                                                          |
 | ---------- | ------------------------------------------------------------------------ |
 | expression | scalar expressions, each with its type                                    |
+| negation   | the negation of a condition                                               |
 | functions  | the registry of scalar functions: types, domain, total form, one entry each |
 | duration   | lengths of time: months, days and microseconds                            |
 | number     | numbers as SQL types hold them                                            |
+| aggregate  | aggregate functions and their calls                                       |
 | operator   | relational operators                                                      |
 | columns    | the columns that each operator hands on                                   |
-| bounded    | what a release becomes: terms, partials, limits, statistics, formulas     |
+| statistic  | what a release counts and sums of each row, as clamped integers           |
+| formula    | how a released column follows from noisy statistics                       |
+| bounded    | what a release becomes: terms, partials, limits                           |
 | query      | what the engine is handed                                                 |
 | describe   | expressions as a person reads them                                        |
 | tree       | traversals that never list operators                                      |

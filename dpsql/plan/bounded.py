@@ -12,61 +12,13 @@ Filter(Scan)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
-from dpsql.plan.expression import Column, Expression
+from dpsql.plan.formula import FormulaOutput
 from dpsql.plan.operator import Output, Plan
+from dpsql.plan.statistic import Statistic
 from dpsql.privacy.domain import Value
-from dpsql.schema.type import SqlType
 
 Cell = tuple[Value | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Ones:
-    """1 for each row: the term of COUNT(*)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Present:
-    """1 for each row whose `argument` isn't NULL or NaN, else 0: the term of COUNT(x)."""
-
-    argument: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """`argument` in integer steps, less `centre` steps; 0 where it is NULL or NaN."""
-
-    argument: Expression
-    centre: int
-
-
-@dataclass(frozen=True, slots=True)
-class Presence:
-    """1 for each unit in the group, however many rows it has there."""
-
-
-Term = Ones | Present | Amount | Presence
-
-
-@dataclass(frozen=True, slots=True)
-class Statistic:
-    """An integer summed over each group: `term` of each row for which `filter` holds.
-
-    Every row's term is clamped to [low, high] as emitted; one integer is worth `step`.
-    """
-
-    term: Term
-    filter: Expression | None
-    low: int
-    high: int
-    step: Fraction
-
-    @property
-    def magnitude(self) -> int:
-        """The most one row can add or take away."""
-        return max(abs(self.low), abs(self.high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,39 +101,6 @@ class OneRowPerUnit:
 
 
 Limited = LimitGroups | OneRowPerUnit
-
-
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """`step * sum of coefficient * statistic`, exactly, as `type`."""
-
-    terms: tuple[tuple[int, int], ...]
-    step: Fraction
-    type: SqlType
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """`step * (centre + total / max(count, 1))`, kept within [low, high]."""
-
-    total: int
-    count: int
-    centre: int
-    step: Fraction
-    low: Fraction
-    high: Fraction
-
-
-Formula = Linear | Mean
-"""How a column is computed from noisy statistics, which are named by their place in the release."""
-
-
-@dataclass(frozen=True, slots=True)
-class FormulaOutput:
-    """A released column and its formula."""
-
-    column: Column
-    formula: Formula
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from dpsql.errors import Span
+from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.expression import Column, Expression
 from dpsql.schema.model import Table
 from dpsql.schema.type import SqlType
@@ -59,39 +60,6 @@ class Join:
 
     sources: tuple[Plan, ...]
     on: tuple[Expression, ...]
-
-
-class AggregateFunction(Enum):
-    """Aggregates that have a rule, over private rows or over public and released ones only."""
-
-    COUNT = "count"
-    SUM = "sum"
-    AVG = "avg"
-    MIN = "min"
-    MAX = "max"
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateCall:
-    """`function([DISTINCT] argument) [FILTER (WHERE filter)]`; no argument is count(*).
-
-    `at` is where the statement asks for it.
-    """
-
-    function: AggregateFunction
-    argument: Expression | None
-    distinct: bool
-    filter: Expression | None
-    type: SqlType
-    at: Span | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateOutput:
-    """An aggregate and the column that holds it."""
-
-    column: Column
-    call: AggregateCall
 
 
 @dataclass(frozen=True, slots=True)

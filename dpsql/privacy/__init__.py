@@ -7,6 +7,7 @@
 | loss                | what a measurement costs: ε, (ε, δ) or (ρ, δ)                          |
 | conversion          | ρ to (ε, δ) and back, rounded against ourselves                        |
 | rounding            | exact enclosures, rounded against ourselves                             |
+| joint_split         | the same for statistics that can't all be extreme at once        |
 | noise_split         | how one loss is shared by the statistics of a release                  |
 | partition_selection | thresholds on noisy unit counts                                        |
 | mechanisms          | randomise integers; exact samplers                                     |

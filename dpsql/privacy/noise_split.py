@@ -23,7 +23,7 @@ def split_gaussian(
     # Minimise Σ c·v subject to Σ D²/(2v) = rho, D = √groups·Δ: v ∝ D/√c, that is, rho_j ∝ Δ_j·√c_j.
     shares = _shares(sensitivities, weights, groups, rho, powers=(1.0, 0.5))
     return tuple(
-        DiscreteGaussian(_rounded_up(groups * delta**2 / (2 * rho * share)))
+        DiscreteGaussian(rounded_up(groups * delta**2 / (2 * rho * share)))
         for delta, share in zip(sensitivities, shares, strict=True)
     )
 
@@ -35,7 +35,7 @@ def split_laplace(
     # Minimise Σ c·2b² subject to Σ D/b = ε, D = groups·Δ: b³ ∝ D/c, that is, ε_j ∝ Δ_j^⅔·c_j^⅓.
     shares = _shares(sensitivities, weights, groups, epsilon, powers=(2 / 3, 1 / 3))
     return tuple(
-        DiscreteLaplace(_rounded_up(groups * delta / (epsilon * share)))
+        DiscreteLaplace(rounded_up(groups * delta / (epsilon * share)))
         for delta, share in zip(sensitivities, shares, strict=True)
     )
 
@@ -67,7 +67,7 @@ def _shares(
     return tuple(Fraction(part, total) for part in parts)
 
 
-def _rounded_up(parameter: Fraction) -> Fraction:
+def rounded_up(parameter: Fraction) -> Fraction:
     """Round up to 16 or 17 significant bits: by 2^-15 of the parameter at most.
 
     Few bits keep the samplers' exact arithmetic cheap, and let releases share their tables.

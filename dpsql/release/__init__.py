@@ -6,6 +6,7 @@
 | job       | execute and release: one picklable value in, released tables out       |
 | noise     | raw totals → noisy integers, over all cells, sorted by key             |
 | column    | noisy integers → typed columns                                         |
+| moment    | variances, correlations and slopes from noisy moments                  |
 | arrow     | SQL types and values as Arrow's                                        |
 | public    | opening rows that are nobody's secret                                  |
 """

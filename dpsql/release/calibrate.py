@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.errors import Refused
-from dpsql.plan.bounded import BoundedRelease, Linear, Mean
+from dpsql.plan.bounded import BoundedRelease
+from dpsql.plan.formula import Linear, Mean, Moments
 from dpsql.privacy.conversion import rho_of_epsilon
+from dpsql.privacy.joint_split import split_gaussian_jointly, split_laplace_jointly
 from dpsql.privacy.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
@@ -88,6 +90,9 @@ def weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, .
             case Mean(total=total, count=count):
                 costs[total] += 1 / own[total] ** 2
                 costs[count] += 1 / own[count] ** 2
+            case Moments():
+                for place in output.formula.places:
+                    costs[place] += 1 / own[place] ** 2
             case missing:
                 assert_never(missing)
     if bounded.selection is not None:
@@ -99,16 +104,17 @@ def weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, .
 def _laplace(
     bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss, *, selects: bool
 ) -> Measurement:
-    mechanisms = split_laplace(
-        sensitivity.per_group, weights(bounded, sensitivity), sensitivity.groups, grant.amount
+    costs, groups = weights(bounded, sensitivity), sensitivity.groups
+    if sensitivity.are_apart(sensitivity.l1):
+        mechanisms = split_laplace(sensitivity.per_group, costs, groups, grant.amount)
+    else:
+        corners = sensitivity.corners(sensitivity.l1)
+        mechanisms = split_laplace_jointly(corners, costs, groups, grant.amount)
+    epsilon = sensitivity.total(
+        sensitivity.l1, lambda place, change: mechanisms[place].epsilon(change)
     )
-    epsilon = sum(
-        (
-            mechanism.epsilon(sensitivity.groups * change)
-            for mechanism, change in zip(mechanisms, sensitivity.per_group, strict=True)
-        ),
-        Fraction(0),
-    )
+    if epsilon > grant.amount:
+        raise ArithmeticError("the noise split passed its grant")
     delta = grant.delta if selects else Fraction(0)
     return Measurement(
         mechanisms,
@@ -124,15 +130,14 @@ def _gaussian(
     rho: Fraction,
     selection_delta: Fraction,
 ) -> Measurement:
-    mechanisms = split_gaussian(
-        sensitivity.per_group, weights(bounded, sensitivity), sensitivity.groups, rho
-    )
-    spent = sum(
-        (
-            mechanism.rho(sensitivity.groups * change**2)
-            for mechanism, change in zip(mechanisms, sensitivity.per_group, strict=True)
-        ),
-        Fraction(0),
+    costs, groups = weights(bounded, sensitivity), sensitivity.groups
+    if sensitivity.are_apart(sensitivity.l2):
+        mechanisms = split_gaussian(sensitivity.per_group, costs, groups, rho)
+    else:
+        corners = sensitivity.corners(sensitivity.l2)
+        mechanisms = split_gaussian_jointly(corners, costs, groups, rho)
+    spent = sensitivity.total(
+        sensitivity.l2, lambda place, change: mechanisms[place].rho(change**2)
     )
     if spent > rho:
         raise ArithmeticError("the noise split passed its grant")

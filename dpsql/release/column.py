@@ -7,8 +7,10 @@ from typing import assert_never
 
 import pyarrow as pa
 
-from dpsql.plan.bounded import BoundedRelease, Formula, Linear, Mean
+from dpsql.plan.bounded import BoundedRelease
+from dpsql.plan.formula import Formula, Linear, Mean, Moments
 from dpsql.release.arrow import arrow_array
+from dpsql.release.moment import moment
 from dpsql.release.noise import NoisyGroups
 from dpsql.schema.type import Double
 
@@ -27,8 +29,8 @@ def columns(bounded: BoundedRelease, groups: NoisyGroups) -> pa.Table:
     return pa.table(arrays)
 
 
-def evaluate(formula: Formula, row: tuple[int, ...]) -> int | Fraction:
-    """One column's value from the noisy statistics of a group."""
+def evaluate(formula: Formula, row: tuple[int, ...]) -> int | Fraction | None:
+    """One column's value from the noisy statistics of a group; None where it has no meaning."""
     match formula:
         case Linear(terms=terms, step=step, type=kind):
             total = step * sum(factor * row[place] for place, factor in terms)
@@ -36,5 +38,7 @@ def evaluate(formula: Formula, row: tuple[int, ...]) -> int | Fraction:
         case Mean(total=total_place, count=count, centre=centre, step=step, low=low, high=high):
             mean = step * (centre + Fraction(row[total_place], max(row[count], 1)))
             return min(max(mean, low), high)
+        case Moments():
+            return moment(formula, row)
         case missing:
             assert_never(missing)

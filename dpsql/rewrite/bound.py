@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dpsql.plan.bounded import BoundedRelease, Terms
-from dpsql.plan.operator import Release
+from dpsql.plan.expression import Expression
+from dpsql.plan.operator import Plan, Release
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.key_domain import key_domains
 from dpsql.rewrite.limit import limited
 from dpsql.rewrite.prune import prune_release
 from dpsql.rewrite.statistic import Statistics
 from dpsql.stability.domain import environment
+from dpsql.stability.lineage import identities
 
 
 def bound(release: Release, facts: Facts) -> BoundedRelease:
@@ -17,7 +19,7 @@ def bound(release: Release, facts: Facts) -> BoundedRelease:
     release = prune_release(release)
     below = environment(release.source)
     domains = key_domains(release.keys, release.source, release.listed, below, facts)
-    statistics = Statistics(below)
+    statistics = Statistics(below, _unit_columns(release.source))
     formulas = statistics.formulas(release.aggregates)
     listed = {place for found in domains for place in found.keys}
     # Without a public list of all its keys, a group shows itself only if enough units are in it.
@@ -25,3 +27,8 @@ def bound(release: Release, facts: Facts) -> BoundedRelease:
     terms = Terms(release.source, release.keys, domains, tuple(statistics.found))
     chain, reasons = limited(terms, facts)
     return BoundedRelease(chain, formulas, selection, reasons)
+
+
+def _unit_columns(source: Plan) -> frozenset[Expression]:
+    tags = identities(source)
+    return frozenset(c for c, found in tags.items() if any(tag[0] == "unit" for tag in found))

@@ -33,7 +33,7 @@ def prune_release(release: Release) -> Release:
     """`release` over a source that hands on what its keys and aggregates read."""
     needed = columns(
         *(key.expression for key in release.keys),
-        *(a.call.argument for a in release.aggregates),
+        *(e for a in release.aggregates for e in a.call.arguments),
         *(a.call.filter for a in release.aggregates),
     )
     return replace(release, source=prune(release.source, needed))
@@ -81,7 +81,7 @@ def prune(plan: Plan, needed: Needed) -> Plan:
                 kept_aggregates = kept_aggregates or aggregates[:1]
             below = columns(
                 *(key.expression for key in keys),
-                *(a.call.argument for a in kept_aggregates),
+                *(e for a in kept_aggregates for e in a.call.arguments),
                 *(a.call.filter for a in kept_aggregates),
             )
             return Aggregate(prune(source, below), keys, kept_aggregates)
@@ -132,7 +132,7 @@ def _reads(plan: Plan) -> Needed:
         ):
             return columns(
                 *(key.expression for key in keys),
-                *(a.call.argument for a in aggregates),
+                *(e for a in aggregates for e in a.call.arguments),
                 *(a.call.filter for a in aggregates),
             )
         case Window(outputs=windows):

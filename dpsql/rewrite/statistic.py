@@ -8,82 +8,105 @@ Amount(l_quantity, centre=25) in [-24, 25]   sum = s1 + 25 s0, avg = 25 + s1 / s
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.errors import Refused, Span
-from dpsql.plan.bounded import (
+from dpsql.errors import Refused
+from dpsql.plan.aggregate import PAIRED, SPREADS, AggregateCall, AggregateFunction, AggregateOutput
+from dpsql.plan.describe import describe
+from dpsql.plan.expression import Expression, IsNull, Not, conjunction, conjuncts
+from dpsql.plan.formula import Axis, Formula, FormulaOutput, Linear, Mean, Moments
+from dpsql.plan.statistic import (
     Amount,
-    Formula,
-    FormulaOutput,
-    Linear,
-    Mean,
+    Distinct,
+    Measured,
     Ones,
     Presence,
     Present,
+    Product,
+    Square,
     Statistic,
     Term,
 )
-from dpsql.plan.describe import describe
-from dpsql.plan.expression import Expression
-from dpsql.plan.operator import AggregateCall, AggregateFunction, AggregateOutput
-from dpsql.plan.tree import columns
-from dpsql.schema.type import Decimal, Double, Integer
+from dpsql.rewrite.measure import Range, range_of
+from dpsql.rewrite.pivot import with_filter
+from dpsql.schema.type import Double
 from dpsql.stability.domain import Environment, domain
+from dpsql.stability.narrowing import narrow
 
-MAX_MAGNITUDE = 2**52
-"""Row terms stay below this, so that sums of 2^50 rows scaled by 2^20 fit 128 bits."""
-
-_DOUBLE_STEPS = 2**30
-"""A DOUBLE's bound is worth about so many steps: rounding to them is far below any noise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Integers from `low` to `high`, each worth `step`."""
-
-    low: int
-    high: int
-    step: Fraction
-
-    @property
-    def middle(self) -> int:
-        """The centre that leaves the smallest magnitude."""
-        return (self.low + self.high) // 2
+_COUNTED_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPREADS
 
 
 @dataclass(slots=True)
 class Statistics:
-    """Collects the statistics of one release; equal ones are one, and share one draw of noise."""
+    """Collects the statistics of one release; equal ones are one, and share one draw of noise.
+
+    `units` are the columns that name the privacy unit.
+    """
 
     domains: Environment
+    units: frozenset[Expression] = frozenset()
     found: list[Statistic] = field(default_factory=list)
+    squared: set[Expression] = field(default_factory=set)
 
     def formulas(self, outputs: tuple[AggregateOutput, ...]) -> tuple[FormulaOutput, ...]:
         """The formula of each aggregate."""
+        calls = [with_filter(output.call) for output in outputs]
+        # A double's sum is as coarse as its squares', so that both are one statistic.
+        self.squared |= {
+            argument
+            for call in calls
+            if call.function in SPREADS | PAIRED
+            for argument in call.arguments
+            if isinstance(argument.type, Double)
+        }
         # Counts first: a sum that finds a count of its rows is centred by it, at less noise.
-        for output in outputs:
-            if output.call.function in (AggregateFunction.COUNT, AggregateFunction.AVG):
-                self._formula(output.call)
-        return tuple(FormulaOutput(o.column, self._formula(o.call)) for o in outputs)
+        for call in calls:
+            if call.function in _COUNTED_FIRST:
+                self._formula(call)
+        return tuple(
+            FormulaOutput(output.column, self._formula(call))
+            for output, call in zip(outputs, calls, strict=True)
+        )
 
     def presence(self) -> int:
         """The place of the number of units in each group."""
-        return self._place(Presence(), None, Range(0, 1, Fraction(1)))
+        return self._place(Presence(), None)
 
     def _formula(self, call: AggregateCall) -> Formula:
         match call.function:
-            case AggregateFunction.COUNT if call.distinct:
-                return Linear(((self.presence(), 1),), Fraction(1), call.type)
             case AggregateFunction.COUNT:
-                return Linear(((self._count(call), 1),), Fraction(1), call.type)
+                return Linear(((self._counted(call), 1),), Fraction(1), call.type)
             case AggregateFunction.SUM:
                 return self._sum(call)
             case AggregateFunction.AVG:
                 return self._mean(call)
-            case AggregateFunction.MIN | AggregateFunction.MAX:
+            case (
+                AggregateFunction.VAR_POP
+                | AggregateFunction.VAR_SAMP
+                | AggregateFunction.STDDEV_POP
+                | AggregateFunction.STDDEV_SAMP
+            ):
+                return self._spread(call)
+            case (
+                AggregateFunction.COVAR_POP
+                | AggregateFunction.COVAR_SAMP
+                | AggregateFunction.CORR
+                | AggregateFunction.REGR_SLOPE
+                | AggregateFunction.REGR_INTERCEPT
+                | AggregateFunction.REGR_R2
+            ):
+                return self._paired(call)
+            case (
+                AggregateFunction.MIN
+                | AggregateFunction.MAX
+                | AggregateFunction.QUANTILE_CONT
+                | AggregateFunction.QUANTILE_DISC
+                | AggregateFunction.MODE
+                | AggregateFunction.ARG_MAX
+                | AggregateFunction.ARG_MIN
+            ):
                 raise Refused(
                     f"{call.function.value}() of private rows is one unit's own value",
                     at=call.at,
@@ -93,108 +116,107 @@ class Statistics:
             case missing:
                 assert_never(missing)
 
-    def _count(self, call: AggregateCall) -> int:
-        return self._place(self._counted(call), call.filter, Range(0, 1, Fraction(1)))
+    def _counted(self, call: AggregateCall) -> int:
+        if not call.distinct:
+            return self._count(call.arguments, call.filter)
+        (argument,) = call.arguments
+        if argument in self.units:
+            return self.presence() if call.filter is None else self._distinct(call, 1)
+        values = domain(argument, self._where(call.filter)).values
+        return self._distinct(call, None if values is None else max(1, len(values)))
 
-    def _counted(self, call: AggregateCall) -> Term:
+    def _distinct(self, call: AggregateCall, most: int | None) -> int:
+        return self._place(Distinct(call.arguments[0], most), call.filter)
+
+    def _count(self, arguments: tuple[Expression, ...], only: Expression | None) -> int:
+        return self._place(self._counter(arguments, only), only)
+
+    def _counter(self, arguments: tuple[Expression, ...], only: Expression | None) -> Term:
         """A column that is never NULL is counted as rows are, and shares their noise."""
-        if call.argument is None or not domain(call.argument, self.domains).nullable:
+        if not arguments or not domain(arguments[0], self._where(only)).nullable:
             return Ones()
-        return Present(call.argument)
+        return Present(arguments[0])
 
     def _sum(self, call: AggregateCall) -> Formula:
-        argument = _argument(call)
-        found = self._range(argument, call.at)
-        counted = self._find(self._counted(call), call.filter)
+        (argument,) = call.arguments
+        found = self._range(argument, call)
+        counted = self._find(self._counter(call.arguments, call.filter), call.filter)
         centre = 0 if counted is None else found.middle
-        total = self._amount(argument, call.filter, found, centre)
+        total = self._place(Amount(found.around(argument, centre)), call.filter)
         terms = ((total, 1),) if counted is None else ((total, 1), (counted, centre))
         return Linear(terms, found.step, call.type)
 
     def _mean(self, call: AggregateCall) -> Formula:
-        argument = _argument(call)
-        found = self._range(argument, call.at)
-        count = self._count(call)
-        total = self._amount(argument, call.filter, found, found.middle)
+        (argument,) = call.arguments
+        found = self._range(argument, call)
+        count = self._count(call.arguments, call.filter)
+        total = self._place(Amount(found.around(argument, found.middle)), call.filter)
         return Mean(
             total, count, found.middle, found.step, found.low * found.step, found.high * found.step
         )
 
-    def _amount(
-        self, argument: Expression, only: Expression | None, found: Range, centre: int
-    ) -> int:
-        shifted = Range(found.low - centre, found.high - centre, found.step)
-        return self._place(Amount(argument, centre), only, shifted)
+    def _spread(self, call: AggregateCall) -> Formula:
+        value = self._measured(call.arguments[0], call)
+        count = self._count(call.arguments, call.filter)
+        return Moments(call.function, count, self._axis(value, call.filter, squared=True))
 
-    def _range(self, argument: Expression, at: Span | None) -> Range:
-        bounds = domain(argument, self.domains).bounds
-        ends = None if bounds is None else bounds.ends
-        if ends is None:
-            raise unbounded(argument, self.domains, at)
-        low, high = ends
-        step = _step(argument, max(abs(low), abs(high)), at)
-        return Range(math.floor(low / step), math.ceil(high / step), step)
+    def _paired(self, call: AggregateCall) -> Formula:
+        y, x = (self._measured(argument, call) for argument in call.arguments)
+        only = self._where_both(call)
+        count = self._place(Ones(), only)
+        both = call.function not in (AggregateFunction.COVAR_POP, AggregateFunction.COVAR_SAMP)
+        every = call.function in (AggregateFunction.CORR, AggregateFunction.REGR_R2)
+        left, right = sorted((x, y), key=lambda value: describe(value.argument))
+        return Moments(
+            call.function,
+            count,
+            self._axis(x, only, squared=both),
+            self._axis(y, only, squared=every),
+            self._place(Product(left, right), only),
+        )
+
+    def _axis(self, value: Measured, only: Expression | None, *, squared: bool) -> Axis:
+        total = self._place(Amount(value), only)
+        square = self._place(Square(value), only) if squared else None
+        return Axis(total, square, value.centre, value.radius, value.step)
+
+    def _where_both(self, call: AggregateCall) -> Expression | None:
+        """The rows that have both values: a sum over others would tell of one without the other."""
+        parts = [Not(IsNull(argument)) for argument in call.arguments]
+        return conjunction((*([] if call.filter is None else [call.filter]), *parts))
+
+    def _measured(self, argument: Expression, call: AggregateCall) -> Measured:
+        found = range_of(argument, self._where(call.filter), call.at, squared=True)
+        return found.around(argument, found.middle)
+
+    def _range(self, argument: Expression, call: AggregateCall) -> Range:
+        domains = self._where(call.filter)
+        return range_of(argument, domains, call.at, squared=argument in self.squared)
+
+    def _where(self, only: Expression | None) -> Environment:
+        """What is known of the rows that are counted; only accuracy rests on it."""
+        return self.domains if only is None else narrow(only, self.domains)
 
     def _find(self, term: Term, only: Expression | None) -> int | None:
-        for place, statistic in enumerate(self.found):
-            if statistic.term == term and statistic.filter == only:
-                return place
-        return None
+        wanted = Statistic(term, self._plain(only))
+        return self.found.index(wanted) if wanted in self.found else None
 
-    def _place(self, term: Term, only: Expression | None, found: Range) -> int:
+    def _place(self, term: Term, only: Expression | None) -> int:
         place = self._find(term, only)
         if place is None:
             place = len(self.found)
-            # A constant 0 changes nothing, but noise needs something to hide: one step.
-            high = found.high if (found.low, found.high) != (0, 0) else 1
-            self.found.append(Statistic(term, only, found.low, high, found.step))
+            self.found.append(Statistic(term, self._plain(only)))
         return place
 
+    def _plain(self, only: Expression | None) -> Expression | None:
+        """`only` in one form, however it was written, without what is always true."""
+        parts = () if only is None else conjuncts(only)
+        kept = sorted({part for part in parts if not self._is_there(part)}, key=describe)
+        return conjunction(tuple(kept)) if kept else None
 
-def unbounded(argument: Expression, domains: Environment, at: Span | None) -> Refused:
-    """The refusal of a sum over what has no bounds."""
-    loose = sorted(
-        column.name
-        for column in columns(argument)
-        if (bounds := domain(column, domains).bounds) is None or bounds.ends is None
-    )
-    text = describe(argument)
-    where = f"column {loose[0]} has none" if loose else "none follow from its columns"
-    return Refused(
-        f"sum of {text} needs bounds, and {where}",
-        at=at,
-        hint=f"declare bounds in the schema, or sum CASE WHEN {text} BETWEEN 0 AND 1000 THEN "
-        f"{text} END with the limits that you mean",
-        note="aggregate_sum",
-    )
-
-
-def _argument(call: AggregateCall) -> Expression:
-    if call.argument is None:
-        raise ValueError(f"{call.function.value} takes an argument")
-    return call.argument
-
-
-def _step(argument: Expression, magnitude: Fraction, at: Span | None) -> Fraction:
-    """What one integer is worth: exact for integers and decimals that fit, a power of two else."""
-    match argument.type:
-        case Integer():
-            step, base = Fraction(1), 10
-        case Decimal(scale=scale):
-            step, base = Fraction(1, 10**scale), 10
-        case Double():
-            # The power of two at or above magnitude / steps: multiplying by it is exact.
-            step, base = _power_of_two(max(magnitude, Fraction(1, 2**60)) / _DOUBLE_STEPS), 2
-        case other:
-            raise Refused(f"values of type {other} can't be summed", at=at, note="aggregate_sum")
-    while magnitude / step >= MAX_MAGNITUDE:
-        step *= base
-    return step
-
-
-def _power_of_two(number: Fraction) -> Fraction:
-    exponent = number.numerator.bit_length() - number.denominator.bit_length()
-    power = Fraction(2) ** exponent
-    while power < number:
-        power *= 2
-    return power
+    def _is_there(self, condition: Expression) -> bool:
+        match condition:
+            case Not(operand=IsNull(operand=operand)):
+                return not domain(operand, self.domains).nullable
+            case _:
+                return False

@@ -5,19 +5,22 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.plan.bounded import (
+from dpsql.plan.bounded import BoundedRelease
+from dpsql.plan.describe import describe, describe_number
+from dpsql.plan.expression import Expression
+from dpsql.plan.formula import Linear, Mean, Moments
+from dpsql.plan.operator import Plan, Scan
+from dpsql.plan.statistic import (
     Amount,
-    BoundedRelease,
-    Linear,
-    Mean,
+    Distinct,
+    Measured,
     Ones,
     Presence,
     Present,
+    Product,
+    Square,
     Statistic,
 )
-from dpsql.plan.describe import describe, describe_number
-from dpsql.plan.expression import Expression
-from dpsql.plan.operator import Plan, Scan
 from dpsql.plan.tree import columns, operators
 from dpsql.privacy.domain import Domain
 from dpsql.schema.model import Schema
@@ -59,12 +62,40 @@ def describe_statistic(statistic: Statistic) -> str:
             text = f"rows with {describe(argument)}"
         case Presence():
             text = "units"
-        case Amount(argument=argument, centre=centre):
-            shift = f" less {describe_number(centre * statistic.step)}" if centre else ""
-            text = f"{describe(argument)}{shift}"
+        case Distinct(argument=argument):
+            text = f"distinct {describe(argument)}"
+        case Amount(value=value):
+            text = _shifted(value)
+        case Square(value=value):
+            most = describe_number(value.radius**2 * statistic.step)
+            text = f"square of ({_shifted(value)}) less {most}"
+        case Product(left=left, right=right):
+            text = f"({_shifted(left)}) * ({_shifted(right)})"
         case missing:
             assert_never(missing)
     return text if statistic.filter is None else f"{text} where {describe(statistic.filter)}"
+
+
+def describe_joint(release: PreparedRelease) -> list[str]:
+    """Which statistics can't all be extreme at once, and what they may be together."""
+    found, statistics = release.sensitivity, release.step.bounded.terms.statistics
+    lines: list[str] = []
+    for norm, blocks in (("L2", found.l2), ("L1", found.l1)):
+        for block in blocks:
+            if len(block.corners) > 1:
+                numbers = ", ".join(str(p + 1) for p in block.places)
+                steps = [statistics[p].step for p in block.places]
+                corners = " or ".join(
+                    f"({', '.join(describe_number(c * s) for c, s in zip(k, steps, strict=True))})"
+                    for k in block.corners
+                )
+                lines.append(f"statistics {numbers} are together, in {norm} norms, {corners}")
+    return lines
+
+
+def _shifted(value: Measured) -> str:
+    shift = f" less {describe_number(value.centre * value.step)}" if value.centre else ""
+    return f"{describe(value.argument)}{shift}"
 
 
 def _release(release: PreparedRelease, units: int) -> str:
@@ -88,17 +119,19 @@ def _sensitivities(release: PreparedRelease) -> list[str]:
         worth = describe_number(most * statistic.step)
         lines.append(f"{describe_statistic(statistic)}: {worth}{_derived(statistic, bounded)}")
         if isinstance(statistic.term, Amount):
-            lines += [
-                f"  {origin}" for origin in _origins(statistic.term.argument, bounded.terms.source)
-            ]
+            argument = statistic.term.value.argument
+            lines += [f"  {origin}" for origin in _origins(argument, bounded.terms.source)]
+    lines += describe_joint(release)
     return lines
 
 
 def _derived(statistic: Statistic, bounded: BoundedRelease) -> str:
     if isinstance(statistic.term, Presence):
         return " = 1 unit"
+    if isinstance(statistic.term, Distinct):
+        return " values of a unit"
     rows = rows_per_group(bounded.limited)
-    low, high = (describe_number(b * statistic.step) for b in (statistic.low, statistic.high))
+    low, high = (describe_number(b * statistic.step) for b in statistic.interval)
     return f" = {rows} row{'s' if rows > 1 else ''}, each in [{low}, {high}]"
 
 
@@ -164,6 +197,10 @@ def _column(release: PreparedRelease, place: int) -> ColumnPrivacy:
         case Mean(total=total):
             main = mechanisms[total]
             scale = float(main.variance) ** 0.5 * float(statistics[total].step)
+            return ColumnPrivacy(output.column.name, main.name, scale, None)
+        case Moments(x=x):
+            main = mechanisms[x.total]
+            scale = float(main.variance) ** 0.5 * float(x.step)
             return ColumnPrivacy(output.column.name, main.name, scale, None)
         case missing:
             assert_never(missing)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.bounded import (
     BoundedRelease,
     ByDomain,
@@ -22,7 +23,6 @@ from dpsql.plan.bounded import (
 from dpsql.plan.describe import describe
 from dpsql.plan.operator import (
     Aggregate,
-    AggregateOutput,
     Filter,
     Join,
     Limit,

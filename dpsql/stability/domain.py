@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import assert_never
 
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     And,
@@ -27,8 +28,6 @@ from dpsql.plan.expression import (
 )
 from dpsql.plan.operator import (
     Aggregate,
-    AggregateCall,
-    AggregateFunction,
     Filter,
     Join,
     Limit,
@@ -130,7 +129,7 @@ def _rows_per_unit(source: Plan) -> int:
 
 def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
     """An aggregate over one unit's rows, if there are at most `rows`; no more is known without."""
-    argument = UNKNOWN if call.argument is None else domain(call.argument, below)
+    argument = domain(call.arguments[0], below) if call.arguments else UNKNOWN
     match call.function:
         case AggregateFunction.COUNT:
             bounds = Interval(Fraction(0), Fraction(rows)) if rows else None
@@ -140,8 +139,30 @@ def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
                 return UNKNOWN
             zero = Interval(Fraction(0), Fraction(0))
             return Domain((argument.bounds * Interval(Fraction(rows), Fraction(rows))).union(zero))
-        case AggregateFunction.AVG | AggregateFunction.MIN | AggregateFunction.MAX:
+        case AggregateFunction.AVG | AggregateFunction.QUANTILE_CONT:
+            return Domain(argument.bounds)  # the mean of 1 and 3 is neither
+        case (
+            AggregateFunction.MIN
+            | AggregateFunction.MAX
+            | AggregateFunction.QUANTILE_DISC
+            | AggregateFunction.MODE
+            | AggregateFunction.ARG_MAX
+            | AggregateFunction.ARG_MIN
+        ):
             return argument.as_nullable()
+        case (
+            AggregateFunction.VAR_POP
+            | AggregateFunction.VAR_SAMP
+            | AggregateFunction.STDDEV_POP
+            | AggregateFunction.STDDEV_SAMP
+            | AggregateFunction.COVAR_POP
+            | AggregateFunction.COVAR_SAMP
+            | AggregateFunction.CORR
+            | AggregateFunction.REGR_SLOPE
+            | AggregateFunction.REGR_INTERCEPT
+            | AggregateFunction.REGR_R2
+        ):
+            return UNKNOWN
         case missing:
             assert_never(missing)
 

@@ -19,7 +19,7 @@ from dpsql.plan.operator import Limit, Plan
 from dpsql.release.arrow import canonical
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Public, Reference, Schema, Table
-from dpsql.session.explain import describe_statistic
+from dpsql.session.explain import describe_joint, describe_statistic
 from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import epsilon_of, grant
 from dpsql.session.prepared import Prepared, prepare
@@ -94,6 +94,7 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
             worth = describe_number(most * statistic.step)
             groups = release.sensitivity.groups
             lines.append(f"{describe_statistic(statistic)} = {worth} in each of {groups} groups")
+        lines += [f"  {text}" for text in describe_joint(release)]
         lines += [f"  {note}" for note in bounded.notes]
         if release.step.measurement.threshold is not None:
             lines.append(f"  keys appear from {release.step.measurement.threshold} units on")

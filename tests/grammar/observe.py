@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil, isqrt
 
 import duckdb
 import pyarrow as pa
@@ -63,3 +65,25 @@ def check(before: Groups, after: Groups, release: PreparedRelease, where: str) -
         assert max(found, default=0) <= most, shown
         assert sum(found) <= derived.groups * most, shown
         assert sum(x * x for x in found) <= derived.groups * most**2, shown
+    _check_together(before, after, release, where)
+
+
+def _check_together(before: Groups, after: Groups, release: PreparedRelease, where: str) -> None:
+    """Of statistics that can't all be extreme at once, too; weighted as their noise weighs them."""
+    derived = release.sensitivity
+    zeros = (0,) * len(derived.per_group)
+    changes = [
+        [abs(a - b) for a, b in zip(before.get(k, zeros), after.get(k, zeros), strict=True)]
+        for k in {*before, *after}
+    ]
+    variances = [Fraction(m.variance) for m in release.step.measurement.mechanisms]
+    wide = [Fraction(most) ** 2 for most in derived.per_group]
+    for squares in (variances, wide):
+        l2 = sum(c * c / s for row in changes for c, s in zip(row, squares, strict=True))
+        most = derived.total(derived.l2, lambda p, c, s=squares: c * c / s[p])
+        assert l2 <= most, f"joint L2 norm {float(l2)}, derived {float(most)}: {where}"
+        # Any weights will do, so roots may be rounded.
+        scales = [Fraction(isqrt(ceil(square)) or 1) for square in squares]
+        l1 = sum(c / s for row in changes for c, s in zip(row, scales, strict=True))
+        most = derived.total(derived.l1, lambda p, c, s=scales: c / s[p])
+        assert l1 <= most, f"joint L1 norm {float(l1)}, derived {float(most)}: {where}"

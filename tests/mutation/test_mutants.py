@@ -18,7 +18,7 @@ from mutation.mutants import MUTANTS, Mutant
 ROOT = Path(__file__).parent.parent.parent
 
 KILLED = re.compile(
-    r"AssertionError: (groups \[|statistic \d)|DID NOT RAISE|a split takes a positive loss"
+    r"AssertionError: (groups \[|statistic \d|joint L)|DID NOT RAISE|a split takes a positive loss"
 )
 """A bound that is passed, a query that isn't refused, or a sensitivity of 0, to which no noise is
 added: not any failure will do."""

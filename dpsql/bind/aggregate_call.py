@@ -1,0 +1,179 @@
+"""Which aggregate a node of the parser is: its function, its arguments, a quantile's place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from dpsql.bind.allow import only, refused
+from dpsql.bind.parse import span
+from dpsql.errors import Refused
+from dpsql.plan.aggregate import AggregateFunction
+
+_PLAIN: dict[type[exp.Expr], AggregateFunction] = {
+    exp.Count: AggregateFunction.COUNT,
+    exp.Sum: AggregateFunction.SUM,
+    exp.Avg: AggregateFunction.AVG,
+    exp.Min: AggregateFunction.MIN,
+    exp.Max: AggregateFunction.MAX,
+    exp.VariancePop: AggregateFunction.VAR_POP,
+    exp.Variance: AggregateFunction.VAR_SAMP,
+    exp.StddevPop: AggregateFunction.STDDEV_POP,
+    exp.Stddev: AggregateFunction.STDDEV_SAMP,
+    exp.StddevSamp: AggregateFunction.STDDEV_SAMP,
+    exp.CovarPop: AggregateFunction.COVAR_POP,
+    exp.CovarSamp: AggregateFunction.COVAR_SAMP,
+    exp.Corr: AggregateFunction.CORR,
+    exp.RegrSlope: AggregateFunction.REGR_SLOPE,
+    exp.RegrIntercept: AggregateFunction.REGR_INTERCEPT,
+    exp.RegrR2: AggregateFunction.REGR_R2,
+    exp.Mode: AggregateFunction.MODE,
+    exp.ArgMax: AggregateFunction.ARG_MAX,
+    exp.ArgMin: AggregateFunction.ARG_MIN,
+}
+
+_NAMED = {"mean": AggregateFunction.AVG}
+"""Functions that the parser has no node for."""
+
+_HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An aggregate as written; `condition` is that of count_if, which counts rows that meet it."""
+
+    function: AggregateFunction
+    arguments: tuple[exp.Expr, ...]
+    distinct: bool = False
+    condition: exp.Expr | None = None
+    fraction: Fraction | None = None
+
+
+def form(node: exp.Expr) -> Form | None:
+    """The aggregate that `node` is; None if it has no rule or is none."""
+    reader = _READERS.get(type(node))
+    if reader is not None:
+        return reader(node)
+    if isinstance(node, exp.Anonymous) and node.name.lower() in _NAMED:
+        return Form(_NAMED[node.name.lower()], tuple(node.expressions))
+    return None
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """An aggregate function's call, whether it has a rule or not."""
+    if isinstance(node, exp.AggFunc | exp.WithinGroup):
+        return True
+    return isinstance(node, exp.Anonymous) and node.name.lower() in _NAMED
+
+
+def _plain(node: exp.Expr) -> Form:
+    only(node, "this", "expression", "big_int")
+    parts = [p for p in (node.this, node.args.get("expression")) if p is not None]
+    if isinstance(node.this, exp.Distinct):
+        only(node.this, "expressions")
+        if len(node.this.expressions) != 1:
+            raise refused(node, "DISTINCT over several columns")
+        return Form(_PLAIN[type(node)], (*node.this.expressions, *parts[1:]), distinct=True)
+    if len(parts) == 1 and isinstance(parts[0], exp.Star):
+        parts = []
+    return Form(_PLAIN[type(node)], tuple(parts))
+
+
+def _approximate(node: exp.Expr) -> Form:
+    only(node, "this")
+    return Form(AggregateFunction.COUNT, (node.this,), distinct=True)
+
+
+def _count_if(node: exp.Expr) -> Form:
+    only(node, "this")
+    return Form(AggregateFunction.COUNT, (), condition=node.this)
+
+
+def _regr_count(node: exp.Expr) -> Form:
+    only(node, "this", "expression")
+    both = _both_are_there(node.this, node.expression)
+    return Form(AggregateFunction.COUNT, (), condition=both)
+
+
+def _regr_avg(node: exp.Expr) -> Form:
+    only(node, "this", "expression")
+    mean, other = (node.expression, node.this)
+    if isinstance(node, exp.RegrAvgy):
+        mean, other = other, mean
+    return Form(AggregateFunction.AVG, (mean,), condition=_both_are_there(mean, other))
+
+
+def _both_are_there(*nodes: exp.Expr) -> exp.Expr:
+    return exp.and_(*(exp.Not(this=exp.Is(this=n, expression=exp.null())) for n in nodes))
+
+
+def _median(node: exp.Expr) -> Form:
+    only(node, "this")
+    return Form(AggregateFunction.QUANTILE_CONT, (node.this,), fraction=_HALF)
+
+
+def _quantile(node: exp.Expr) -> Form:
+    only(node, "this", "quantile")
+    place = _fraction(node, node.args["quantile"])
+    return Form(AggregateFunction.QUANTILE_DISC, (node.this,), fraction=place)
+
+
+def _percentile(node: exp.Expr) -> Form:
+    only(node, "this", "expression")
+    place = node.args.get("expression")
+    if place is None:
+        raise refused(node, "a percentile without WITHIN GROUP")
+    return Form(_kind(node), (node.this,), fraction=_fraction(node, place))
+
+
+def _within_group(node: exp.Expr) -> Form:
+    only(node, "this", "expression")
+    call, order = node.this, node.expression
+    if not isinstance(order, exp.Order) or len(order.expressions) != 1:
+        raise refused(node, "WITHIN GROUP of several columns")
+    (term,) = order.expressions
+    if isinstance(call, exp.Mode):
+        return Form(AggregateFunction.MODE, (term.this,))
+    if not isinstance(call, exp.PercentileCont | exp.PercentileDisc):
+        raise refused(node, "this aggregate WITHIN GROUP")
+    only(call, "this")
+    found = _fraction(call, call.this)
+    return Form(_kind(call), (term.this,), fraction=1 - found if term.args.get("desc") else found)
+
+
+def _kind(node: exp.Expr) -> AggregateFunction:
+    if isinstance(node, exp.PercentileCont):
+        return AggregateFunction.QUANTILE_CONT
+    return AggregateFunction.QUANTILE_DISC
+
+
+def _fraction(node: exp.Expr, place: exp.Expr) -> Fraction:
+    if isinstance(place, exp.Literal) and not place.is_string:
+        found = Fraction(place.this)
+        if 0 <= found <= 1:
+            return found
+    raise Refused(
+        "a quantile's place is one number from 0 to 1",
+        at=span(node),
+        hint="quantile_cont(x, 0.9), with a column of its own for each place",
+        note="aggregate_quantile",
+    )
+
+
+_READERS: dict[type[exp.Expr], Callable[[exp.Expr], Form]] = {
+    **dict.fromkeys(_PLAIN, _plain),
+    exp.ApproxDistinct: _approximate,
+    exp.CountIf: _count_if,
+    exp.RegrCount: _regr_count,
+    exp.RegrAvgx: _regr_avg,
+    exp.RegrAvgy: _regr_avg,
+    exp.Median: _median,
+    exp.Quantile: _quantile,
+    exp.ApproxQuantile: _quantile,
+    exp.PercentileCont: _percentile,
+    exp.PercentileDisc: _percentile,
+    exp.WithinGroup: _within_group,
+}

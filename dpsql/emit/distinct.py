@@ -1,0 +1,77 @@
+"""Counts of distinct values: they can't be summed over units, who may share them.
+
+| level   | one row per             | what is left                                       |
+| ------- | ----------------------- | -------------------------------------------------- |
+| pairs   | unit, group and value   | every value a unit has                              |
+| kept    | the same                | those in the unit's kept groups                      |
+| limited | the same                | so many values of each unit in a group, by keyed hash |
+| counted | group                   | the number of distinct values that any unit has left |
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.emit.expression import integer
+from dpsql.emit.limit import chosen, limited_groups
+from dpsql.emit.name import subquery
+from dpsql.emit.terms import group_names, grouped, select_from
+from dpsql.plan.bounded import LimitGroups
+from dpsql.plan.statistic import Distinct, Statistic
+from dpsql.stability.sensitivity import partial_bound
+
+
+def distinct_values(number: int) -> exp.Expr:
+    """The number of distinct values of statistic `number`, where each row is a unit's only one."""
+    return exp.Count(this=exp.Distinct(expressions=[exp.column(f"r{number}")]))
+
+
+def with_distinct(totals: exp.Select, limited: LimitGroups, rows: exp.Select) -> exp.Select:
+    """`totals` beside the counts of distinct values, all for the same groups."""
+    terms = limited.source.source.source
+    found = [(n, s) for n, s in enumerate(terms.statistics) if isinstance(s.term, Distinct)]
+    if not found:
+        return totals
+    names = group_names(terms)
+    numbers = {
+        n: exp.Coalesce(this=exp.column(f"s{n}", table=f"d{n}"), expressions=[integer(0)])
+        for n, _ in found
+    }
+    items: list[exp.Expr] = [exp.column(name, table="t") for name in names]
+    items += [
+        exp.alias_(numbers.get(n, exp.column(f"s{n}", table="t")), f"s{n}")
+        for n in range(len(terms.statistics))
+    ]
+    select = exp.select(*items, copy=False).from_(subquery(totals, "t"), copy=False)
+    for n, statistic in found:
+        same = [
+            exp.NullSafeEQ(this=exp.column(g, table="t"), expression=exp.column(g, table=f"d{n}"))
+            for g in names
+        ]
+        select = select.join(
+            _counted(statistic, n, limited, rows),
+            join_type="left",
+            join_alias=f"d{n}",
+            on=exp.and_(*same) if same else exp.true(),
+            copy=False,
+        )
+    return select
+
+
+def _counted(
+    statistic: Statistic, number: int, limited: LimitGroups, rows: exp.Select
+) -> exp.Select:
+    names = group_names(limited.source.source.source)
+    groups = [exp.column(name) for name in names]
+    value = exp.column(f"r{number}")
+    # Groups are chosen among all the unit's, as they are for its sums: rows without a value, too.
+    pairs = grouped(rows, [exp.column("u"), *groups, value], [])
+    kept = limited_groups(pairs, limited, names, rank="dense_rank")
+    place = chosen(limited, "row_number", groups, [value])
+    most = partial_bound(statistic, limited)
+    limited_values = (
+        select_from(kept, [exp.Star()])
+        .where(exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())), copy=False)
+        .qualify(exp.LTE(this=place, expression=integer(most)), copy=False)
+    )
+    return grouped(limited_values, groups, [exp.alias_(distinct_values(number), f"s{number}")])

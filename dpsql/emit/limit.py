@@ -1,0 +1,53 @@
+"""Limits as windows over one unit's rows: what is kept depends on them and on the salt alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from sqlglot import exp
+
+from dpsql.emit.expression import integer
+from dpsql.emit.terms import select_from
+from dpsql.plan.bounded import ByDomain, ByHash, ByUnit, LimitGroups
+from dpsql.stability.lineage import has_row_units
+
+
+def limited_groups(
+    source: exp.Select, limited: LimitGroups, names: Sequence[str], *, rank: str = "row_number"
+) -> exp.Select:
+    """The rows of `source` in those of each unit's groups that are kept.
+
+    `rank` is dense_rank where a unit has several rows in a group: the same groups are kept.
+    """
+    match limited.limit:
+        case ByDomain() | ByUnit():
+            return source
+        case ByHash(groups=groups):
+            columns = [exp.column(name) for name in names]
+            place = chosen(limited, rank, [], columns)
+            return select_from(source, [exp.Star()]).qualify(
+                exp.LTE(this=place, expression=integer(groups)), copy=False
+            )
+        case missing:
+            assert_never(missing)
+
+
+def chosen(
+    limited: LimitGroups, rank: str, within: Sequence[exp.Expr], items: Sequence[exp.Expr]
+) -> exp.Expr:
+    """The place of a unit's row, among those in the same groups `within`, by a hash of `items`.
+
+    Every unit makes a choice of its own, so that no item is lost to all of them. A row that is a
+    unit has no name but its number, which other rows' being there decides: it isn't hashed.
+    """
+    own = exp.column("u")
+    rows_are_units = has_row_units(limited.source.source.source.source)
+    hashed = items if rows_are_units else [own, *items]
+    salted = [*hashed, exp.Parameter(this=exp.Literal.number("1"))]
+    order = [exp.Anonymous(this="hash", expressions=salted), *items]
+    return exp.Window(
+        this=exp.Anonymous(this=rank, expressions=[]),
+        partition_by=[own, *within],
+        order=exp.Order(expressions=[exp.Ordered(this=o.copy(), nulls_first=False) for o in order]),
+    )

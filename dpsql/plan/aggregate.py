@@ -1,0 +1,90 @@
+"""Aggregate functions and their calls: which have a rule, and over what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+
+from dpsql.errors import Span
+from dpsql.plan.expression import Column, Expression
+from dpsql.schema.type import SqlType
+
+
+class AggregateFunction(Enum):
+    """Aggregates that have a rule, by DuckDB's names.
+
+    A median is the continuous quantile of one half.
+    """
+
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    VAR_POP = "var_pop"
+    VAR_SAMP = "var_samp"
+    STDDEV_POP = "stddev_pop"
+    STDDEV_SAMP = "stddev_samp"
+    COVAR_POP = "covar_pop"
+    COVAR_SAMP = "covar_samp"
+    CORR = "corr"
+    REGR_SLOPE = "regr_slope"
+    REGR_INTERCEPT = "regr_intercept"
+    REGR_R2 = "regr_r2"
+    QUANTILE_CONT = "quantile_cont"
+    QUANTILE_DISC = "quantile_disc"
+    MODE = "mode"
+    ARG_MAX = "arg_max"
+    ARG_MIN = "arg_min"
+
+
+SPREADS = frozenset(
+    {
+        AggregateFunction.VAR_POP,
+        AggregateFunction.VAR_SAMP,
+        AggregateFunction.STDDEV_POP,
+        AggregateFunction.STDDEV_SAMP,
+    }
+)
+"""Functions of one column's first two moments."""
+
+PAIRED = frozenset(
+    {
+        AggregateFunction.COVAR_POP,
+        AggregateFunction.COVAR_SAMP,
+        AggregateFunction.CORR,
+        AggregateFunction.REGR_SLOPE,
+        AggregateFunction.REGR_INTERCEPT,
+        AggregateFunction.REGR_R2,
+    }
+)
+"""Functions of two columns' moments, over the rows that have both; y comes before x."""
+
+QUANTILES = frozenset({AggregateFunction.QUANTILE_CONT, AggregateFunction.QUANTILE_DISC})
+
+ARGUMENTS_OF_EXTREMES = frozenset({AggregateFunction.ARG_MAX, AggregateFunction.ARG_MIN})
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """`function([DISTINCT] arguments) [FILTER (WHERE filter)]`; no argument is count(*).
+
+    `fraction` is the place of a quantile; `at` is where the statement asks for it.
+    """
+
+    function: AggregateFunction
+    arguments: tuple[Expression, ...]
+    distinct: bool
+    filter: Expression | None
+    type: SqlType
+    fraction: Fraction | None = None
+    at: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateOutput:
+    """An aggregate and the column that holds it."""
+
+    column: Column
+    call: AggregateCall

@@ -1,0 +1,74 @@
+"""How a released column follows from noisy statistics, which are named by their places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.expression import Column
+from dpsql.schema.type import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`step * sum of coefficient * statistic`, exactly, as `type`."""
+
+    terms: tuple[tuple[int, int], ...]
+    step: Fraction
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """`step * (centre + total / max(count, 1))`, kept within [low, high]."""
+
+    total: int
+    count: int
+    centre: int
+    step: Fraction
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The places of a column's sum and of its squares', None where nothing needs them.
+
+    Values are `step * (centre + integer)`, and the integers at most `radius` from 0.
+    """
+
+    total: int
+    square: int | None
+    centre: int
+    radius: int
+    step: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """A function of the first two moments of `x`, or of `x` and `y` and their `product`."""
+
+    function: AggregateFunction
+    count: int
+    x: Axis
+    y: Axis | None = None
+    product: int | None = None
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The statistics that it is made of."""
+        axes = [self.x] if self.y is None else [self.x, self.y]
+        found = [self.count, self.product, *(p for a in axes for p in (a.total, a.square))]
+        return tuple(place for place in found if place is not None)
+
+
+Formula = Linear | Mean | Moments
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaOutput:
+    """A released column and its formula."""
+
+    column: Column
+    formula: Formula

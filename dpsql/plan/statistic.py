@@ -1,0 +1,133 @@
+"""What a release sums over each group: a term of each row, as a clamped integer.
+
+avg(x), var_pop(x)   with x in [1, 50], in whole steps
+
+Ones                 1
+Amount(x)            x - 25, in [-24, 25]
+Square(x)            (x - 25)^2 - 625, in [-625, 0]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.plan.expression import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """`argument` in integer steps, clamped to [low, high], less `centre`.
+
+    A row where it is NULL or NaN has no value. One integer is worth `step`.
+    """
+
+    argument: Expression
+    step: Fraction
+    low: int
+    high: int
+    centre: int
+
+    @property
+    def radius(self) -> int:
+        """The farthest from the centre that a value may lie."""
+        return max(self.high - self.centre, self.centre - self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class Ones:
+    """1 for each row: the term of COUNT(*)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """1 for each row whose `argument` isn't NULL or NaN, else 0: the term of COUNT(x)."""
+
+    argument: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """`value`, 0 where there is none: the term of SUM."""
+
+    value: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """The square of `value` less the largest there may be, so that few values are far from 0."""
+
+    value: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The product of two values, 0 where one of them is missing."""
+
+    left: Measured
+    right: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """1 for each unit in the group, however many rows it has there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """1 for each distinct value of `argument` that any unit has; NULL is none.
+
+    Each unit brings at most `most` of them to a group; None: as many as it may have rows there.
+    """
+
+    argument: Expression
+    most: int | None
+
+
+Term = Ones | Present | Amount | Square | Product | Presence | Distinct
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """An integer for each group: the sum of `term` over the rows for which `filter` holds."""
+
+    term: Term
+    filter: Expression | None
+
+    @property
+    def interval(self) -> tuple[int, int]:
+        """What each row's term is clamped to, as emitted."""
+        match self.term:
+            case Ones() | Present() | Presence() | Distinct():
+                return 0, 1
+            case Amount(value=value):
+                return value.low - value.centre, value.high - value.centre
+            case Square(value=value):
+                return -(value.radius**2), 0
+            case Product(left=left, right=right):
+                most = left.radius * right.radius
+                return -most, most
+            case missing:
+                assert_never(missing)
+
+    @property
+    def step(self) -> Fraction:
+        """What one integer is worth."""
+        match self.term:
+            case Ones() | Present() | Presence() | Distinct():
+                return Fraction(1)
+            case Amount(value=value):
+                return value.step
+            case Square(value=value):
+                return value.step**2
+            case Product(left=left, right=right):
+                return left.step * right.step
+            case missing:
+                assert_never(missing)
+
+    @property
+    def magnitude(self) -> int:
+        """The most one row can add or take away."""
+        low, high = self.interval
+        return max(abs(low), abs(high))

@@ -1,0 +1,109 @@
+"""An argument as clamped integer steps: how fine, between which bounds, around which centre."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.errors import Refused, Span
+from dpsql.plan.describe import describe
+from dpsql.plan.expression import Expression
+from dpsql.plan.statistic import Measured
+from dpsql.plan.tree import columns
+from dpsql.schema.type import Decimal, Double, Integer
+from dpsql.stability.domain import Environment, domain
+
+MAX_MAGNITUDE = 2**52
+"""Row terms stay below this, so that sums of 2^50 rows scaled by 2^20 fit 128 bits."""
+
+MAX_SQUARED = 2**26
+"""Values whose squares and products are summed stay below this."""
+
+_DOUBLE_STEPS = 2**30
+"""Half a DOUBLE's range is worth about so many steps: rounding is far below any noise."""
+
+_SQUARED_DOUBLE_STEPS = 2**24
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Integers from `low` to `high`, each worth `step`."""
+
+    low: int
+    high: int
+    step: Fraction
+
+    @property
+    def middle(self) -> int:
+        """The centre that leaves the smallest magnitude."""
+        return (self.low + self.high) // 2
+
+    def around(self, argument: Expression, centre: int) -> Measured:
+        """`argument` within this range, as a difference from `centre`."""
+        # A constant changes nothing, but noise needs something to hide: one step.
+        high = self.high if (self.low, self.high) != (centre, centre) else self.high + 1
+        return Measured(argument, self.step, self.low, high, centre)
+
+
+def range_of(
+    argument: Expression, domains: Environment, at: Span | None, *, squared: bool
+) -> Range:
+    """The integers that stand for the values of `argument`; Refused where it has no bounds.
+
+    `squared` ones are coarser where they have to be: squares and products of them are summed.
+    """
+    bounds = domain(argument, domains).bounds
+    ends = None if bounds is None else bounds.ends
+    if ends is None:
+        raise _unbounded(argument, domains, at)
+    low, high = ends
+    step = _step(argument, low, high, at, squared=squared)
+    return Range(math.floor(low / step), math.ceil(high / step), step)
+
+
+def _unbounded(argument: Expression, domains: Environment, at: Span | None) -> Refused:
+    """The refusal of a sum over what has no bounds."""
+    loose = sorted(
+        column.name
+        for column in columns(argument)
+        if (bounds := domain(column, domains).bounds) is None or bounds.ends is None
+    )
+    text = describe(argument)
+    where = f"column {loose[0]} has none" if loose else "none follow from its columns"
+    return Refused(
+        f"sum of {text} needs bounds, and {where}",
+        at=at,
+        hint=f"declare bounds in the schema, or sum CASE WHEN {text} BETWEEN 0 AND 1000 THEN "
+        f"{text} END with the limits that you mean",
+        note="aggregate_sum",
+    )
+
+
+def _step(
+    argument: Expression, low: Fraction, high: Fraction, at: Span | None, *, squared: bool
+) -> Fraction:
+    """What one integer is worth: exact for integers and decimals that fit, a power of two else."""
+    magnitude, radius = max(abs(low), abs(high)), (high - low) / 2
+    match argument.type:
+        case Integer():
+            step, base = Fraction(1), 10
+        case Decimal(scale=scale):
+            step, base = Fraction(1, 10**scale), 10
+        case Double():
+            # A power of two: multiplying by it is exact.
+            wish = radius / (_SQUARED_DOUBLE_STEPS if squared else _DOUBLE_STEPS)
+            step, base = _power_of_two(max(wish, magnitude / 2**50, Fraction(1, 2**90))), 2
+        case other:
+            raise Refused(f"values of type {other} can't be summed", at=at, note="aggregate_sum")
+    while magnitude / step >= MAX_MAGNITUDE or (squared and radius / step >= MAX_SQUARED - 1):
+        step *= base
+    return step
+
+
+def _power_of_two(number: Fraction) -> Fraction:
+    exponent = number.numerator.bit_length() - number.denominator.bit_length()
+    power = Fraction(2) ** exponent
+    while power < number:
+        power *= 2
+    return power
