@@ -1,9 +1,10 @@
-"""The command line: `dpsql query`, `explain`, `check`, `budget`, `ledger`, `demo`.
+"""The command line: `dpsql init`, `check`, `query`, `explain`, `budget`, `ledger`, `demo`.
 
 | module  | what it does                                                              |
 | ------- | ------------------------------------------------------------------------- |
 | main    | the commands and their options; the last line of defence against tracebacks |
 | query   | runs one statement: answer to stdout, its cost to stderr                  |
+| init    | a schema file to be edited, from a source's catalogue                     |
 | check   | a schema against its source; verifies declared keys                       |
 | budget  | what was spent and is left, and on what                                   |
 | ledger  | what an owner does with a ledger: verify, amend, back up                  |

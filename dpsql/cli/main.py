@@ -81,6 +81,29 @@ def explain(schema: Path, sql: str, epsilon: float | None, analyst: str) -> None
 
 
 @commands.command()
+@click.argument("source", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    default="schema.yaml",
+    show_default=True,
+    help="The file to write, - for stdout.",
+)
+def init(source: Path, output: Path) -> None:
+    """Write a schema file to be edited, from a source's catalogue.
+
+    SOURCE is a DuckDB file, a folder of TABLE.parquet or TABLE.csv, or a
+    metadata file of SmartNoise. Names, types and declared keys are taken over;
+    comments say what is left to decide. No row is read.
+    """
+    from dpsql.cli.init import command as run  # noqa: PLC0415 - opens engines
+
+    run.init(source, output)
+
+
+@commands.command()
 @_schema
 def check(schema: Path) -> None:
     """Check a schema, also against its source.

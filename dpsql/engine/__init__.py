@@ -11,6 +11,7 @@
 | lockdown       | the settings that shut the host out and fix the meaning of SQL            |
 | semantics      | the start-up test of what our SQL means on this version of the engine     |
 | catalogue      | names and types of a source's tables, never anything of their rows        |
+| declaration    | keys, references and comments that a DuckDB file declares                 |
 | view           | each declared table as statements see it: its declared columns, cast      |
 | delimited      | CSV files: everything is text, nothing is sniffed                         |
 | fingerprint    | which version of the data the source's files hold                         |

@@ -24,7 +24,7 @@ def describe(error: Error, sql: str | None = None) -> str:
     lines += [
         f"{name}: {visible(text)}"
         for name, text in (("detail", error.detail), ("hint", error.hint))
-        if text
+        if text and text not in error.message
     ]
     lines.append(f"sqlstate: {error.sqlstate}")
     return "\n".join(lines)

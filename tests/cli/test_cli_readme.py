@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import click
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from cli.cli_run import Run
 
 from dpsql.cli.main import commands
@@ -34,7 +36,10 @@ def test_every_commands_help_is_in_the_readme_as_it_is(run: Run, words: list[str
     assert f"```text\n$ {' '.join(['dpsql', *words, '--help'])}\n{text}```" in README
 
 
-def test_the_schema_in_the_readme_can_be_used(run: Run, tmp_path: Path) -> None:
+def test_the_way_from_a_database_to_an_answer_is_as_written(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commands under "Your own data"; who edits the skeleton arrives at the YAML below it."""
     data = tmp_path / "data"
     data.mkdir()
     for name, columns in {
@@ -52,11 +57,26 @@ def test_the_schema_in_the_readme_can_be_used(run: Run, tmp_path: Path) -> None:
         "doctors": {"doctor_id": [1]},
     }.items():
         pq.write_table(pa.table(columns), data / f"{name}.parquet")
-    path = tmp_path / "schema.yaml"
-    path.write_text(block("yaml"))
-    assert run("check", path).code == 0
+    monkeypatch.chdir(tmp_path)
+    path = Path("schema.yaml")
+    section = README.split("## Your own data")[1].split("\n## ")[0]
+    (commands_written,) = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    for line in commands_written.splitlines():
+        command, *words = shlex.split(line)
+        if command == "$EDITOR":
+            refused = run("check", *words)
+            assert refused.code == 1
+            assert "add unit: …, or public: true" in refused.err
+            columns_of = yaml.safe_load(path.read_text())["tables"]
+            path.write_text(block("yaml"))
+            edited = yaml.safe_load(path.read_text())["tables"]
+            for name in ("patients", "visits"):
+                assert set(columns_of[name]["columns"]) == set(edited[name]["columns"])
+        else:
+            assert command == "dpsql"
+            ended = run(*words)
+            assert ended.code == 0, ended.err
     for sql in (
-        "SELECT sex, avg(age) FROM patients GROUP BY sex",
         "SELECT city, count(*) FROM patients GROUP BY city",
         "SELECT doctor_id, sum(cost) FROM visits GROUP BY doctor_id",
         "SELECT count(*) FROM doctors",

@@ -1,0 +1,51 @@
+"""Find out what a source is, and write a schema file for it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from dpsql.cli.failure import explained, say
+from dpsql.cli.init.database import of_database, of_folder
+from dpsql.cli.init.draft import Draft
+from dpsql.cli.init.skeleton import skeleton
+from dpsql.cli.init.smartnoise import of_metadata
+from dpsql.errors import SourceFault
+from dpsql.terminal.visible import visible
+
+STDOUT = Path("-")
+
+
+def init(source: Path, output: Path) -> None:
+    """Write the skeleton to `output`; a file that is there is never overwritten."""
+    with explained():
+        text = skeleton(_draft(source, output))
+    if output == STDOUT:
+        click.echo(text, nl=False)
+        return
+    try:
+        with output.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise click.UsageError(
+            f"{output} exists: remove it, or name another file with --output"
+        ) from None
+    say(f"wrote {visible(str(output))}")
+    say("next: decide what its comments ask, then run")
+    say(f"  dpsql check {visible(str(output))}")
+
+
+def _draft(source: Path, output: Path) -> Draft:
+    beside = Path.cwd() if output == STDOUT else output.parent
+    written = os.path.relpath(source, beside)
+    if source.is_dir():
+        return of_folder(source, written)
+    match source.suffix.lower():
+        case ".yaml" | ".yml":
+            return of_metadata(source)
+        case ".parquet" | ".csv":
+            raise SourceFault(f"{source} is one table", hint="name the folder that holds the file")
+        case _:
+            return of_database(source, written)
