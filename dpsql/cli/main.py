@@ -12,6 +12,7 @@ import click
 from dpsql.cli.failure import ExitCode, say
 
 if TYPE_CHECKING:
+    from dpsql.cli.budget.report import Form as BudgetForm
     from dpsql.cli.query import Form
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
@@ -119,11 +120,31 @@ def check(schema: Path) -> None:
 @commands.command()
 @_schema
 @_analyst
-def budget(schema: Path, analyst: str) -> None:
-    """Show what was spent, what is left, and on what."""
-    from dpsql.cli import budget as run  # noqa: PLC0415 - opens engines
+@click.option("--history", is_flag=True, help="Show every entry, not only the latest.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="For people, or every entry for programs.",
+)
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write all of it as one HTML page.",
+)
+def budget(
+    schema: Path, analyst: str, form: BudgetForm, html: Path | None, *, history: bool
+) -> None:
+    """Show what was spent, what is left, by whom and on what.
 
-    run.budget(schema, analyst)
+    On a terminal, also draws how the budget burned down.
+    """
+    from dpsql.cli.budget import report as run  # noqa: PLC0415 - opens engines
+
+    run.budget(schema, analyst, form, html, history=history)
 
 
 @commands.group()

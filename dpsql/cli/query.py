@@ -10,7 +10,7 @@ from typing import Literal, TypeVar, assert_never
 
 import click
 
-from dpsql.cli.budget import digits
+from dpsql.cli.budget.report import digits
 from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.dbapi.budget import Budget
 from dpsql.dbapi.connection import Connection

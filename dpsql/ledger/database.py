@@ -60,6 +60,15 @@ _TABLES = {
   entry INTEGER NOT NULL REFERENCES entry (seq),
   PRIMARY KEY (key, analyst)
 ) WITHOUT ROWID""",
+    "refusal": """CREATE TABLE refusal (
+  analyst TEXT NOT NULL,
+  sqlstate TEXT NOT NULL,
+  query TEXT NOT NULL,
+  message TEXT NOT NULL,
+  times INTEGER NOT NULL,
+  last TEXT NOT NULL,
+  PRIMARY KEY (analyst, sqlstate, query)
+) WITHOUT ROWID""",
     "answer": """CREATE TABLE answer (
   hash TEXT PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
   bytes BLOB NOT NULL

@@ -37,6 +37,7 @@ from dpsql.ledger.opening import (
     recorded_terms,
 )
 from dpsql.ledger.owner import Owner, alive
+from dpsql.ledger.refusal import Refusal, note, refusals
 from dpsql.ledger.request import (
     Charge,
     Kept,
@@ -204,6 +205,17 @@ class Ledger:
         if analyst is None:
             return balance(account, terms.accounting, terms.cap.amount, terms.cap.delta)
         return balance(account, terms.accounting, analyst_cap, None)
+
+    def refuse(self, analyst: str, sqlstate: str, query: str, message: str) -> None:
+        """Keeps a refusal that was decided before private rows were read; it costs nothing."""
+        check_name(analyst, "analyst")
+        with self._writing():
+            note(self._chain, analyst, sqlstate, query, message)
+
+    def refusals(self) -> tuple[Refusal, ...]:
+        """What was refused, the latest last; of very many only the latest."""
+        with self._reading():
+            return refusals(self._chain)
 
     def history(self) -> Iterator[Entry]:
         """Every entry in order, each checked against the one before it."""

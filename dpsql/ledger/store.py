@@ -166,6 +166,30 @@ class Store:
         found = self._run("SELECT key, analyst, entry FROM seen")
         return {(self._text(k), self._text(a)): self._integer(seq) for k, a, seq in found}
 
+    def refuse(self, refusal: tuple[str, ...], at: str, most: int) -> None:
+        """Counts a refusal: analyst, SQLSTATE, query, message; keeps the latest `most`."""
+        self._run(
+            "INSERT INTO refusal VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (analyst, sqlstate, query) "
+            "DO UPDATE SET times = refusal.times + 1, last = excluded.last",
+            *refusal,
+            at,
+        )
+        ((count,),) = self._run("SELECT count(*) FROM refusal")
+        if self._integer(count) > most:
+            self._run("DELETE FROM refusal WHERE last = (SELECT min(last) FROM refusal)")
+
+    def refusals(self) -> list[tuple[tuple[str, str, str, str], int, str]]:
+        """Every refusal kept, with how often and when last."""
+        query = "SELECT analyst, sqlstate, query, message, times, last FROM refusal ORDER BY last"
+        return [
+            (
+                (self._text(a), self._text(s), self._text(q), self._text(m)),
+                self._integer(count),
+                self._text(last),
+            )
+            for a, s, q, m, count, last in self._run(query)
+        ]
+
     def _in_force(self) -> tuple[object, ...]:
         found = self._run("SELECT terms, summed FROM in_force")
         if len(found) != 1:

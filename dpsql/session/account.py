@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 
-from dpsql.errors import LedgerFault
+from dpsql.errors import BudgetSpent, Error, LedgerFault, Refused, WouldShowIndividuals
 from dpsql.ledger.ledger import Ledger
 from dpsql.schema.looser import loosened
 from dpsql.schema.model import Schema
@@ -38,6 +38,23 @@ def recorded_ledger(schema: Schema) -> Iterator[Ledger]:
     """The ledger under its own terms, whatever the schema says now: for its owner."""
     with Ledger.as_recorded(schema.ledger, schema.anchor) as ledger:
         yield ledger
+
+
+@contextmanager
+def noting_refusals(
+    schema: Schema, opened: Callable[[], Ledger | None], analyst: str, sql: str
+) -> Iterator[None]:
+    """Refusals are kept for the owner to see; a dataset that was never charged keeps none."""
+    try:
+        yield
+    except (Refused, WouldShowIndividuals, BudgetSpent) as refusal:
+        # Whatever goes wrong here, the analyst is told of the refusal.
+        with suppress(Error):
+            mine = opened()
+            with existing_ledger(schema) if mine is None else nullcontext(mine) as ledger:
+                if ledger is not None:
+                    ledger.refuse(analyst, refusal.sqlstate, sql, refusal.message)
+        raise
 
 
 def _hold_to(schema: Schema, ledger: Ledger) -> None:

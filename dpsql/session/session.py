@@ -27,7 +27,7 @@ from dpsql.release.public import open_rows
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.account import open_ledger
+from dpsql.session.account import noting_refusals, open_ledger
 from dpsql.session.answer import Answer, Privacy
 from dpsql.session.deep import deeply
 from dpsql.session.explain import column_privacy, explain
@@ -75,6 +75,10 @@ class Session:
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
     ) -> Answer:
         """Prove, charge, run and answer `sql`; a refusal costs and reads nothing private."""
+        with noting_refusals(self.schema, lambda: self._ledger, self.analyst, sql):
+            return self._query(sql, epsilon, parameters)
+
+    def _query(self, sql: str, epsilon: object, parameters: Parameters) -> Answer:
         prepared = self.prepare(sql, epsilon, parameters)
         if not prepared.releases:
             return self._public(prepared)

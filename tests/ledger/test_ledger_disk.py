@@ -52,7 +52,7 @@ def test_a_full_disk_grants_nothing_that_it_cant_keep(
         assert ledger.charge(charge("more room")).fresh
 
 
-def test_an_anchor_without_room_grants_nothing(place: Place, tmp_path: Path) -> None:
+def test_an_anchor_without_room_grants_nothing(place: Place) -> None:
     # The anchor's file is the only one that is longer than the limit.
     with place.open(terms(1000)) as ledger:
         for number in range(5):
