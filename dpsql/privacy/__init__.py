@@ -10,5 +10,6 @@
 | joint_split         | the same for statistics that can't all be extreme at once        |
 | noise_split         | how one loss is shared by the statistics of a release                  |
 | partition_selection | thresholds on noisy unit counts                                        |
+| optimal_selection   | which groups may appear when their counts are not released             |
 | mechanisms          | randomise integers; exact samplers                                     |
 """
