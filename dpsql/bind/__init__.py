@@ -9,6 +9,7 @@
 | context     | what is known around a query: schema, ids, CTEs, the query outside    |
 | query       | WITH, SELECT and set operations, in any nesting                       |
 | select      | SELECT, clause by clause                                              |
+| alias       | names of the SELECT list in other clauses                             |
 | item        | the SELECT list and its columns' names                                |
 | relation    | FROM: tables, derived tables, CTEs, joins                             |
 | ownership   | proofs that joined private rows share their unit                      |

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from dpsql.bind.allow import only
@@ -9,26 +11,31 @@ from dpsql.bind.context import Selected
 from dpsql.bind.literal import number
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, SyntaxFault, UnknownColumn
-from dpsql.plan.expression import Column, Literal
+from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import Limit, Nothing, Plan, Sort, SortKey
 from dpsql.stability.lineage import Visibility, visibility
 
 
-def order_by_name(node: exp.Expr, selected: Selected) -> Selected:
-    """ORDER BY of a set operation: by number or name of its columns."""
+def order_keys(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> list[SortKey]:
+    """The terms of ORDER BY, each as `read` understands it."""
     order = node.args.get("order")
     if order is None:
-        return selected
+        return []
+    only(order, "expressions")
     keys: list[SortKey] = []
     for term in order.expressions:
         only(term, "this", "desc", "nulls_first")
-        keys.append(sort_key(term, _named(term.this, selected)))
-    return Selected(sorted_rows(selected.plan, tuple(keys), order), selected.names)
+        descending, nulls_first = (bool(term.args.get(key)) for key in ("desc", "nulls_first"))
+        keys.append(SortKey(read(term.this), descending, nulls_first))
+    return keys
 
 
-def sort_key(term: exp.Expr, column: Column) -> SortKey:
-    """One term of ORDER BY over a column."""
-    return SortKey(column, bool(term.args.get("desc")), bool(term.args.get("nulls_first")))
+def order_by_name(node: exp.Expr, selected: Selected) -> Selected:
+    """ORDER BY of a set operation: by number or name of its columns."""
+    keys = order_keys(node, lambda term: _named(term, selected))
+    if not keys:
+        return selected
+    return Selected(sorted_rows(selected.plan, tuple(keys), node.args["order"]), selected.names)
 
 
 def sorted_rows(plan: Plan, keys: tuple[SortKey, ...], clause: exp.Expr) -> Plan:

@@ -50,7 +50,7 @@ class Scope:
 
     def resolve(self, name: str, table: str | None, at: Span | None) -> Column:
         """The column that `name` or `table.name` means, here or in the query around."""
-        if self.parent is not None and not self._knows(name.casefold(), table):
+        if self.parent is not None and not self.knows(name, table):
             column = self.parent.resolve(name, table, at)
             self.correlated.add(column)
             return column
@@ -71,9 +71,11 @@ class Scope:
             raise UnknownColumn(f"there is no column {name}", at=at, hint=self._similar(folded))
         return found[0]
 
-    def _knows(self, folded: str, table: str | None) -> bool:
+    def knows(self, name: str, table: str | None) -> bool:
+        """A relation of this scope is called `table`, or has a column `name`."""
         if table is not None:
             return any(r.name.casefold() == table.casefold() for r in self.relations)
+        folded = name.casefold()
         return folded in self.merged or any(folded in r.columns for r in self.relations)
 
     def expand(self, table: str | None, at: Span | None) -> list[tuple[str, Column]]:

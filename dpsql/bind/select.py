@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from dpsql.bind.aggregate import Aggregates, has_aggregate, no_aggregate
+from dpsql.bind.alias import Aliases
 from dpsql.bind.allow import only, refused
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.grouping import Grouping, grouped
 from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
-from dpsql.bind.ordering import limit_of, private_order, row_limit, sorted_rows
+from dpsql.bind.ordering import limit_of, order_keys, private_order, row_limit, sorted_rows
 from dpsql.bind.parse import span
 from dpsql.bind.query import distinct_rows
 from dpsql.bind.relation import From
@@ -75,37 +76,57 @@ class _Select:
         self._windows = Windows(context.names)
         self._below = Subqueries(context, scope)
         self._upper = Subqueries(context, scope)
-        self._plain = self._binder(self._below, aggregates=False)
-        self._full = self._binder(self._upper if self._is_grouped() else self._below)
+        self._aliases = Aliases(scope)
+        self._plain = self._binder(self._below, no_aggregate)
+        self._full = self._binder(self._upper if self._is_grouped() else self._below, self._above)
 
     def bound(self) -> Selected:
-        where = self._node.args.get("where")
-        predicate = None if where is None else self._plain.condition(where.this)
-        items = [i for e in self._node.expressions for i in bind_items(e, self._full, self._from)]
-        order = self._order(items)
-        having, qualify = self._condition("having"), self._condition("qualify")
+        items = self._aliases.items
+        for listed in self._node.expressions:
+            items += bind_items(listed, self._full, self._from)
+        predicate = self._where()
+        order = order_keys(self._node, self._sorted_by)
+        grouping = self._grouping(items)
+        qualify = self._condition("qualify")
+        if grouping is not None:
+            self._aliases.grouped = columns(*grouping.keys)
+        having = self._condition("having")
         # Subqueries of the SELECT list are known by now: they stand beside what WHERE reads.
         source, asked = self._correlated(predicate)
         above = _Above(source, items, order, having, qualify)
-        grouping = self._grouping(items)
         if grouping is not None:
             above, asked = self._group(above, grouping, asked)
         return self._finished(above, asked)
 
-    def _binder(self, subqueries: Subqueries, *, aggregates: bool = True) -> ExpressionBinder:
-        """Binds expressions that hold subqueries and, where they may, aggregates and windows."""
+    def _binder(
+        self, subqueries: Subqueries, special: Callable[[exp.Expr], Expression | None]
+    ) -> ExpressionBinder:
+        """Binds expressions that hold subqueries and what else is `special` in their clause."""
 
-        def special(node: exp.Expr) -> Expression | None:
+        def bound(node: exp.Expr) -> Expression | None:
             found = subqueries.bind(node, binder)
-            if found is not None:
-                return found
-            if not aggregates:
-                return no_aggregate(node)
-            window = self._windows.bind(node, binder)
-            return window if window is not None else self._aggregates.bind(node)
+            return found if found is not None else special(node)
 
-        binder = ExpressionBinder(self._from.scope, special, self._context.parameters)
+        binder = ExpressionBinder(self._from.scope, bound, self._context.parameters)
         return binder
+
+    def _above(self, node: exp.Expr) -> Expression | None:
+        """An alias, an aggregate or a window function."""
+        found = self._aliases.meant(node)
+        if found is None:
+            found = self._windows.bind(node, self._full)
+        return found if found is not None else self._aggregates.bind(node)
+
+    def _where(self) -> Expression | None:
+        """The condition on rows: an alias there stands for what is computed of one row."""
+        node = self._node.args.get("where")
+        if node is None:
+            return None
+        above = {a.column for a in self._aggregates.found}
+        above |= {w.column for w in self._windows.found}
+        above |= self._upper.columns if self._is_grouped() else set()
+        special = self._aliases.of_rows(frozenset(above))
+        return self._binder(self._below, special).condition(node.this)
 
     def _is_grouped(self) -> bool:
         if self._node.args.get("group") or self._node.args.get("having"):
@@ -201,25 +222,11 @@ class _Select:
             grouping = grouping.with_key(inner)
         return grouping, asked
 
-    def _order(self, items: list[Item]) -> list[SortKey]:
-        order = self._node.args.get("order")
-        if order is None:
-            return []
-        only(order, "expressions")
-        keys: list[SortKey] = []
-        for term in order.expressions:
-            only(term, "this", "desc", "nulls_first")
-            first = bool(term.args.get("nulls_first"))
-            keys.append(
-                SortKey(self._sorted_by(term.this, items), bool(term.args.get("desc")), first)
-            )
-        return keys
-
-    def _sorted_by(self, node: exp.Expr, items: list[Item]) -> Expression:
+    def _sorted_by(self, node: exp.Expr) -> Expression:
         """An ordinal, an alias of the SELECT list, or any expression."""
         if isinstance(node, exp.Literal) and not node.is_string:
-            return ordinal_item(node, items).expression
-        item = named_item(node, items)
+            return ordinal_item(node, self._aliases.items).expression
+        item = named_item(node, self._aliases.items)
         return item.expression if item is not None else self._full.bind(node)
 
     def _finished(self, above: _Above, asked: list[Expression]) -> Selected:

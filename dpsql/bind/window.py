@@ -11,11 +11,12 @@ from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import sum_type
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.name import Names
+from dpsql.bind.ordering import order_keys
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, TypeFault, UnknownFunction
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, Literal
-from dpsql.plan.operator import Plan, SortKey, WindowCall, WindowOutput
+from dpsql.plan.operator import Plan, WindowCall, WindowOutput
 from dpsql.schema.type import BIGINT, Double, Integer, SqlType
 from dpsql.stability.lineage import Visibility, has_row_units, identities, visibility
 
@@ -49,7 +50,7 @@ class Windows:
             name,
             values,
             tuple(binder.bind(part) for part in node.args.get("partition_by") or []),
-            self._order(node, binder),
+            tuple(order_keys(node, binder.bind)),
             _frame(node),
             kind,
         )
@@ -59,17 +60,6 @@ class Windows:
         column = self.names.column(name, kind)
         self.found.append(WindowOutput(column, window))
         return column
-
-    def _order(self, node: exp.Window, binder: ExpressionBinder) -> tuple[SortKey, ...]:
-        order = node.args.get("order")
-        if order is None:
-            return ()
-        keys: list[SortKey] = []
-        for term in order.expressions:
-            only(term, "this", "desc", "nulls_first")
-            first = bool(term.args.get("nulls_first"))
-            keys.append(SortKey(binder.bind(term.this), bool(term.args.get("desc")), first))
-        return tuple(keys)
 
 
 def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:

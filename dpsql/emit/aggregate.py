@@ -32,14 +32,18 @@ def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
 
 
 def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
-    """A window function; of private rows each window holds one unit's, in an order without ties."""
+    """A window function; over private rows it is a function of the bag of one unit's rows."""
     own = unit(source)
     partition = [emit_expression(p) for p in call.partition]
     order = [sort_key(key) for key in call.order]
     if own is not None:
         partition.append(reference(own))
-        # Ties would fall as the engine pleases: the row's own values decide.
-        order += [exp.Ordered(this=reference(c), nulls_first=False) for c in output_columns(source)]
+        if not _treats_ties_alike(call):
+            # Ties would fall as the engine pleases: the row's own values decide.
+            tie = (
+                exp.Ordered(this=reference(c), nulls_first=False) for c in output_columns(source)
+            )
+            order += tie
     spec = None
     if call.frame is not None:
         (first, first_side), (last, last_side) = map(_end, call.frame, ("PRECEDING", "FOLLOWING"))
@@ -48,6 +52,8 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
         )
     arguments = [emit_expression(a) for a in call.arguments]
     name = call.function
+    if own is not None and name in ("sum", "avg"):
+        arguments = [_summand(a) for a in call.arguments]
     if name == "count" and not arguments:
         arguments = [exp.Star()]
     return exp.Window(
@@ -56,6 +62,16 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
         order=exp.Order(expressions=order) if order else None,
         spec=spec,
     )
+
+
+def _treats_ties_alike(call: WindowCall) -> bool:
+    """Rows that tie under ORDER BY get the same value, whichever of them comes first.
+
+    The default frame ends with the last row that ties. `sum(x) OVER (ORDER BY day ROWS 1
+    PRECEDING)` reads one of two rows of the day before, and row_number() counts them.
+    """
+    ranked = call.function in ("rank", "dense_rank", "percent_rank", "cume_dist")
+    return ranked or (call.frame is None and call.function in ("sum", "avg", "min", "max", "count"))
 
 
 def sort_key(key: SortKey) -> exp.Expr:
@@ -74,18 +90,7 @@ def _end(rows: int | None, side: str) -> tuple[str | exp.Expr, str | None]:
 
 
 def _sum_of_unit(call: AggregateCall, argument: Expression) -> exp.Expr:
-    """Integers are summed: a sum of doubles depends on their order, wide ones can overflow."""
-    rendered = emit_expression(argument)
-    match argument.type:
-        case Double():
-            steps = exp.Mul(this=rendered, expression=emit_literal(_STEPS, Double()))
-            narrow = try_cast(steps, BIGINT)
-        case Integer(bits=bits) if bits > 32:
-            narrow = try_cast(rendered, BIGINT)
-        case Decimal(precision=precision, scale=scale) if precision > 18:
-            narrow = try_cast(rendered, Decimal(max(18, min(28, scale + 10)), scale))
-        case _:
-            narrow = rendered
+    narrow = _summand(argument)
     total = _filtered(_called("sum", narrow, distinct=False), call)
     if isinstance(argument.type, Double):
         total = exp.Div(this=total, expression=emit_literal(_STEPS, Double()))
@@ -95,6 +100,21 @@ def _sum_of_unit(call: AggregateCall, argument: Expression) -> exp.Expr:
     return exp.Div(
         this=exp.Paren(this=total), expression=exp.Nullif(this=count, expression=integer(0))
     )
+
+
+def _summand(argument: Expression) -> exp.Expr:
+    """Integers are summed: a sum of doubles depends on their order, wide ones can overflow."""
+    rendered = emit_expression(argument)
+    match argument.type:
+        case Double():
+            steps = exp.Mul(this=rendered, expression=emit_literal(_STEPS, Double()))
+            return try_cast(steps, BIGINT)
+        case Integer(bits=bits) if bits > 32:
+            return try_cast(rendered, BIGINT)
+        case Decimal(precision=precision, scale=scale) if precision > 18:
+            return try_cast(rendered, Decimal(max(18, min(28, scale + 10)), scale))
+        case _:
+            return rendered
 
 
 def _called(name: str, argument: exp.Expr, *, distinct: bool) -> exp.Expr:

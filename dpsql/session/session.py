@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -188,9 +189,8 @@ class Session:
         """Everything above the releases, in an engine that knows nothing else."""
         if self._finisher is None:
             self._finisher = postprocessing_engine()
-        tables = released | {
-            scan.table.name: self._copy(scan) for scan in _public_scans(prepared.plan)
-        }
+        copied = _per_table(_public_scans(prepared.plan))
+        tables = released | {name: self._copy(scan) for name, scan in copied.items()}
         raw = self._finisher.execute(prepared.finish, (), tables)
         return open_rows(prepared.plan, raw)
 
@@ -266,6 +266,18 @@ def _public_scans(plan: Plan) -> list[Scan]:
     if isinstance(plan, Scan):
         return [plan]
     return [scan for source in sources(plan) for scan in _public_scans(source)]
+
+
+def _per_table(scans: list[Scan]) -> dict[str, Scan]:
+    """One scan of each table: two of the same one may read different columns."""
+    read: dict[str, Scan] = {}
+    for scan in scans:
+        earlier = read.get(scan.table.name)
+        known = () if earlier is None else earlier.columns
+        names = {column.name for column in known}
+        more = tuple(column for column in scan.columns if column.name not in names)
+        read[scan.table.name] = replace(scan, columns=(*known, *more))
+    return read
 
 
 def _detail(release: PreparedRelease) -> dict[str, str]:

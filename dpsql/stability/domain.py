@@ -87,8 +87,8 @@ def environment(plan: Plan) -> Environment:
         case SetOperation(left=left, outputs=columns):
             return dict(zip((c.id for c in columns), _arms((left,)), strict=True))
         case Window(source=source, outputs=windows):
-            below = environment(source)
-            return {**below, **{w.column.id: _window(w.call, below) for w in windows}}
+            below, most = environment(source), _rows_per_unit(source)
+            return {**below, **{w.column.id: _window(w.call, below, most) for w in windows}}
         case Nothing(outputs=columns):
             return {c.id: UNKNOWN for c in columns}
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
@@ -167,11 +167,16 @@ def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
             assert_never(missing)
 
 
-def _window(call: WindowCall, below: Environment) -> Domain:
-    """Values of lag, first_value and their like are the argument's; of the others none is known."""
-    if call.function in ("min", "max", "lag", "lead", "first_value", "last_value", "nth_value"):
-        return domain(call.arguments[0], below).as_nullable()
-    return UNKNOWN
+def _window(call: WindowCall, below: Environment, rows: int) -> Domain:
+    """A window function over one unit's rows, if there are at most `rows`, or over any, if none."""
+    match call.function:
+        case "count" | "row_number" | "rank" | "dense_rank" if rows:
+            first = 0 if call.function == "count" else 1
+            return Domain(Interval(Fraction(first), Fraction(rows)), nullable=False)
+        case "min" | "max" | "lag" | "lead" | "first_value" | "last_value" | "nth_value":
+            return domain(call.arguments[0], below).as_nullable()
+        case _:
+            return UNKNOWN
 
 
 def declared_domain(column: Declared) -> Domain:

@@ -138,7 +138,6 @@ SELECT sex, count(*) AS n FROM patients GROUP BY sex, 1;
 
 -- == clinic: having, order, limit, qualify
 
--- mark: bug crash
 SELECT ward, count(*) AS n FROM visits GROUP BY ward HAVING n > 20;
 SELECT ward, sum(cost) AS s FROM visits GROUP BY ward HAVING sum(cost) / count(*) > 400 AND count(*) > 3;
 SELECT city, count(*) AS n FROM patients GROUP BY city HAVING count(*) BETWEEN 2 AND 100 ORDER BY city;
@@ -201,7 +200,6 @@ FROM visits SELECT ward, count(*) AS n GROUP BY ward;
 SELECT d.specialty, t.n FROM (SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id) t JOIN doctors d USING (doctor_id);
 SELECT d.specialty, sum(t.s) AS s FROM (SELECT doctor_id, sum(cost) AS s FROM visits GROUP BY doctor_id) t JOIN doctors d ON t.doctor_id = d.doctor_id GROUP BY d.specialty;
 SELECT d.specialty, coalesce(t.n, 0) AS n FROM doctors d LEFT JOIN (SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id) t USING (doctor_id);
--- mark: crash
 SELECT x.specialty, y.region_id, t.n FROM (SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id) t JOIN doctors x ON t.doctor_id = x.doctor_id JOIN doctors y ON t.doctor_id = y.doctor_id;
 SELECT a.ward, a.n, b.m FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) a JOIN (SELECT ward, avg(cost) AS m FROM visits GROUP BY ward) b ON a.ward = b.ward;
 
@@ -298,15 +296,10 @@ SELECT ward, percent_rank() OVER (ORDER BY n) AS p, cume_dist() OVER (ORDER BY n
 SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY patient_id ORDER BY visit_id) AS place FROM visits) t WHERE place = 2;
 SELECT ward, count(*) AS n FROM (SELECT ward, row_number() OVER (PARTITION BY patient_id ORDER BY visit_date, visit_id) AS place FROM visits) t WHERE place = 1 GROUP BY ward;
 SELECT sum(gap) AS s FROM (SELECT cost - lag(cost) OVER (PARTITION BY patient_id ORDER BY visit_id) AS gap FROM visits) t WHERE gap BETWEEN 0 AND 1000;
--- mark: bug
 SELECT count(*) FROM (SELECT cost, sum(cost) OVER (PARTITION BY patient_id) AS total FROM visits) t WHERE cost > total / 2;
--- mark: bug
 SELECT sum(cost) AS s FROM (SELECT cost, count(*) OVER (PARTITION BY patient_id) AS n FROM visits) t WHERE n = 2;
--- mark: bug
 SELECT place, count(*) AS n, sum(cost) AS s FROM (SELECT cost, rank() OVER (PARTITION BY patient_id ORDER BY ward) AS place FROM visits) t WHERE place <= 3 GROUP BY place;
--- mark: bug
 SELECT place, count(*) AS n, sum(cost) AS s FROM (SELECT cost, dense_rank() OVER (PARTITION BY patient_id ORDER BY ward) AS place FROM visits) t WHERE place <= 3 GROUP BY place;
--- mark: bug
 SELECT count(*) AS n FROM (SELECT sum(cost) OVER (PARTITION BY patient_id ORDER BY ward) AS running FROM visits) t WHERE running > 500;
 SELECT sum(m) AS s FROM (SELECT max(cost) OVER (PARTITION BY patient_id ORDER BY visit_id) AS m FROM visits) t;
 SELECT count(*) AS n FROM (SELECT avg(cost) OVER (PARTITION BY patient_id ORDER BY visit_id ROWS 1 PRECEDING) AS m FROM visits) t WHERE m > 400;

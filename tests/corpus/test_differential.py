@@ -25,10 +25,6 @@ from corpus.world import World
 from dpsql.plan.bounded import Linear
 from dpsql.session.prepared import Prepared
 
-pytestmark = pytest.mark.slow
-
-KNOWN_MARKS = {*documented(), "bug", "crash"}
-
 
 def accepted() -> Iterator[Statement]:
     """Every query of the corpora that is answered."""
@@ -44,9 +40,6 @@ def parameters(*without: str) -> list[object]:
     return [pytest.param(s, id=s.name) for s in kept]
 
 
-BUGS = [pytest.param(s, id=s.name) for s in accepted() if "bug" in marks(s)]
-
-
 @pytest.fixture
 def data(statement: Statement, request: pytest.FixtureRequest) -> World:
     if statement.schema != "tpch":
@@ -57,10 +50,10 @@ def data(statement: Statement, request: pytest.FixtureRequest) -> World:
 
 def test_the_corpora_are_large() -> None:
     assert len({(s.schema, s.sql) for s in accepted()}) >= 300
-    assert all(marks(s) <= KNOWN_MARKS for s in accepted())
+    assert all(marks(s) <= documented().keys() for s in accepted())
 
 
-@pytest.mark.parametrize("statement", parameters("bug", "raises", "clock"))
+@pytest.mark.parametrize("statement", parameters("raises", "clock"))
 def test_an_answer_without_noise_is_duckdbs(statement: Statement, data: World) -> None:
     known = marks(statement)
     ours = exact_answer(ready(statement, data), data)
@@ -75,7 +68,7 @@ def test_an_answer_without_noise_is_duckdbs(statement: Statement, data: World) -
     )
 
 
-@pytest.mark.parametrize("statement", parameters("bug", "raises", "clock"))
+@pytest.mark.parametrize("statement", parameters("raises", "clock"))
 def test_columns_are_named_and_typed_as_duckdb_does(statement: Statement, data: World) -> None:
     bound = ready(statement, data).statement
     sql = f"DESCRIBE {_as_duckdb_has_it(statement.sql)}"
@@ -84,7 +77,7 @@ def test_columns_are_named_and_typed_as_duckdb_does(statement: Statement, data: 
     assert [*map(_spelled, bound.names)] == [_spelled(row[0]) for row in theirs]
 
 
-@pytest.mark.parametrize("statement", parameters("bug"))
+@pytest.mark.parametrize("statement", parameters())
 def test_groups_without_rows_appear_and_hold_nothing(statement: Statement, data: World) -> None:
     known = ready(statement, data)
     full = released_tables(known, data, empty_groups=True)
@@ -123,12 +116,6 @@ def _by_key(table: pa.Table, names: list[str], sums: list[str]) -> dict[tuple[ob
     rows = [tuple(row[name] for name in sums) for row in table.select(sums).to_pylist()]
     assert len(set(keys)) == len(keys)
     return dict(zip(keys, rows or [()] * len(keys), strict=True))
-
-
-@pytest.mark.xfail(strict=True, reason="a bug, to be fixed: then its mark goes")
-@pytest.mark.parametrize("statement", BUGS)
-def test_a_known_bug_is_still_there(statement: Statement, data: World) -> None:
-    test_an_answer_without_noise_is_duckdbs(statement, data)
 
 
 def _spelled(name: str) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 import duckdb
 import pytest
 from corpus.clean import clean_rows
-from corpus.deviation import marks
 from corpus.statement import FIXTURES, Statement, noted, written
 from grammar.compiler import schema_of
 from grammar.public_rows import create_tables
@@ -21,7 +20,6 @@ from dpsql.schema.decode import load_schema
 from dpsql.session.session import Session
 
 STATEMENTS = [s for s in (*noted(), *written()) if s.schema in ("clinic", "bi")]
-BROKEN = [s for s in STATEMENTS if "crash" in marks(s)]
 
 
 @pytest.fixture(scope="session")
@@ -54,18 +52,8 @@ def _write(name: str, folder: Path) -> None:
         create_tables(connection, schema, clean_rows(schema))
 
 
-@pytest.mark.parametrize(
-    "statement", [pytest.param(s, id=s.name) for s in STATEMENTS if s not in BROKEN]
-)
+@pytest.mark.parametrize("statement", [pytest.param(s, id=s.name) for s in STATEMENTS])
 def test_a_session_answers(statement: Statement, session_of: Callable[[str], Session]) -> None:
     answer = session_of(statement.schema).query(statement.sql)
     assert len(answer.names) == answer.table.num_columns
     assert answer.table.schema.names == answer.table.column_names
-
-
-@pytest.mark.xfail(strict=True, reason="a bug, to be fixed: then its mark goes")
-@pytest.mark.parametrize("statement", [pytest.param(s, id=s.name) for s in BROKEN])
-def test_a_known_crash_is_still_there(
-    statement: Statement, session_of: Callable[[str], Session]
-) -> None:
-    test_a_session_answers(statement, session_of)

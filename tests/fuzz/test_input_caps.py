@@ -11,8 +11,6 @@ from dpsql.bind.parse import MAX_CHARACTERS, MAX_TOKENS
 from dpsql.bind.statement import bind
 from dpsql.errors import TooComplex
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize("depth", [30, 100, 5000])
 @pytest.mark.parametrize("kind", deep(1))

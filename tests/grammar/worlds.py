@@ -42,10 +42,12 @@ def neighbours(
     full = public | _private_rows(schema, public, random, verified)
     owners = {name: _owners(schema, full, name) for name in schema.tables}
     units = sorted({u for found in owners.values() for own in found for u in own}, key=repr)
-    rows = [unit for unit in units if unit[0] == "row"]
-    entities = [unit for unit in units if unit[0] != "row"]
-    # Any row that is a unit of its own is like any other.
-    for unit in [*entities, *random.sample(rows, min(4, len(rows)))]:
+    chosen = [unit for unit in units if unit[0] != "row"]
+    for name in schema.tables:
+        rows = [unit for unit in units if unit[:2] == ("row", name)]
+        # Any row that is a unit of its own is like any other of its table.
+        chosen += random.sample(rows, min(3, len(rows)))
+    for unit in chosen:
         without = {
             name: [
                 row
