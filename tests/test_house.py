@@ -10,8 +10,9 @@ import pytest
 from grammar.notes import NOTES
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.bounded import GroupLimit, Term
+from dpsql.plan.bounded import GroupLimit
 from dpsql.plan.operator import Plan, SetKind
+from dpsql.plan.statistic import Term
 
 PACKAGE = Path(__file__).parent.parent / "dpsql"
 PACKAGES = sorted(p.parent for p in PACKAGE.rglob("__init__.py") if p.parent != PACKAGE)
@@ -57,7 +58,8 @@ def test_notes_show_every_limit_and_term() -> None:
     }
     assert {limit.__name__ for limit in get_args(GroupLimit)} == set(shown)
     terms = {"Ones": "rows = ", "Present": "rows with ", "Amount": " less "}
-    terms |= {"Presence": "units = "}
+    terms |= {"Presence": "units = ", "Square": "square of (", "Product": ") * ("}
+    terms |= {"Distinct": "distinct doctor_id = "}
     assert {term.__name__ for term in get_args(Term)} == set(terms)
     for text in (*shown.values(), *terms.values()):
         assert text in notes()

@@ -10,6 +10,8 @@
 | aggregate  | exact aggregates and window functions                                |
 | term       | what each row counts for, clamped, and summed                        |
 | terms      | the rows that a bounded release counts, with their groups             |
+| cell       | the cell that a row lies in, for what is chosen by counts of cells    |
+| histogram  | those counts, so many rows of each unit in each group                 |
 | limit      | each unit's kept groups and values, by keyed hash                     |
 | distinct   | counts of distinct values                                            |
 | bounded    | a bounded release: terms, partials, clamps, limits, totals           |

@@ -18,18 +18,19 @@ from sqlglot import exp
 
 from dpsql.emit.distinct import distinct_values, with_distinct
 from dpsql.emit.expression import integer
+from dpsql.emit.histogram import histogram
 from dpsql.emit.limit import limited_groups
 from dpsql.emit.term import in_steps, total, within
 from dpsql.emit.terms import emit_term, emit_terms, group_names, grouped, select_from
 from dpsql.plan.bounded import BoundedRelease, ByHash, LimitGroups, OneRowPerUnit, Terms
 from dpsql.plan.operator import Release
-from dpsql.plan.query import DomainTable, EngineQuery
+from dpsql.plan.query import DomainTable, EngineQuery, Histogram
 from dpsql.plan.statistic import Distinct, Presence, Statistic
 from dpsql.stability.sensitivity import partial_bound, rows_per_group
 
 
 def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> EngineQuery:
-    """The one statement whose integers `bounded` adds noise to."""
+    """The statement whose integers `bounded` adds noise to, and those whose cells it chooses by."""
     terms = bounded.terms
     domains = tuple(
         DomainTable(
@@ -39,20 +40,22 @@ def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> En
         )
         for place, found in enumerate(terms.domains)
     )
-    match bounded.limited:
+    limited = bounded.limited
+    match limited:
         case OneRowPerUnit():
-            select = _row_totals(terms, releases)
-            salted = False
-        case LimitGroups(limit=limit) as limited:
-            select = _partial_totals(limited, releases)
-            chosen = any(map(_is_distinct, terms.statistics))
-            salted = isinstance(limit, ByHash) or chosen
+            rows = emit_terms(terms, releases, with_unit=False)
+            select = _row_totals(terms, rows)
+        case LimitGroups():
+            rows = emit_terms(terms, releases, with_unit=True)
+            select = _partial_totals(limited, rows)
         case missing:
             assert_never(missing)
-    return EngineQuery(select.sql(dialect="duckdb"), domains, salted)
+    counted = [histogram(limited, rows, number) for number in range(len(terms.selections))]
+    histograms = tuple(Histogram(h.sql(dialect="duckdb"), _is_salted(h)) for h in counted)
+    return EngineQuery(select.sql(dialect="duckdb"), domains, _is_salted(select), histograms)
 
 
-def _row_totals(terms: Terms, releases: Mapping[Release, str]) -> exp.Select:
+def _row_totals(terms: Terms, rows: exp.Select) -> exp.Select:
     """Each row is a unit's only one: clamped terms are summed as they are."""
     groups = [exp.column(name) for name in group_names(terms)]
     sums = [
@@ -64,7 +67,7 @@ def _row_totals(terms: Terms, releases: Mapping[Release, str]) -> exp.Select:
         )
         for number, s in enumerate(terms.statistics)
     ]
-    summed = grouped(emit_terms(terms, releases, with_unit=False), groups, sums)
+    summed = grouped(rows, groups, sums)
     steps = [
         exp.alias_(in_steps(s, exp.column(f"s{number}")), f"s{number}")
         for number, s in enumerate(terms.statistics)
@@ -72,7 +75,7 @@ def _row_totals(terms: Terms, releases: Mapping[Release, str]) -> exp.Select:
     return select_from(summed, [*groups, *steps])
 
 
-def _partial_totals(limited: LimitGroups, releases: Mapping[Release, str]) -> exp.Select:
+def _partial_totals(limited: LimitGroups, rows: exp.Select) -> exp.Select:
     terms = limited.source.source.source
     names = group_names(terms)
     groups = [exp.column(name) for name in names]
@@ -82,7 +85,6 @@ def _partial_totals(limited: LimitGroups, releases: Mapping[Release, str]) -> ex
         for n, s in numbered
         if not isinstance(s.term, Presence | Distinct)
     ]
-    rows = emit_terms(terms, releases, with_unit=True)
     number = exp.alias_(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
     partials = grouped(rows, [exp.column("u"), *groups], [number, *sums])
     carried = [*([exp.column("u")] if isinstance(limited.limit, ByHash) else []), *groups]
@@ -130,3 +132,7 @@ def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) ->
 
 def _is_distinct(statistic: Statistic) -> bool:
     return isinstance(statistic.term, Distinct)
+
+
+def _is_salted(select: exp.Select) -> bool:
+    return select.find(exp.Parameter) is not None

@@ -25,7 +25,8 @@ from dpsql.plan.statistic import (
     Square,
     Statistic,
 )
-from dpsql.schema.type import BIGINT, HUGEINT, Decimal, Double, Integer
+from dpsql.privacy.domain import day
+from dpsql.schema.type import BIGINT, HUGEINT, Date, Decimal, Double, Integer, Timestamp
 
 
 def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
@@ -102,6 +103,10 @@ def _steps(value: Measured, column: exp.Expr) -> exp.Expr:
             return try_cast(scaled, BIGINT)
         case Integer() if step == 1:
             return try_cast(column, BIGINT)
+        case Date():
+            return attempt(exp.Sub(this=column, expression=emit_literal(day(0), Date())))
+        case Timestamp():
+            return attempt(exp.Anonymous(this="epoch_us", expressions=[column]))
         case Decimal() if step < 1:
             wide = try_cast(column, Decimal(38, kind.scale))
             scaled = exp.Mul(this=wide, expression=integer(int(1 / step)))
@@ -123,6 +128,11 @@ def _clamped(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Exp
     if value.centre == 0:
         return clamped
     return exp.Sub(this=exp.Paren(this=clamped), expression=middle)
+
+
+def in_range(value: Measured, column: exp.Expr) -> exp.Expr:
+    """`column` in steps from the lowest value on; NULL where there is none."""
+    return _clamped(value, exp.Paren(this=_steps(value, column)), None)
 
 
 def total(term: exp.Expr) -> exp.Expr:

@@ -1,6 +1,7 @@
 """The rows that a bounded release counts: unit, groups, and what each statistic measures of a row.
 
 Names: unit u, groups g0 …, values v0 …, the second of a product w0 …; then in steps r0 …, q0 ….
+Arguments of selections are x0 …, the numbers of their cells p0 ….
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from dpsql.emit.cell import argument, cell
 from dpsql.emit.expression import emit_expression, integer
 from dpsql.emit.name import reference, subquery
 from dpsql.emit.relation import emit_plan
@@ -40,6 +42,7 @@ def emit_terms(terms: Terms, releases: Mapping[Release, str], *, with_unit: bool
         for number, s in enumerate(terms.statistics)
         for name, column in zip(_names("vw", number), values(s), strict=False)
     ]
+    items += [exp.alias_(argument(s), f"x{n}") for n, s in enumerate(terms.selections)]
     source = subquery(emit_plan(terms.source, releases), "t")
     select = exp.select(*(items or [exp.alias_(integer(1), "nothing")]), copy=False).from_(
         source, copy=False
@@ -70,6 +73,9 @@ def emit_terms(terms: Terms, releases: Mapping[Release, str], *, with_unit: bool
             measured(s, tuple(map(exp.column, _names("vw", number)[: len(values(s))]))),
             strict=False,
         )
+    ]
+    steps += [
+        exp.alias_(cell(s, exp.column(f"x{n}")), f"p{n}") for n, s in enumerate(terms.selections)
     ]
     return select_from(select, [*carried, *steps] or [exp.alias_(integer(1), "nothing")])
 

@@ -11,6 +11,7 @@
 | operator   | relational operators                                                      |
 | columns    | the columns that each operator hands on                                   |
 | statistic  | what a release counts and sums of each row, as clamped integers           |
+| selection  | what a release chooses by counts of cells: quantiles, modes               |
 | formula    | how a released column follows from noisy statistics                       |
 | bounded    | what a release becomes: terms, partials, limits                           |
 | query      | what the engine is handed                                                 |

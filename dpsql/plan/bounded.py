@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from dpsql.plan.formula import FormulaOutput
 from dpsql.plan.operator import Output, Plan
+from dpsql.plan.selection import Selection
 from dpsql.plan.statistic import Statistic
 from dpsql.privacy.domain import Value
 
@@ -31,7 +32,7 @@ class KeyDomain:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """One row per row of `source`: its unit, its keys and its statistics' clamped terms.
+    """One row per row of `source`: its unit, keys, statistics' clamped terms, selections' cells.
 
     Rows whose keys lie outside `domains` are dropped.
     """
@@ -40,6 +41,7 @@ class Terms:
     keys: tuple[Output, ...]
     domains: tuple[KeyDomain, ...]
     statistics: tuple[Statistic, ...]
+    selections: tuple[Selection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How a released column follows from noisy statistics, which are named by their places."""
+"""How a released column follows from noisy statistics and choices, named by their places."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.expression import Column
+from dpsql.privacy.domain import Value
 from dpsql.schema.type import SqlType
 
 
@@ -63,7 +64,25 @@ class Moments:
         return tuple(place for place in found if place is not None)
 
 
-Formula = Linear | Mean | Moments
+@dataclass(frozen=True, slots=True)
+class Position:
+    """`low + width * cell`, as `type`: the middle of the cell that was chosen `place`th."""
+
+    place: int
+    low: Fraction
+    width: Fraction
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The one of `values` that was chosen `place`th."""
+
+    place: int
+    values: tuple[Value, ...]
+
+
+Formula = Linear | Mean | Moments | Position | Named
 
 
 @dataclass(frozen=True, slots=True)

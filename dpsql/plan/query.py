@@ -18,13 +18,23 @@ class DomainTable:
 
 
 @dataclass(frozen=True, slots=True)
+class Histogram:
+    """SQL for the engine: its rows are group columns, a cell's number p, and how many rows n."""
+
+    sql: str
+    salted: bool
+
+
+@dataclass(frozen=True, slots=True)
 class EngineQuery:
     """SQL for the engine: its rows are group columns g0, g1 … and integers s0, s1 ….
 
     A group column is the number of a cell of `domains`, in their order, or a key that isn't listed.
-    A `salted` query takes a fresh secret text as its parameter.
+    A `salted` query takes a fresh secret text as its parameter. `histograms`, one for each
+    selection, are read beside them, with the same salt.
     """
 
     sql: str
     domains: tuple[DomainTable, ...]
     salted: bool
+    histograms: tuple[Histogram, ...] = ()

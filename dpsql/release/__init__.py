@@ -4,6 +4,7 @@
 | --------- | --------------------------------------------------------------------- |
 | calibrate | the mechanism of each statistic for a granted loss, and the threshold  |
 | job       | execute and release: one picklable value in, released tables out       |
+| choice    | the mechanism of each selection for a granted loss                     |
 | noise     | raw totals → noisy integers, over all cells, sorted by key             |
 | column    | noisy integers → typed columns                                         |
 | moment    | variances, correlations and slopes from noisy moments                  |

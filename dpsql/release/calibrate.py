@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
 from dpsql.errors import Refused
 from dpsql.plan.bounded import BoundedRelease
-from dpsql.plan.formula import Linear, Mean, Moments
+from dpsql.plan.formula import Linear, Mean, Moments, Named, Position
 from dpsql.privacy.conversion import rho_of_epsilon
 from dpsql.privacy.joint_split import split_gaussian_jointly, split_laplace_jointly
 from dpsql.privacy.loss import Accounting, PrivacyLoss
@@ -16,14 +16,15 @@ from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
 from dpsql.privacy.noise_split import split_gaussian, split_laplace
 from dpsql.privacy.partition_selection import threshold
-from dpsql.stability.sensitivity import Sensitivity
+from dpsql.release.choice import Chooser, chooser
+from dpsql.stability.sensitivity import Sensitivity, rows_per_group
 
 Noise = DiscreteLaplace | DiscreteGaussian
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The mechanism of each statistic, the threshold on unit counts, and what they cost together.
+    """The mechanism of each statistic and selection, the threshold on unit counts, and their cost.
 
     `rho` or `epsilon` of the vector as it is, not as it was asked for: `loss` is at most the grant.
     """
@@ -31,23 +32,43 @@ class Measurement:
     mechanisms: tuple[Noise, ...]
     threshold: int | None
     loss: PrivacyLoss
+    choosers: tuple[Chooser, ...] = ()
 
 
 def calibrate(bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss) -> Measurement:
     """The mechanisms with the least expected error within `grant`.
 
-    Under approx, `grant.delta` is shared by Gaussian noise and partition selection.
+    Sums and choices share the grant by the numbers of columns that they make. Under approx,
+    `grant.delta` is shared by Gaussian noise and partition selection.
     """
-    if not bounded.terms.statistics:
-        # Nothing but keys, all of them listed by public facts: nothing is measured.
-        return Measurement((), None, PrivacyLoss(grant.accounting, Fraction(0)))
-    selects = bounded.selection is not None
-    if selects and not grant.delta:
+    if bounded.selection is not None and not grant.delta:
         raise Refused(
             "group keys without a declared domain need a delta to be selected by",
             hint="declare `values` of the keys in the schema, or a budget with delta > 0",
             note="partition_selection",
         )
+    chosen = sum(selection.choices for selection in bounded.terms.selections)
+    made = [o for o in bounded.outputs if not isinstance(o.formula, Position | Named)]
+    summed = max(len(made), 1) if bounded.terms.statistics else 0
+    # Nothing but keys, all of them listed by public facts: nothing is measured.
+    found = Measurement((), None, PrivacyLoss(grant.accounting, Fraction(0)))
+    if summed:
+        part = grant.amount * Fraction(summed, summed + chosen)
+        share = PrivacyLoss(grant.accounting, part, grant.delta)
+        found = _summed(bounded, sensitivity, share)
+    choosers: list[Chooser] = []
+    loss = found.loss
+    for selection in bounded.terms.selections:
+        part = grant.amount * Fraction(selection.choices, summed + chosen)
+        rows = rows_per_group(bounded.limited)
+        mechanism, cost = chooser(selection, sensitivity, rows, PrivacyLoss(grant.accounting, part))
+        choosers.append(mechanism)
+        loss += cost
+    return replace(found, choosers=tuple(choosers), loss=loss)
+
+
+def _summed(bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss) -> Measurement:
+    selects = bounded.selection is not None
     match grant.accounting:
         case Accounting.PURE:
             return _laplace(bounded, sensitivity, grant, selects=False)
@@ -90,6 +111,8 @@ def weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, .
             case Mean(total=total, count=count):
                 costs[total] += 1 / own[total] ** 2
                 costs[count] += 1 / own[count] ** 2
+            case Position() | Named():
+                pass  # chosen, not summed
             case Moments():
                 for place in output.formula.places:
                     costs[place] += 1 / own[place] ** 2

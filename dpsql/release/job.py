@@ -17,9 +17,10 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.arrow import arrow_array
 from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns
-from dpsql.release.noise import privatize
+from dpsql.release.noise import RawGroups, privatize
 
 NO_ROWS = pa.table({})
+NOTHING = RawGroups(NO_ROWS)
 NO_TABLES: Mapping[str, pa.Table] = MappingProxyType({})
 
 
@@ -69,11 +70,13 @@ def run(
 def _release(
     step: Step, engine: Engine, randomness: Randomness, released: Mapping[str, pa.Table]
 ) -> pa.Table:
-    if not step.bounded.terms.statistics:
+    terms = step.bounded.terms
+    if not terms.statistics and not terms.selections:
         # Only listed keys are asked for: no private row is read for them.
-        nothing = privatize(NO_ROWS, step.bounded, step.query, step.measurement, randomness)
+        nothing = privatize(NOTHING, step.bounded, step.query, step.measurement, randomness)
         return columns(step.bounded, nothing)
-    parameters = [randomness.bytes(16).hex()] if step.query.salted else []
+    # One salt for all: each unit's groups are the same in the sums and in the cells' counts.
+    salt = randomness.bytes(16).hex()
     tables = {
         domain.name: pa.table(
             {
@@ -87,6 +90,13 @@ def _release(
         for domain in step.query.domains
     }
     tables |= {name: released[name] for name in step.reads}
-    raw = engine.execute(step.query.sql, parameters, tables)
-    groups = privatize(raw.table, step.bounded, step.query, step.measurement, randomness)
+    totals = NO_ROWS
+    if terms.statistics:
+        totals = engine.execute(step.query.sql, [salt] * step.query.salted, tables).table
+    histograms = tuple(
+        engine.execute(counted.sql, [salt] * counted.salted, tables).table
+        for counted in step.query.histograms
+    )
+    raw = RawGroups(totals, histograms)
+    groups = privatize(raw, step.bounded, step.query, step.measurement, randomness)
     return columns(step.bounded, groups)

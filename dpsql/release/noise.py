@@ -3,31 +3,52 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+import numpy as np
 import pyarrow as pa
 
 from dpsql.plan.bounded import BoundedRelease, Cell
 from dpsql.plan.query import EngineQuery
+from dpsql.plan.selection import Selection
 from dpsql.privacy.domain import Value
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.arrow import canonical
 from dpsql.release.calibrate import Measurement
+from dpsql.release.choice import Chooser
 
 NO_STATISTICS: list[list[int]] = []
+
+_MOST_COUNTS = 2**22
+"""Counts of cells that are held at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyGroups:
-    """Keys in ascending order, NULL last, and the noisy integers of each statistic."""
+    """Keys in ascending order, NULL last; the noisy integers of each statistic; cells chosen."""
 
     keys: tuple[Cell, ...]
     statistics: tuple[tuple[int, ...], ...]
+    choices: tuple[tuple[int, ...], ...] = ()
+
+    def rows(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The integers and the choices of each group."""
+        for place in range(len(self.keys)):
+            yield tuple(s[place] for s in self.statistics), tuple(c[place] for c in self.choices)
+
+
+@dataclass(frozen=True, slots=True)
+class RawGroups:
+    """What the engine found: integers of each group, and the rows in each cell of selections."""
+
+    totals: pa.Table
+    histograms: tuple[pa.Table, ...] = ()
 
 
 def privatize(
-    raw: pa.Table,
+    raw: RawGroups,
     bounded: BoundedRelease,
     query: EngineQuery,
     measurement: Measurement,
@@ -37,22 +58,64 @@ def privatize(
     if not bounded.terms.statistics:
         cells, totals = _cells(bounded, query), NO_STATISTICS
     elif bounded.selection is None:
-        cells, totals = _all_cells(raw, bounded, query)
+        cells, totals = _all_cells(raw.totals, bounded, query)
     else:
-        cells, totals = _found_keys(raw, bounded, query)
+        cells, totals = _found_keys(raw.totals, bounded, query)
     noisy = [
         mechanism.release(values, randomness)
         for mechanism, values in zip(measurement.mechanisms, totals, strict=True)
     ]
-    kept = range(len(cells))
+    kept = list(range(len(cells)))
     if bounded.selection is not None and measurement.threshold is not None:
         counts = noisy[bounded.selection]
-        kept = [place for place in kept if counts[place] >= measurement.threshold]  # type: ignore[assignment]
+        kept = [place for place in kept if counts[place] >= measurement.threshold]
     order = sorted(kept, key=lambda place: _sort_key(cells[place]))
+    keys = tuple(cells[place] for place in order)
+    choices = [
+        chosen
+        for selection, table, mechanism in zip(
+            bounded.terms.selections, raw.histograms, measurement.choosers, strict=True
+        )
+        for chosen in choose(
+            rows_in_cells(table, bounded, query), keys, selection, mechanism, randomness
+        )
+    ]
     return NoisyGroups(
-        tuple(cells[place] for place in order),
+        keys,
         tuple(tuple(values[place] for place in order) for values in noisy),
+        tuple(choices),
     )
+
+
+def rows_in_cells(
+    table: pa.Table, bounded: BoundedRelease, query: EngineQuery
+) -> dict[Cell, dict[int, int]]:
+    """The rows in each cell of a selection, by the group's key."""
+    found: dict[Cell, dict[int, int]] = {}
+    places, counts = (table.column(name).to_pylist() for name in ("p", "n"))
+    for key, place, count in zip(_keys(table, bounded, query), places, counts, strict=True):
+        found.setdefault(key, {})[place] = count
+    return found
+
+
+def choose(
+    found: Mapping[Cell, Mapping[int, int]],
+    keys: Sequence[Cell],
+    selection: Selection,
+    mechanism: Chooser,
+    randomness: Randomness,
+) -> list[tuple[int, ...]]:
+    """The chosen cells of each group, choice by choice; groups go through in batches."""
+    batch = max(1, _MOST_COUNTS // selection.cells.count)
+    parts = [np.empty((0, selection.choices), dtype=np.int64)]
+    for start in range(0, len(keys), batch):
+        some = keys[start : start + batch]
+        counts = np.zeros((len(some), selection.cells.count), dtype=np.int64)
+        for row, key in enumerate(some):
+            for place, count in found.get(key, {}).items():
+                counts[row, place] = count
+        parts.append(mechanism.release(counts, randomness))
+    return [tuple(map(int, column)) for column in np.concatenate(parts).T]
 
 
 def _all_cells(
@@ -79,6 +142,12 @@ def _found_keys(
     raw: pa.Table, bounded: BoundedRelease, query: EngineQuery
 ) -> tuple[list[Cell], list[list[int]]]:
     """The keys that rows have; which of them are shown is for the threshold to say."""
+    integers = [_integers(raw, number) for number in range(len(bounded.terms.statistics))]
+    return _keys(raw, bounded, query), integers
+
+
+def _keys(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> list[Cell]:
+    """The key of each row of `raw`."""
     count = len(query.domains)
     columns = [raw.column(f"g{n}").to_pylist() for n in range(_group_count(bounded))]
     parts = [
@@ -87,8 +156,9 @@ def _found_keys(
         else [(canonical(value),) for value in column]
         for n, column in enumerate(columns)
     ]
-    cells = [_cell(found, bounded) for found in zip(*parts, strict=True)]
-    return cells, [_integers(raw, number) for number in range(len(bounded.terms.statistics))]
+    if not parts:
+        return [()] * raw.num_rows
+    return [_cell(found, bounded) for found in zip(*parts, strict=True)]
 
 
 def _group_count(bounded: BoundedRelease) -> int:

@@ -6,6 +6,7 @@
 | statistic  | integer statistics of the aggregates, and formulas back to columns    |
 | measure    | arguments as integer steps: how fine, within which bounds             |
 | pivot      | conditions in an aggregate's argument become its filter               |
+| selection  | quantiles, extremes and modes as choices among cells                  |
 | key_domain | enumerated cells of the group keys                                    |
 | limit      | rows per group, groups per unit, and which of them hold already       |
 | prune      | columns that nothing reads are not scanned                            |

@@ -9,6 +9,7 @@ from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.key_domain import key_domains
 from dpsql.rewrite.limit import limited
 from dpsql.rewrite.prune import prune_release
+from dpsql.rewrite.selection import CHOSEN, Selections
 from dpsql.rewrite.statistic import Statistics
 from dpsql.stability.domain import environment
 from dpsql.stability.lineage import identities
@@ -20,13 +21,18 @@ def bound(release: Release, facts: Facts) -> BoundedRelease:
     below = environment(release.source)
     domains = key_domains(release.keys, release.source, release.listed, below, facts)
     statistics = Statistics(below, _unit_columns(release.source))
-    formulas = statistics.formulas(release.aggregates)
+    summed = tuple(a for a in release.aggregates if a.call.function not in CHOSEN)
+    formulas = statistics.formulas(summed)
+    selections = Selections(below)
+    chosen = selections.formulas(tuple(a for a in release.aggregates if a not in summed))
     listed = {place for found in domains for place in found.keys}
     # Without a public list of all its keys, a group shows itself only if enough units are in it.
     selection = None if len(listed) == len(release.keys) else statistics.presence()
-    terms = Terms(release.source, release.keys, domains, tuple(statistics.found))
+    terms = Terms(
+        release.source, release.keys, domains, tuple(statistics.found), selections.found()
+    )
     chain, reasons = limited(terms, facts)
-    return BoundedRelease(chain, formulas, selection, reasons)
+    return BoundedRelease(chain, (*formulas, *chosen), selection, (*reasons, *selections.notes))
 
 
 def _unit_columns(source: Plan) -> frozenset[Expression]:

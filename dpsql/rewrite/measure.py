@@ -11,7 +11,7 @@ from dpsql.plan.describe import describe
 from dpsql.plan.expression import Expression
 from dpsql.plan.statistic import Measured
 from dpsql.plan.tree import columns
-from dpsql.schema.type import Decimal, Double, Integer
+from dpsql.schema.type import Date, Decimal, Double, Integer, Timestamp
 from dpsql.stability.domain import Environment, domain
 
 MAX_MAGNITUDE = 2**52
@@ -47,17 +47,25 @@ class Range:
 
 
 def range_of(
-    argument: Expression, domains: Environment, at: Span | None, *, squared: bool
+    argument: Expression,
+    domains: Environment,
+    at: Span | None,
+    *,
+    squared: bool,
+    ordered: bool = False,
 ) -> Range:
     """The integers that stand for the values of `argument`; Refused where it has no bounds.
 
     `squared` ones are coarser where they have to be: squares and products of them are summed.
+    `ordered` ones are only compared, so days and moments will do too.
     """
     bounds = domain(argument, domains).bounds
     ends = None if bounds is None else bounds.ends
     if ends is None:
         raise _unbounded(argument, domains, at)
     low, high = ends
+    if ordered and isinstance(argument.type, Date | Timestamp):
+        return Range(math.floor(low), math.ceil(high), Fraction(1))
     step = _step(argument, low, high, at, squared=squared)
     return Range(math.floor(low / step), math.ceil(high / step), step)
 
@@ -72,9 +80,9 @@ def _unbounded(argument: Expression, domains: Environment, at: Span | None) -> R
     text = describe(argument)
     where = f"column {loose[0]} has none" if loose else "none follow from its columns"
     return Refused(
-        f"sum of {text} needs bounds, and {where}",
+        f"{text} needs bounds, and {where}",
         at=at,
-        hint=f"declare bounds in the schema, or sum CASE WHEN {text} BETWEEN 0 AND 1000 THEN "
+        hint=f"declare bounds in the schema, or write CASE WHEN {text} BETWEEN 0 AND 1000 THEN "
         f"{text} END with the limits that you mean",
         note="aggregate_sum",
     )

@@ -107,10 +107,11 @@ class Statistics:
                 | AggregateFunction.ARG_MAX
                 | AggregateFunction.ARG_MIN
             ):
+                # An extreme row is one unit's; what the others choose is no sum.
                 raise Refused(
                     f"{call.function.value}() of private rows is one unit's own value",
                     at=call.at,
-                    hint="ask for a count, a sum or an average",
+                    hint="aggregate first, then take it of what is released",
                     note="refused_functions",
                 )
             case missing:

@@ -15,13 +15,15 @@ from dpsql.schema.type import SqlType
 class ColumnPrivacy:
     """How one released column was made: `half_width` holds with 95 % for each of its values.
 
-    `half_width` is None for a mean, whose error depends on the noisy count beside it.
+    `half_width` is None for a mean, whose error depends on the noisy count beside it, and for what
+    is chosen by its rank, which is off by at most `rank_error` rows; `scale` is then that error's.
     """
 
     name: str
     mechanism: str
     scale: float
     half_width: float | None
+    rank_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

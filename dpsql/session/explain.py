@@ -8,8 +8,9 @@ from typing import assert_never
 from dpsql.plan.bounded import BoundedRelease
 from dpsql.plan.describe import describe, describe_number
 from dpsql.plan.expression import Expression
-from dpsql.plan.formula import Linear, Mean, Moments
+from dpsql.plan.formula import Linear, Mean, Moments, Named, Position
 from dpsql.plan.operator import Plan, Scan
+from dpsql.plan.selection import Listed, Selection, Spaced
 from dpsql.plan.statistic import (
     Amount,
     Distinct,
@@ -23,6 +24,7 @@ from dpsql.plan.statistic import (
 )
 from dpsql.plan.tree import columns, operators
 from dpsql.privacy.domain import Domain
+from dpsql.release.choice import Chooser
 from dpsql.schema.model import Schema
 from dpsql.session.answer import ColumnPrivacy
 from dpsql.session.grant import conversion_delta, epsilon_of
@@ -122,7 +124,22 @@ def _sensitivities(release: PreparedRelease) -> list[str]:
             argument = statistic.term.value.argument
             lines += [f"  {origin}" for origin in _origins(argument, bounded.terms.source)]
     lines += describe_joint(release)
+    lines += [describe_selection(selection, bounded) for selection in bounded.terms.selections]
     return lines
+
+
+def describe_selection(selection: Selection, bounded: BoundedRelease) -> str:
+    """Which cells are chosen by how many of a unit's rows."""
+    match selection.cells:
+        case Spaced(value=value, width=width):
+            text = f"{describe(value.argument)} in steps of {describe_number(width * value.step)}"
+        case Listed(argument=argument):
+            text = describe(argument)
+        case missing:
+            assert_never(missing)
+    where = "" if selection.filter is None else f" where {describe(selection.filter)}"
+    rows = rows_per_group(bounded.limited)
+    return f"rows in {selection.cells.count} cells of {text}{where}: {rows} of a unit"
 
 
 def _derived(statistic: Statistic, bounded: BoundedRelease) -> str:
@@ -169,10 +186,13 @@ def _noise(release: PreparedRelease) -> list[str]:
     lines: list[str] = []
     for place, output in enumerate(release.step.bounded.outputs):
         found = _column(release, place)
+        name = output.column.name
+        if found.rank_error is not None:
+            off = f"{found.rank_error:.6g} rows"
+            lines.append(f"{name}: {found.mechanism}; with 95 %, its rank is off by {off} at most")
+            continue
         width = "depends on the count" if found.half_width is None else f"± {found.half_width:.6g}"
-        lines.append(
-            f"{output.column.name}: {found.mechanism}, scale {found.scale:.6g}; 95 % error {width}"
-        )
+        lines.append(f"{name}: {found.mechanism}, scale {found.scale:.6g}; 95 % error {width}")
     if measurement.threshold is not None:
         lines.append(
             f"a key appears when its noisy number of units is {measurement.threshold} or more"
@@ -202,8 +222,24 @@ def _column(release: PreparedRelease, place: int) -> ColumnPrivacy:
             main = mechanisms[x.total]
             scale = float(main.variance) ** 0.5 * float(x.step)
             return ColumnPrivacy(output.column.name, main.name, scale, None)
+        case Position(place=chosen) | Named(place=chosen):
+            cells, chooser = _chooser(release, chosen)
+            error = float(chooser.rank_error(cells, CONFIDENCE))
+            return ColumnPrivacy(output.column.name, chooser.name, error, None, error)
         case missing:
             assert_never(missing)
+
+
+def _chooser(release: PreparedRelease, place: int) -> tuple[int, Chooser]:
+    """What makes the choice at `place`, and among how many cells."""
+    pairs = zip(
+        release.step.bounded.terms.selections, release.step.measurement.choosers, strict=True
+    )
+    for selection, chooser in pairs:
+        if place < selection.choices:
+            return selection.cells.count, chooser
+        place -= selection.choices
+    raise ValueError("there are fewer choices")
 
 
 def _price(prepared: Prepared, schema: Schema) -> str:

@@ -95,8 +95,7 @@ def _prepare(
     reads = tuple(names[other] for other in dict.fromkeys(below))
     step = Step(names[release], bounded, query, calibrate(bounded, found, share), reads)
     parts = (
-        query.sql,
-        query.domains,
+        query,
         [output.formula for output in bounded.outputs],
         [output.column.id for output in bounded.outputs],
         [key.column.id for key in bounded.terms.keys],

@@ -9,7 +9,7 @@ from functools import cache
 
 import pyarrow as pa
 from corpus.world import World
-from grammar.exact import Exact
+from grammar.exact import exact_measurement, raw_groups
 from grammar.observe import domain_tables
 from privacy.seeded import SeededRandomness
 
@@ -77,19 +77,13 @@ def _released(
 ) -> pa.Table:
     step = release.step
     count = len(step.bounded.terms.statistics)
-    measurement = replace(
-        step.measurement,
-        mechanisms=(Exact(),) * count,
-        threshold=1 if empty_groups and step.bounded.selection is not None else None,
-    )
+    least = 1 if empty_groups and step.bounded.selection is not None else None
+    measurement = exact_measurement(release, least)
     for name, table in domain_tables(step.query).items():
         world.connection.register(name, table)
     for name in step.reads:
         world.connection.register(name, earlier[name])
-    raw = pa.table({})
-    if count:
-        salts = ["1"] if step.query.salted else None
-        raw = world.connection.sql(step.query.sql, params=salts).to_arrow_table()
+    raw = raw_groups(world.connection, release, "1")
     # With a selection, the groups of an answer are those that were found.
     bounded = step.bounded
     if count and step.bounded.terms.keys and not empty_groups:

@@ -19,7 +19,7 @@ from dpsql.plan.operator import Limit, Plan
 from dpsql.release.arrow import canonical
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Public, Reference, Schema, Table
-from dpsql.session.explain import describe_joint, describe_statistic
+from dpsql.session.explain import describe_joint, describe_selection, describe_statistic
 from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import epsilon_of, grant
 from dpsql.session.prepared import Prepared, prepare
@@ -79,8 +79,9 @@ def plan(sql: str, schema: str, verified: frozenset[str]) -> str:
 def rewritten(sql: str, schema: str, verified: frozenset[str]) -> str:
     found = prepared(sql, schema, verified)
     return "\n".join(
-        sqlglot.transpile(r.step.query.sql, read="duckdb", write="duckdb", pretty=True)[0]
+        sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]
         for r in found.releases
+        for sql in [r.step.query.sql, *(h.sql for h in r.step.query.histograms)]
     )
 
 
@@ -94,6 +95,11 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
             worth = describe_number(most * statistic.step)
             groups = release.sensitivity.groups
             lines.append(f"{describe_statistic(statistic)} = {worth} in each of {groups} groups")
+        groups = release.sensitivity.groups
+        lines += [
+            f"{describe_selection(s, bounded)}, in each of {groups} groups"
+            for s in bounded.terms.selections
+        ]
         lines += [f"  {text}" for text in describe_joint(release)]
         lines += [f"  {note}" for note in bounded.notes]
         if release.step.measurement.threshold is not None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 from grammar.observe import domain_tables
+from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
+from dpsql.plan.selection import Places
 from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns
-from dpsql.release.noise import privatize
+from dpsql.release.noise import RawGroups, privatize
 from dpsql.session.prepared import PreparedRelease
 
 
@@ -28,6 +33,55 @@ class Exact:
         return list(values)
 
 
+@dataclass(frozen=True)
+class ExactChoice:
+    """Chooses the cells where the quantiles are; in an empty group, and of modes, the first."""
+
+    quantiles: tuple[Fraction, ...]
+
+    def release(self, counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
+        del randomness
+        if not self.quantiles:
+            return counts.argmax(axis=1).reshape(-1, 1)
+        below = counts.cumsum(axis=1)
+        ranks = [np.ceil(below[:, -1:] * float(q)).clip(1) for q in self.quantiles]
+        return np.hstack([(below < rank).sum(axis=1, keepdims=True) for rank in ranks]).clip(
+            0, counts.shape[1] - 1
+        )
+
+
+def exact_measurement(release: PreparedRelease, threshold: int | None) -> Measurement:
+    """Mechanisms that add nothing and choose what is."""
+    terms = release.step.bounded.terms
+    choosers = [
+        ExactChoice(s.wanted.quantiles if isinstance(s.wanted, Places) else ())
+        for s in terms.selections
+    ]
+    return replace(
+        release.step.measurement,
+        mechanisms=(Exact(),) * len(terms.statistics),
+        threshold=threshold,
+        choosers=tuple(choosers),
+    )
+
+
+def raw_groups(
+    connection: duckdb.DuckDBPyConnection, release: PreparedRelease, salt: str
+) -> RawGroups:
+    """What the engine finds, with the tables that it reads registered."""
+    query, raw = release.step.query, pa.table({})
+    if release.step.bounded.terms.statistics:
+        salts = [salt] if query.salted else None
+        raw = connection.sql(query.sql, params=salts).to_arrow_table()
+    return RawGroups(
+        raw,
+        tuple(
+            connection.sql(h.sql, params=[salt] if h.salted else None).to_arrow_table()
+            for h in query.histograms
+        ),
+    )
+
+
 def exact_table(
     connection: duckdb.DuckDBPyConnection,
     release: PreparedRelease,
@@ -37,14 +91,10 @@ def exact_table(
 ) -> pa.Table:
     """What `release` would answer without noise and without a threshold."""
     step = release.step
-    count = len(step.bounded.terms.statistics)
-    measurement = replace(step.measurement, mechanisms=(Exact(),) * count, threshold=1)
-    raw = pa.table({})
-    if count:
-        tables = domain_tables(step.query) | {name: released[name] for name in step.reads}
-        for name, table in tables.items():
-            connection.register(name, table)
-        salts = [salt] if step.query.salted else None
-        raw = connection.sql(step.query.sql, params=salts).to_arrow_table()
+    measurement = exact_measurement(release, threshold=1)
+    tables = domain_tables(step.query) | {name: released[name] for name in step.reads}
+    for name, table in tables.items():
+        connection.register(name, table)
+    raw = raw_groups(connection, release, salt)
     groups = privatize(raw, step.bounded, step.query, measurement, SeededRandomness("exact"))
     return columns(step.bounded, groups)

@@ -12,8 +12,10 @@ import pyarrow as pa
 from dpsql.plan.query import EngineQuery
 from dpsql.release.arrow import arrow_array
 from dpsql.session.prepared import PreparedRelease
+from dpsql.stability.sensitivity import rows_per_group
 
 Groups = dict[tuple[object, ...], tuple[int, ...]]
+Histogram = dict[tuple[object, ...], dict[int, int]]
 
 
 def totals(
@@ -27,13 +29,48 @@ def totals(
     tables = domain_tables(query) | {name: released[name] for name in release.step.reads}
     for name, table in tables.items():
         connection.register(name, table)
-    found = connection.execute(query.sql, [salt] if query.salted else []).fetchall()
     count = len(release.step.bounded.terms.statistics)
+    if not count:
+        return {}
+    found = connection.execute(query.sql, [salt] if query.salted else []).fetchall()
     groups = {
         tuple(row[: len(row) - count]): tuple(map(int, row[len(row) - count :])) for row in found
     }
     assert len(groups) == len(found), "a group came twice"
     return groups
+
+
+def histograms(
+    connection: duckdb.DuckDBPyConnection, release: PreparedRelease, salt: str
+) -> list[Histogram]:
+    """The rows of each group in each cell, for each selection; its tables are registered."""
+    found: list[Histogram] = []
+    for histogram in release.step.query.histograms:
+        rows = connection.execute(histogram.sql, [salt] if histogram.salted else []).fetchall()
+        groups: Histogram = {}
+        for *key, cell, count in rows:
+            cells = groups.setdefault(tuple(key), {})
+            assert cell not in cells, "a cell came twice"
+            cells[cell] = count
+        found.append(groups)
+    return found
+
+
+def check_histograms(
+    before: list[Histogram], after: list[Histogram], release: PreparedRelease, where: str
+) -> None:
+    """One unit adds or removes so many rows in each of so many groups, in all cells together."""
+    derived, rows = release.sensitivity, rows_per_group(release.step.bounded.limited)
+    for ours, theirs in zip(before, after, strict=True):
+        changes = [
+            sum(abs(a.get(c, 0) - b.get(c, 0)) for c in {*a, *b})
+            for key in {*ours, *theirs}
+            for a, b in [(ours.get(key, {}), theirs.get(key, {}))]
+            if a != b
+        ]
+        assert len(changes) <= derived.groups * derived.units, f"groups [{changes}]: {where}"
+        most = rows * derived.units
+        assert max(changes, default=0) <= most, f"statistic 0 of cells by {changes}: {where}"
 
 
 def domain_tables(query: EngineQuery) -> dict[str, pa.Table]:

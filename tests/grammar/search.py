@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 from grammar.compiler import schema_of
 from grammar.exact import exact_table
-from grammar.observe import Groups, check, totals
+from grammar.observe import Groups, Histogram, check, check_histograms, histograms, totals
 from grammar.public_rows import PUBLIC, create_tables
 from grammar.worlds import Rows, Unit, neighbours
 
@@ -59,6 +59,11 @@ class Search:
         self.connection.execute(f"SET schema = '{world}'")
         return totals(self.connection, release, salt, released)
 
+    def histograms(self, world: str, release: PreparedRelease, salt: str) -> list[Histogram]:
+        """The rows in each cell of each group, in one database; `totals` comes before."""
+        self.connection.execute(f"SET schema = '{world}'")
+        return histograms(self.connection, release, salt)
+
     def released(self, world: str, release: PreparedRelease, tables: Released) -> pa.Table:
         """What later releases read of this one: any fixed values will do, the exact ones do."""
         self.connection.execute(f"SET schema = '{world}'")
@@ -98,10 +103,14 @@ def attack(ready: Prepared, found: Search, sql: str) -> None:
         pairs = found.relevant(unit_kind(release.release.source) or "")
         assert pairs
         worlds = dict.fromkeys(w for pair in pairs for w in (pair.full, pair.without))
-        if release.step.bounded.terms.statistics:
-            for salt in SALTS if release.step.query.salted else SALTS[:1]:
+        terms, query = release.step.bounded.terms, release.step.query
+        if terms.statistics or terms.selections:
+            salted = query.salted or any(h.salted for h in query.histograms)
+            for salt in SALTS if salted else SALTS[:1]:
                 seen = {w: found.totals(w, release, salt, tables) for w in worlds}
+                cells = {w: found.histograms(w, release, salt) for w in worlds}
                 for pair in pairs:
                     where = f"{sql}\nwithout {pair.unit} of {pair.rows}"
                     check(seen[pair.full], seen[pair.without], release, where)
+                    check_histograms(cells[pair.full], cells[pair.without], release, where)
         tables[release.name] = found.released(pairs[0].full, release, tables)

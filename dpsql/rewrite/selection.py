@@ -1,0 +1,128 @@
+"""Quantiles, extremes and modes become choices among cells that public facts alone lay out.
+
+median(age), quantile_cont(age, 0.9)   with age in [0, 120]
+
+Spaced(age in [0, 120], width=1)       121 cells, of which two are chosen together
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dpsql.errors import Refused
+from dpsql.plan.aggregate import QUANTILES, AggregateCall, AggregateFunction, AggregateOutput
+from dpsql.plan.describe import describe
+from dpsql.plan.expression import Expression, conjunction, conjuncts
+from dpsql.plan.formula import FormulaOutput, Named, Position
+from dpsql.plan.selection import Cells, Listed, MostFrequent, Places, Selection, Spaced
+from dpsql.rewrite.measure import range_of
+from dpsql.stability.domain import Environment, domain
+from dpsql.stability.narrowing import narrow
+
+CELLS = 4096
+"""More cells cost rank error, by their logarithm; fewer cost half a cell's width."""
+
+MOST_VALUES = 1000
+
+EXTREME = Fraction(1, 200)
+"""A minimum is the quantile of 0.5 %: nothing private says where the lowest row is."""
+
+CHOSEN = QUANTILES | {AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.MODE}
+"""The functions of private rows that are choices."""
+
+_Key = tuple[Cells, Expression | None]
+
+
+@dataclass(slots=True)
+class Selections:
+    """Collects the selections of one release; quantiles of the same rows are chosen together."""
+
+    domains: Environment
+    quantiles: dict[_Key, set[Fraction]] = field(default_factory=dict)
+    modes: list[_Key] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def formulas(self, outputs: tuple[AggregateOutput, ...]) -> tuple[FormulaOutput, ...]:
+        """The formula of each of `outputs`, all of them functions in CHOSEN."""
+        for output in outputs:
+            self._collect(output.call)
+        return tuple(FormulaOutput(o.column, self._formula(o.call)) for o in outputs)
+
+    def found(self) -> tuple[Selection, ...]:
+        """The selections, those of quantiles first."""
+        chosen = [
+            Selection(cells, only, Places(tuple(sorted(places))))
+            for (cells, only), places in self.quantiles.items()
+        ]
+        modes = [Selection(cells, only, MostFrequent()) for cells, only in self.modes]
+        return (*chosen, *modes)
+
+    def _collect(self, call: AggregateCall) -> None:
+        key = self._key(call)
+        if call.function in (AggregateFunction.MIN, AggregateFunction.MAX):
+            percent = float(100 * place_of(call))
+            self.notes.append(f"{call.function.value} is the {percent:g} % quantile")
+        if call.function is AggregateFunction.MODE:
+            if key not in self.modes:
+                self.modes.append(key)
+        else:
+            self.quantiles.setdefault(key, set()).add(place_of(call))
+
+    def _formula(self, call: AggregateCall) -> Position | Named:
+        key = self._key(call)
+        before = 0
+        for selection in self.found():
+            if (selection.cells, selection.filter) == key:
+                match selection.wanted, selection.cells:
+                    case Places(quantiles=quantiles), Spaced(value=value, width=width):
+                        place = before + quantiles.index(place_of(call))
+                        middle = value.low + Fraction(width - 1, 2)
+                        return Position(place, middle * value.step, width * value.step, call.type)
+                    case MostFrequent(), Listed(values=values):
+                        return Named(before, values)
+                    case _:
+                        pass
+            before += selection.choices
+        raise ValueError(f"{call.function.value} wasn't collected")
+
+    def _key(self, call: AggregateCall) -> _Key:
+        (argument,) = call.arguments
+        only = None if call.filter is None else _ordered(call.filter)
+        domains = self.domains if only is None else narrow(only, self.domains)
+        if call.function is AggregateFunction.MODE:
+            return _listed(call, argument, domains), only
+        found = range_of(argument, domains, call.at, squared=False, ordered=True)
+        value = found.around(argument, found.low)
+        return Spaced(value, -(-(value.high - value.low + 1) // CELLS)), only
+
+
+def place_of(call: AggregateCall) -> Fraction:
+    """Which quantile answers `call`: of extremes, one that has rows on both sides."""
+    match call.function:
+        case AggregateFunction.MIN:
+            return EXTREME
+        case AggregateFunction.MAX:
+            return 1 - EXTREME
+        case _:
+            if call.fraction is None:
+                raise ValueError(f"{call.function.value} has no place")
+            return min(max(call.fraction, EXTREME), 1 - EXTREME)
+
+
+def _listed(call: AggregateCall, argument: Expression, domains: Environment) -> Listed:
+    values = domain(argument, domains).values
+    if not values or len(values) > MOST_VALUES:
+        text = describe(argument)
+        raise Refused(
+            f"mode of {text} needs its values to be known",
+            at=call.at,
+            hint=f"declare `values` of it in the schema, or count(*) … GROUP BY {text} "
+            "ORDER BY count(*) DESC LIMIT 1",
+            note="aggregate_quantile",
+        )
+    return Listed(argument, values)
+
+
+def _ordered(only: Expression) -> Expression:
+    return conjunction(tuple(sorted(set(conjuncts(only)), key=describe)))
