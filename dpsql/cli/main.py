@@ -13,7 +13,7 @@ from dpsql.cli.failure import ExitCode, say
 
 if TYPE_CHECKING:
     from dpsql.cli.budget.report import Form as BudgetForm
-    from dpsql.cli.query import Form
+    from dpsql.cli.query import Form, Written
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
@@ -70,15 +70,27 @@ def query(schema: Path, sql: str, form: Form, epsilon: float | None, analyst: st
 @_sql
 @_epsilon
 @_analyst
-def explain(schema: Path, sql: str, epsilon: float | None, analyst: str) -> None:
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="How it is written; json and html have the SQL, too.",
+)
+@click.option("--sql", "with_sql", is_flag=True, help="Add the SQL that the engine would run.")
+def explain(
+    schema: Path, sql: str, epsilon: float | None, analyst: str, form: Written, *, with_sql: bool
+) -> None:
     """Show what a query would cost, and why. Free.
 
     Prints the chain of operators with their distances, the sensitivity of each
-    aggregate, the noise and the price. No private row is read.
+    aggregate, the noise, the price, and what would make the noise smaller. No
+    private row is read.
     """
     from dpsql.cli import query as run  # noqa: PLC0415 - opens engines
 
-    run.explain(schema, _text(sql), epsilon=epsilon, analyst=analyst)
+    run.explain(schema, _text(sql), form, with_sql=with_sql, epsilon=epsilon, analyst=analyst)
 
 
 @commands.command()

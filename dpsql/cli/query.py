@@ -15,6 +15,7 @@ from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.dbapi.budget import Budget
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
+from dpsql.dbapi.explanation import Form as Explained
 from dpsql.session.answer import Privacy
 from dpsql.session.session import Session
 from dpsql.terminal.export import csv, json, parquet
@@ -23,6 +24,7 @@ from dpsql.terminal.watch import Cancelled, Watch
 
 Found = TypeVar("Found")
 Form = Literal["table", "csv", "json", "markdown", "parquet"]
+Written = Literal["text", "json", "html"]
 
 
 def query(schema: Path, sql: str, form: Form, *, epsilon: float | None, analyst: str) -> None:
@@ -39,14 +41,16 @@ def query(schema: Path, sql: str, form: Form, *, epsilon: float | None, analyst:
                 say(cost(cursor.privacy, connection.budget))
 
 
-def explain(schema: Path, sql: str, *, epsilon: float | None, analyst: str) -> None:
+def explain(
+    schema: Path, sql: str, form: Written, *, with_sql: bool, epsilon: float | None, analyst: str
+) -> None:
     """Print the proof and the price of `sql`."""
     with explained(sql):
-        connection, text = _watched(
+        connection, found = _watched(
             schema, epsilon, analyst, lambda connection: connection.explain(sql)
         )
         with closing(connection):
-            click.echo(text)
+            click.echo(found.written(Explained(form), sql=with_sql))
 
 
 def write(cursor: Cursor, form: Form) -> None:

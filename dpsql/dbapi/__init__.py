@@ -6,6 +6,8 @@
 | cursor        | `Cursor`: statements in, rows out                                     |
 | statement     | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
 | result        | what a cursor reads from: names, types, a table, what it cost         |
+| explanation   | EXPLAIN PRIVACY as text and JSON                                       |
+| page          | EXPLAIN PRIVACY as HTML                                               |
 | value         | Arrow's values as Python's                                            |
 | interruptible | work that Ctrl-C stops, though an engine runs it                      |
 | budget        | what was spent and is left, as people read it                         |

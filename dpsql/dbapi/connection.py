@@ -19,6 +19,7 @@ from dpsql.bind.parameter import literals
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.dbapi.budget import Allowance, Budget, read_budget
 from dpsql.dbapi.cursor import Cursor, Parameters
+from dpsql.dbapi.explanation import Explanation, Form
 from dpsql.dbapi.interruptible import interruptible
 from dpsql.dbapi.result import Result, answered, texts
 from dpsql.dbapi.statement import (
@@ -90,8 +91,11 @@ class Connection:
             self._check_open()
             return self._do(read_statement(sql), parameters)
 
-    def explain(self, sql: str, parameters: Parameters | None = None) -> str:
-        """The proof and the price of a query: free, and without touching private rows."""
+    def explain(self, sql: str, parameters: Parameters | None = None) -> Explanation:
+        """The proof and the price of a query: free, and without touching private rows.
+
+        `print` shows it as text, a notebook as a page; it has json() and html(), too.
+        """
         with self._one_statement:
             self._check_open()
             statement = read_statement(sql)
@@ -167,8 +171,9 @@ class Connection:
                 session = self._session
                 work = partial(session.query, sql, parameters=parameters)
                 return answered(interruptible(work, session.interrupt))
-            case ExplainPrivacy(sql=sql):
-                lines = self._explain(sql, parameters).split("\n")
+            case ExplainPrivacy(sql=sql, form=form, with_sql=with_sql):
+                found = self._explain(sql, parameters).written(form, sql=with_sql)
+                lines = found.split("\n") if form is Form.TEXT else [found]
                 return texts(["explain_privacy"], ([line] for line in lines))
             case Show(setting=setting):
                 return self._show(setting)
@@ -178,11 +183,10 @@ class Connection:
             case missing:
                 assert_never(missing)
 
-    def _explain(self, sql: str, parameters: Literals) -> str:
+    def _explain(self, sql: str, parameters: Literals) -> Explanation:
         session = self._session
-        return interruptible(
-            partial(session.explain, sql, parameters=parameters), session.interrupt
-        )
+        work = partial(session.explain, sql, parameters=parameters)
+        return Explanation(interruptible(work, session.interrupt))
 
     def _show(self, setting: Setting) -> Result:
         match setting:

@@ -3,6 +3,8 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | statement                          | what it does                              |
 | ---------------------------------- | ----------------------------------------- |
 | EXPLAIN PRIVACY <query>            | the proof and the price of a query, free  |
+| EXPLAIN PRIVACY (SQL) <query>      | with the SQL that the engine would run    |
+| EXPLAIN PRIVACY (FORMAT JSON) <query> | as JSON, or HTML, in one value         |
 | SHOW dpsql.budget                  | what was spent and is left                |
 | SHOW dpsql.epsilon                 | what a query spends                       |
 | SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
@@ -16,6 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 
+from dpsql.dbapi.explanation import Form
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 
 
@@ -38,6 +41,8 @@ class ExplainPrivacy:
     """`sql` has blanks for the words before the query, so places in it stay what they are."""
 
     sql: str
+    form: Form = Form.TEXT
+    with_sql: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ def read_statement(sql: str) -> Statement:
     """What `sql` asks for, and whom."""
     words = list(islice(_words(sql), _MOST_WORDS))
     match [word.text.casefold() for word in words]:
+        case ["explain", "privacy", "(", "sql" | "format", *_]:
+            return _explain(sql)
         case ["explain", "privacy", *_]:
             return ExplainPrivacy(_blanked(sql, words[1].end))
         case ["explain", *_]:
@@ -113,6 +120,37 @@ def _words(sql: str) -> Iterator[_Word]:
     for found in _SKIPPED_OR_WORD.finditer(sql):
         if found["word"] is not None:
             yield _Word(found["word"], found.start())
+
+
+def _explain(sql: str) -> ExplainPrivacy:
+    """EXPLAIN PRIVACY with options in parentheses, as PostgreSQL writes them."""
+    form, with_sql = Form.TEXT, False
+    words = islice(_words(sql), 3, None)
+    while (word := next(words, None)) is not None:
+        match word.text.casefold():
+            case "sql":
+                with_sql = True
+            case "format":
+                word = next(words, word)
+                try:
+                    form = Form(word.text.casefold())
+                except ValueError:
+                    raise BadParameter(
+                        f"there is no format {word.text}",
+                        at=word.span,
+                        hint="the formats are text, json, html",
+                    ) from None
+            case ",":
+                pass
+            case ")":
+                return ExplainPrivacy(_blanked(sql, word.end), form, with_sql)
+            case _:
+                break
+    raise SyntaxFault(
+        "EXPLAIN PRIVACY isn't written so",
+        at=None if word is None else word.span,
+        hint="write EXPLAIN PRIVACY (SQL, FORMAT JSON) SELECT …",
+    )
 
 
 def _setting(word: _Word) -> Setting:

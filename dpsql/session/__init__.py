@@ -9,5 +9,7 @@
 | deep     | room for deep statements                                              |
 | fact     | public facts, from verified keys and public tables                     |
 | answer   | what an analyst gets: a table, and what it cost                        |
+| proof    | what EXPLAIN PRIVACY says, as data                                    |
 | explain  | EXPLAIN PRIVACY, without touching private data                         |
+| advice   | what would make a statement cheaper, or its noise smaller              |
 """

@@ -1,8 +1,11 @@
-"""EXPLAIN PRIVACY: the proof and the price of a statement, for people, without private data."""
+"""EXPLAIN PRIVACY: the proof and the price of a statement, without private data."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import starmap
 from typing import assert_never
 
 from dpsql.plan.bounded import BoundedRelease
@@ -24,12 +27,15 @@ from dpsql.plan.statistic import (
 )
 from dpsql.plan.tree import columns, operators
 from dpsql.privacy.domain import Domain
+from dpsql.privacy.loss import Accounting
 from dpsql.release.choice import Chooser
 from dpsql.schema.model import Schema
+from dpsql.session.advice import advice
 from dpsql.session.answer import ColumnPrivacy
 from dpsql.session.grant import conversion_delta, epsilon_of
 from dpsql.session.prepared import Prepared, PreparedRelease
-from dpsql.stability.chain import chain, tree
+from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof, SensitivityLine
+from dpsql.stability.chain import chain_lines, tree_lines
 from dpsql.stability.domain import environment
 from dpsql.stability.narrowing import Known
 from dpsql.stability.sensitivity import rows_per_group
@@ -37,13 +43,17 @@ from dpsql.stability.sensitivity import rows_per_group
 CONFIDENCE = Fraction(95, 100)
 
 
-def explain(prepared: Prepared, schema: Schema) -> str:
-    """The chain of operators with distances, sensitivities with their origin, noise and price."""
+def explain(prepared: Prepared, schema: Schema) -> Proof:
+    """The operators with their distances, sensitivities with their origin, noise and price."""
     units = schema.neighbors.units_apart
-    parts = [tree(prepared.plan, units)]
-    parts += [_release(release, units) for release in prepared.releases]
-    parts.append(_price(prepared, schema))
-    return "\n\n".join(parts)
+    found = [hint for release in prepared.releases for hint in advice(release, schema)]
+    return Proof(
+        tuple(starmap(OperatorLine, tree_lines(prepared.plan, units))),
+        tuple(_release(release, units) for release in prepared.releases),
+        prepared.finish,
+        _price(prepared, schema),
+        tuple(dict.fromkeys(found)),
+    )
 
 
 def column_privacy(prepared: Prepared) -> tuple[ColumnPrivacy, ...]:
@@ -100,32 +110,34 @@ def _shifted(value: Measured) -> str:
     return f"{describe(value.argument)}{shift}"
 
 
-def _release(release: PreparedRelease, units: int) -> str:
+def _release(release: PreparedRelease, units: int) -> ReleaseProof:
     bounded = release.step.bounded
-    lines = [f"{release.name}:", *_indented(chain(bounded, units))]
-    lines.append("  limits")
-    lines += [f"    {note}" for note in bounded.notes]
-    lines.append("  sensitivity: what one unit changes in a group, in as many groups as above")
-    lines += [f"    {line}" for line in _sensitivities(release)]
-    lines.append("  noise")
-    lines += [f"    {line}" for line in _noise(release)]
-    return "\n".join(lines)
+    return ReleaseProof(
+        release.name,
+        tuple(starmap(OperatorLine, chain_lines(bounded, units))),
+        bounded.notes,
+        tuple(_sensitivities(release)),
+        tuple(_column(release, place) for place in range(len(bounded.outputs))),
+        release.step.measurement.threshold,
+        release.step.query.sql,
+    )
 
 
-def _sensitivities(release: PreparedRelease) -> list[str]:
+def _sensitivities(release: PreparedRelease) -> Iterator[SensitivityLine]:
     bounded = release.step.bounded
-    lines: list[str] = []
     for statistic, most in zip(
         bounded.terms.statistics, release.sensitivity.per_group, strict=True
     ):
         worth = describe_number(most * statistic.step)
-        lines.append(f"{describe_statistic(statistic)}: {worth}{_derived(statistic, bounded)}")
+        claim = f"{describe_statistic(statistic)}: {worth}{_derived(statistic, bounded)}"
+        origins: list[str] = []
         if isinstance(statistic.term, Amount):
-            argument = statistic.term.value.argument
-            lines += [f"  {origin}" for origin in _origins(argument, bounded.terms.source)]
-    lines += describe_joint(release)
-    lines += [describe_selection(selection, bounded) for selection in bounded.terms.selections]
-    return lines
+            origins = _origins(statistic.term.value.argument, bounded.terms.source)
+        yield SensitivityLine(claim, tuple(origins))
+    yield from map(SensitivityLine, describe_joint(release))
+    yield from (
+        SensitivityLine(describe_selection(found, bounded)) for found in bounded.terms.selections
+    )
 
 
 def describe_selection(selection: Selection, bounded: BoundedRelease) -> str:
@@ -181,25 +193,6 @@ def _declared(source: Plan) -> dict[Known, Domain]:
     return found
 
 
-def _noise(release: PreparedRelease) -> list[str]:
-    measurement = release.step.measurement
-    lines: list[str] = []
-    for place, output in enumerate(release.step.bounded.outputs):
-        found = _column(release, place)
-        name = output.column.name
-        if found.rank_error is not None:
-            off = f"{found.rank_error:.6g} rows"
-            lines.append(f"{name}: {found.mechanism}; with 95 %, its rank is off by {off} at most")
-            continue
-        width = "depends on the count" if found.half_width is None else f"± {found.half_width:.6g}"
-        lines.append(f"{name}: {found.mechanism}, scale {found.scale:.6g}; 95 % error {width}")
-    if measurement.threshold is not None:
-        lines.append(
-            f"a key appears when its noisy number of units is {measurement.threshold} or more"
-        )
-    return lines
-
-
 def _column(release: PreparedRelease, place: int) -> ColumnPrivacy:
     output = release.step.bounded.outputs[place]
     mechanisms = release.step.measurement.mechanisms
@@ -242,20 +235,18 @@ def _chooser(release: PreparedRelease, place: int) -> tuple[int, Chooser]:
     raise ValueError("there are fewer choices")
 
 
-def _price(prepared: Prepared, schema: Schema) -> str:
+def _price(prepared: Prepared, schema: Schema) -> Price | None:
     loss = prepared.loss
     if loss is None:
-        return "cost: nothing, no private table is read"
-    amount = float(epsilon_of(schema, loss.amount))
-    name = schema.budget.accounting.value
-    text = f"cost: epsilon = {amount:.6g}"
-    if name == "zcdp":
-        converted = float(conversion_delta(schema.budget))
-        text += f" at delta = {converted:g} (rho = {float(loss.amount):.6g})"
-    if loss.delta:
-        text += f", and delta = {float(loss.delta):g}"
-    return f"{text}, in a {name} ledger; neighbours: {schema.neighbors.value}"
-
-
-def _indented(text: str) -> list[str]:
-    return [f"  {line}" for line in text.split("\n")]
+        return None
+    epsilon = float(epsilon_of(schema, loss.amount))
+    zcdp = schema.budget.accounting is Accounting.ZCDP
+    return Price(
+        epsilon,
+        float(conversion_delta(schema.budget) + loss.delta),
+        float(loss.amount) if zcdp else None,
+        float(loss.delta),
+        schema.budget.accounting.value,
+        schema.neighbors.value,
+        math.exp(epsilon),
+    )

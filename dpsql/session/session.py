@@ -35,6 +35,7 @@ from dpsql.session.explain import column_privacy, explain
 from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
+from dpsql.session.proof import Proof
 from dpsql.stability.chain import sources
 from dpsql.stability.lineage import Visibility, visibility
 
@@ -95,7 +96,7 @@ class Session:
 
     def explain(
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
-    ) -> str:
+    ) -> Proof:
         """EXPLAIN PRIVACY: the proof and the price of `sql`, free."""
         # No answer is looked up or stored, so the version of the data doesn't matter.
         prepared = self._prepared(sql, epsilon, parameters, lambda: "any")

@@ -51,12 +51,22 @@ WIDTH = 90
 
 def chain(bounded: BoundedRelease, units: int) -> str:
     """The operators of `bounded`, outermost first, with what `units` units change in each."""
-    return aligned([(depth, text, show(found)) for depth, text, found in _bounded(bounded, units)])
+    return aligned(chain_lines(bounded, units))
+
+
+def chain_lines(bounded: BoundedRelease, units: int) -> list[Line]:
+    """The same line by line: depth, operator, distance."""
+    return [(depth, text, show(found)) for depth, text, found in _bounded(bounded, units)]
 
 
 def tree(plan: Plan, units: int) -> str:
     """The operators of a plan, private ones with their distance, others with what they are."""
-    return aligned(_lines(plan, units, 0))
+    return aligned(tree_lines(plan, units))
+
+
+def tree_lines(plan: Plan, units: int) -> list[Line]:
+    """The same line by line: depth, operator, distance or visibility."""
+    return _lines(plan, units, 0)
 
 
 def aligned(lines: list[Line]) -> str:

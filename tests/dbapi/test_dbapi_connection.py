@@ -77,12 +77,12 @@ def test_when_the_budget_is_spent_only_kept_answers_are_given(connection: Connec
 
 
 def test_explain_is_free_and_the_same_by_sql(connection: Connection, schema: Schema) -> None:
-    text = connection.explain(COUNT)
+    text = str(connection.explain(COUNT))
     assert "cost: epsilon = " in text
     cursor = connection.execute(f"EXPLAIN PRIVACY {COUNT}")
     assert [column[0] for column in cursor.description or ()] == ["explain_privacy"]
     assert "\n".join(str(line) for (line,) in cursor) == text
-    assert connection.explain(f"EXPLAIN PRIVACY {COUNT}") == text
+    assert str(connection.explain(f"EXPLAIN PRIVACY {COUNT}")) == text
     assert cursor.privacy is None
     assert not schema.ledger.exists()
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from dpsql.dbapi.explanation import Form
 from dpsql.dbapi.statement import (
     ExplainPrivacy,
     Query,
@@ -32,6 +33,12 @@ from dpsql.errors import BadParameter, Error, NotSupportedError, Span, SyntaxFau
         ("SET dpsql.epsilon = DEFAULT", SetEpsilon(None, Span(20, 27))),
         ("EXPLAIN PRIVACY SELECT 1", ExplainPrivacy("                SELECT 1")),
         ("explain\nprivacy\nSELECT 1", ExplainPrivacy("       \n       \nSELECT 1")),
+        ("EXPLAIN PRIVACY (SELECT 1)", ExplainPrivacy("                (SELECT 1)")),
+        ("EXPLAIN PRIVACY (SQL) SELECT 1", ExplainPrivacy(f"{' ' * 21} SELECT 1", with_sql=True)),
+        (
+            "EXPLAIN PRIVACY (format json, sql) SELECT 1",
+            ExplainPrivacy(f"{' ' * 34} SELECT 1", Form.JSON, with_sql=True),
+        ),
     ],
 )
 def test_own_statements_are_told_by_their_first_words(sql: str, found: Statement) -> None:
@@ -48,6 +55,8 @@ def test_own_statements_are_told_by_their_first_words(sql: str, found: Statement
         ("SET dpsql.epsilon = 0.1; SELECT 1", SyntaxFault, "SELECT"),
         ("SET dpsql.epsilon", SyntaxFault, "SET dpsql.epsilon"),
         ("SHOW dpsql", SyntaxFault, "SHOW dpsql"),
+        ("EXPLAIN PRIVACY (FORMAT xml) SELECT 1", BadParameter, "xml"),
+        ("EXPLAIN PRIVACY (SQL, costs) SELECT 1", SyntaxFault, "costs"),
         ("EXPLAIN ANALYZE SELECT 1", NotSupportedError, "EXPLAIN"),
     ],
 )

@@ -14,6 +14,7 @@ import duckdb
 import pytest
 from privacy.seeded import SeededRandomness
 
+from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import Error, ExecutionFailed
 from dpsql.release.job import Job, run
 from dpsql.schema.catalogue import engine_source
@@ -87,7 +88,7 @@ def test_no_private_text_is_seen(
     with redirect_stdout(seen), redirect_stderr(seen):
         try:
             prepared = session.prepare(sql)
-            seen.write(f"{prepared!r} {session.explain(sql)}")
+            seen.write(f"{prepared!r} {Explanation(session.explain(sql)).json()}")
             answer = session.query(sql)
             seen.write(f"{answer} {answer.table.to_pylist()} {session.balance()}")
         except Error as error:

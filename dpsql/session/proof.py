@@ -1,0 +1,75 @@
+"""What EXPLAIN PRIVACY says, as data: the proof and the price of a statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.session.answer import ColumnPrivacy
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorLine:
+    """One operator of a plan, `depth` below its root, with what one unit changes in its rows.
+
+    `distance` is "released" or "public" where nothing of a unit is left to be protected.
+    """
+
+    depth: int
+    operator: str
+    distance: str
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityLine:
+    """What one unit changes of a statistic, and the bounds of columns that it follows from."""
+
+    claim: str
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseProof:
+    """One release: its operators, limits, sensitivities, noise, and the SQL that the engine runs.
+
+    `threshold` is the least noisy number of units with which an unlisted key appears.
+    """
+
+    name: str
+    operators: tuple[OperatorLine, ...]
+    limits: tuple[str, ...]
+    sensitivities: tuple[SensitivityLine, ...]
+    noise: tuple[ColumnPrivacy, ...]
+    threshold: int | None
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a statement costs in its ledger: asked alone, it is (epsilon, delta)-private.
+
+    `rho` is what a zcdp ledger adds up, None in others; `selection_delta` is spent on keys. `odds`
+    is e^epsilon: no conclusion about one unit becomes more than `odds` times likelier, or less.
+    """
+
+    epsilon: float
+    delta: float
+    rho: float | None
+    selection_delta: float
+    accounting: str
+    neighbors: str
+    odds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A statement, its releases and its price; `price` is None where nothing private is read.
+
+    `advice` says what would make it cheaper, or its noise smaller. `finish` is the SQL that makes
+    the answer of what was released.
+    """
+
+    operators: tuple[OperatorLine, ...]
+    releases: tuple[ReleaseProof, ...]
+    finish: str
+    price: Price | None
+    advice: tuple[str, ...]
