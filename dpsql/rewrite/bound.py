@@ -11,7 +11,7 @@ from dpsql.rewrite.limit import limited
 from dpsql.rewrite.prune import prune_release
 from dpsql.rewrite.selection import CHOSEN, Selections
 from dpsql.rewrite.statistic import Statistics
-from dpsql.stability.domain import environment
+from dpsql.stability.environment import environment
 from dpsql.stability.lineage import identities
 
 

@@ -36,7 +36,7 @@ from dpsql.session.grant import conversion_delta, epsilon_of
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof, SensitivityLine
 from dpsql.stability.chain import chain_lines, tree_lines
-from dpsql.stability.domain import environment
+from dpsql.stability.environment import environment
 from dpsql.stability.narrowing import Known
 from dpsql.stability.sensitivity import rows_per_group
 

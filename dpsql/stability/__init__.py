@@ -5,11 +5,13 @@
 | lineage     | public, private or released; the unit column; columns that identify a unit |
 | dependency  | what the unit determines; is there one row per unit                  |
 | domain      | values of every expression: interval, finite set, NULL               |
+| environment | the same for the columns that operators hand on                      |
 | narrowing   | domains after a predicate                                            |
 | finite      | expressions over columns of few values, computed                     |
 | computed    | values of expressions, row by row                                     |
 | public_part | the public rows that private ones can meet: keys to be listed         |
 | distance    | stability of each operator: distance out, given distance in          |
+| joint       | statistics that can't all be extreme at once                          |
 | sensitivity | of a bounded release: groups and integers per group that can change  |
 | chain       | a release's operators as text, each with its distance                 |
 """

@@ -1,14 +1,11 @@
-"""Domains of expressions and of operators' columns, by interval arithmetic and finite sets."""
+"""Domains of expressions, by interval arithmetic and finite sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import reduce
 from typing import assert_never
 
-from dpsql.plan.aggregate import AggregateCall, AggregateFunction
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -26,170 +23,17 @@ from dpsql.plan.expression import (
     Not,
     Or,
 )
-from dpsql.plan.operator import (
-    Aggregate,
-    Filter,
-    Join,
-    Limit,
-    Mark,
-    Nothing,
-    OuterJoin,
-    OuterKind,
-    Plan,
-    Project,
-    Release,
-    Scan,
-    SetOperation,
-    Sort,
-    Union,
-    Window,
-    WindowCall,
-)
-from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
-from dpsql.schema.model import Column as Declared
+from dpsql.privacy.domain import UNKNOWN, Domain, Interval, of_values
 from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
 from dpsql.stability.finite import applied, combined, converted, enumerated
-from dpsql.stability.lineage import private_scans
 from dpsql.stability.narrowing import Known, narrow
 
 Environment = Mapping[Known, Domain]
 """Domains of the columns in scope by id, and of expressions that a predicate told something of."""
 
-_TRUTH = (False, True)
-_DAY = Fraction(86_400_000_000)
+TRUTH = (False, True)
+DAY = Fraction(86_400_000_000)
 _HALF = Fraction(1, 2)
-
-
-def environment(plan: Plan) -> Environment:
-    """The domain of each column that `plan` hands on."""
-    match plan:
-        case Scan(table=table, columns=columns):
-            return _known((c, declared_domain(table.columns[c.name])) for c in columns)
-        case Filter(source=source, predicate=predicate):
-            return narrow(predicate, environment(source))
-        case Project(source=source, outputs=outputs):
-            below = environment(source)
-            return _known((o.column, domain(o.expression, below)) for o in outputs)
-        case Join(sources=sources, on=on):
-            merged = {i: d for source in sources for i, d in environment(source).items()}
-            for predicate in on:
-                merged = dict(narrow(predicate, merged))
-            return merged
-        case OuterJoin(kind=kind, left=left, right=right):
-            ours, theirs = environment(left), environment(right)
-            if kind is OuterKind.FULL:
-                ours = {i: d.as_nullable() for i, d in ours.items()}
-            return {**ours, **{i: d.as_nullable() for i, d in theirs.items()}}
-        case Mark(source=source, column=column):
-            return {**environment(source), column.id: Domain(values=_TRUTH, nullable=False)}
-        case Union(sources=sources, outputs=columns):
-            return dict(zip((c.id for c in columns), _arms(sources), strict=True))
-        case SetOperation(left=left, outputs=columns):
-            return dict(zip((c.id for c in columns), _arms((left,)), strict=True))
-        case Window(source=source, outputs=windows):
-            below, most = environment(source), _rows_per_unit(source)
-            return {**below, **{w.column.id: _window(w.call, below, most) for w in windows}}
-        case Nothing(outputs=columns):
-            return {c.id: UNKNOWN for c in columns}
-        case Aggregate(source=source, keys=keys, aggregates=aggregates):
-            below = environment(source)
-            most = _rows_per_unit(source)
-            grouped = [(k.column, domain(k.expression, below)) for k in keys]
-            return _known(
-                [*grouped, *((a.column, per_unit(a.call, below, most)) for a in aggregates)]
-            )
-        case Release():
-            return _known((c, UNKNOWN) for c in output_columns(plan))
-        case Sort(source=source) | Limit(source=source):
-            return environment(source)
-        case missing:
-            assert_never(missing)
-
-
-def _known(domains: Iterable[tuple[Column, Domain]]) -> Environment:
-    known: dict[Known, Domain] = {}
-    known.update((column.id, found) for column, found in domains)
-    return known
-
-
-def _arms(sources: tuple[Plan, ...]) -> list[Domain]:
-    """The domain of each place of a set operation: what any arm may have there."""
-    found: list[list[Domain]] = []
-    for source in sources:
-        below = environment(source)
-        found.append([below.get(c.id, UNKNOWN) for c in output_columns(source)])
-    return [reduce(Domain.union, domains) for domains in zip(*found, strict=True)]
-
-
-def _rows_per_unit(source: Plan) -> int:
-    """How many rows of a unit the schema's limits expect; what passes it is clamped above."""
-    found = [scan.table.limits.rows for scan in private_scans(source)]
-    return max(found, default=0)
-
-
-def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
-    """An aggregate over one unit's rows, if there are at most `rows`; no more is known without."""
-    argument = domain(call.arguments[0], below) if call.arguments else UNKNOWN
-    match call.function:
-        case AggregateFunction.COUNT:
-            bounds = Interval(Fraction(0), Fraction(rows)) if rows else None
-            return Domain(bounds, nullable=False)
-        case AggregateFunction.SUM:
-            if not rows or argument.bounds is None:
-                return UNKNOWN
-            zero = Interval(Fraction(0), Fraction(0))
-            return Domain((argument.bounds * Interval(Fraction(rows), Fraction(rows))).union(zero))
-        case AggregateFunction.AVG | AggregateFunction.QUANTILE_CONT:
-            return Domain(argument.bounds)  # the mean of 1 and 3 is neither
-        case (
-            AggregateFunction.MIN
-            | AggregateFunction.MAX
-            | AggregateFunction.QUANTILE_DISC
-            | AggregateFunction.MODE
-            | AggregateFunction.ARG_MAX
-            | AggregateFunction.ARG_MIN
-        ):
-            return argument.as_nullable()
-        case (
-            AggregateFunction.VAR_POP
-            | AggregateFunction.VAR_SAMP
-            | AggregateFunction.STDDEV_POP
-            | AggregateFunction.STDDEV_SAMP
-            | AggregateFunction.COVAR_POP
-            | AggregateFunction.COVAR_SAMP
-            | AggregateFunction.CORR
-            | AggregateFunction.REGR_SLOPE
-            | AggregateFunction.REGR_INTERCEPT
-            | AggregateFunction.REGR_R2
-        ):
-            return UNKNOWN
-        case missing:
-            assert_never(missing)
-
-
-def _window(call: WindowCall, below: Environment, rows: int) -> Domain:
-    """A window function over one unit's rows, if there are at most `rows`, or over any, if none."""
-    match call.function:
-        case "count" | "row_number" | "rank" | "dense_rank" if rows:
-            first = 0 if call.function == "count" else 1
-            return Domain(Interval(Fraction(first), Fraction(rows)), nullable=False)
-        case "min" | "max" | "lag" | "lead" | "first_value" | "last_value" | "nth_value":
-            return domain(call.arguments[0], below).as_nullable()
-        case _:
-            return UNKNOWN
-
-
-def declared_domain(column: Declared) -> Domain:
-    """What the schema says of a column."""
-    if column.values is not None:
-        return of_values(column.values, nullable=column.nullable)
-    if isinstance(column.type, Boolean):
-        return Domain(values=_TRUTH, nullable=column.nullable)
-    if column.bounds is not None:
-        low, high = map(coordinate, column.bounds)
-        if low is not None and high is not None:
-            return Domain(Interval(low, high), nullable=column.nullable)
-    return Domain(nullable=column.nullable)
 
 
 def domain(expression: Expression, columns: Environment) -> Domain:
@@ -206,7 +50,7 @@ def domain(expression: Expression, columns: Environment) -> Domain:
         case Arithmetic():
             return enumerated(expression, columns) or _arithmetic(expression, columns)
         case Compare(op=Comparison.DISTINCT | Comparison.NOT_DISTINCT) | IsNull():
-            return Domain(values=_TRUTH, nullable=False)
+            return Domain(values=TRUTH, nullable=False)
         case Compare(left=left, right=right):
             return _truth(columns, left, right)
         case And(operands=operands) | Or(operands=operands):
@@ -228,7 +72,7 @@ def domain(expression: Expression, columns: Environment) -> Domain:
 
 
 def _truth(columns: Environment, *operands: Expression) -> Domain:
-    return Domain(values=_TRUTH, nullable=any(domain(o, columns).nullable for o in operands))
+    return Domain(values=TRUTH, nullable=any(domain(o, columns).nullable for o in operands))
 
 
 def _union(domains: list[Domain]) -> Domain:
@@ -288,9 +132,9 @@ def _converted(bounds: Interval, source: SqlType, target: SqlType) -> Interval |
         case _, Double() if isinstance(source, number):
             return bounds
         case Date(), Timestamp():
-            return bounds * Interval(_DAY, _DAY)
+            return bounds * Interval(DAY, DAY)
         case Timestamp(), Date():
-            return bounds * Interval(1 / _DAY, 1 / _DAY) + Interval(Fraction(-1), Fraction(0))
+            return bounds * Interval(1 / DAY, 1 / DAY) + Interval(Fraction(-1), Fraction(0))
         case _:
             return None
 
