@@ -8,8 +8,6 @@
 | prepared | a statement bound, bounded, emitted and calibrated: all but run        |
 | deep     | room for deep statements                                              |
 | fact     | public facts, from verified keys and public tables                     |
-| storage  | a release as the ledger keeps it                                       |
-| public_read | public tables that an answer is finished with                       |
 | answer   | what an analyst gets: a table, and what it cost                        |
 | proof    | what EXPLAIN PRIVACY says, as data                                    |
 | explain  | EXPLAIN PRIVACY, without touching private data                         |

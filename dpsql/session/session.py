@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from dpsql.errors import ExecutionFailed, InterfaceError
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.request import Charge, Kept, Receipt
 from dpsql.ledger.rule import Balance
-from dpsql.plan.operator import Scan
+from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.release.job import Job, run
@@ -35,8 +36,7 @@ from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
-from dpsql.session.public_read import per_table, public_scans
-from dpsql.session.storage import detail, from_bytes, to_bytes
+from dpsql.stability.chain import sources
 from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
@@ -137,7 +137,7 @@ class Session:
         due = [r for r in rest if r.step.measurement.loss.amount]
         cap = self._analyst_cap()
         answers = ledger.view([r.key for r in kept], self.analyst, cap, self.schema.policy_hash)
-        tables = {r.name: from_bytes(a) for r, a in zip(kept, answers, strict=True)}
+        tables = {r.name: _from_bytes(a) for r, a in zip(kept, answers, strict=True)}
         free = Job(engine_source(self.schema), tuple(r.step for r in rest if r not in due))
         tables |= run(free, self._source_engine(), self._randomness)
         if not due:
@@ -167,14 +167,14 @@ class Session:
                 data_version=self._version(),
                 policy_hash=self.schema.policy_hash,
                 query=sql,
-                detail=tuple(detail(r) for r in due),
+                detail=tuple(_detail(r) for r in due),
             )
         )
         try:
             self._progress(RUNNING)
             job = Job(engine_source(self.schema), tuple(r.step for r in due))
             tables = run(job, self._source_engine(), self._randomness, released)
-            encoded = [to_bytes(tables[r.name]) for r in due]
+            encoded = [_to_bytes(tables[r.name]) for r in due]
             kept = [
                 Kept(r.key, answer, r.step.measurement.loss)
                 for r, answer in zip(due, encoded, strict=True)
@@ -190,7 +190,7 @@ class Session:
         """Everything above the releases, in an engine that knows nothing else."""
         if self._finisher is None:
             self._finisher = postprocessing_engine()
-        copied = per_table(public_scans(prepared.plan))
+        copied = _per_table(_public_scans(prepared.plan))
         tables = released | {name: self._copy(scan) for name, scan in copied.items()}
         raw = self._finisher.execute(prepared.finish, (), tables)
         return open_rows(prepared.plan, raw)
@@ -258,3 +258,47 @@ class Session:
     def _check_open(self) -> None:
         if not self._open:
             raise InterfaceError("the connection is closed", hint="connect again")
+
+
+def _public_scans(plan: Plan) -> list[Scan]:
+    """Public tables read above the releases, not below them."""
+    if isinstance(plan, Release):
+        return []
+    if isinstance(plan, Scan):
+        return [plan]
+    return [scan for source in sources(plan) for scan in _public_scans(source)]
+
+
+def _per_table(scans: list[Scan]) -> dict[str, Scan]:
+    """One scan of each table: two of the same one may read different columns."""
+    read: dict[str, Scan] = {}
+    for scan in scans:
+        earlier = read.get(scan.table.name)
+        known = () if earlier is None else earlier.columns
+        names = {column.name for column in known}
+        more = tuple(column for column in scan.columns if column.name not in names)
+        read[scan.table.name] = replace(scan, columns=(*known, *more))
+    return read
+
+
+def _detail(release: PreparedRelease) -> dict[str, str]:
+    step = release.step
+    return {
+        "release": release.key,
+        "mechanisms": "; ".join(map(str, step.measurement.mechanisms)),
+        "sensitivities": ", ".join(map(str, release.sensitivity.per_group)),
+        "groups": str(release.sensitivity.groups),
+        "threshold": str(step.measurement.threshold),
+    }
+
+
+def _to_bytes(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _from_bytes(data: bytes) -> pa.Table:
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_all()
