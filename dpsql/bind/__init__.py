@@ -36,6 +36,6 @@
 | fold        | conditions that the text itself decides                               |
 | scope       | names → columns                                                       |
 | name        | column ids                                                            |
-| size        | how large an expression is once it is written out                     |
+| size        | how large expressions and plans are once they are written out          |
 | allow       | which parts of a syntax node may be present                           |
 """

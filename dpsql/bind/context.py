@@ -10,6 +10,7 @@ from sqlglot import exp
 from dpsql.bind.name import Names
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.scope import Scope
+from dpsql.bind.size import Repeated
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Output, Plan, Project
@@ -58,6 +59,7 @@ class Context:
     ctes: Mapping[str, Cte] = field(default_factory=dict)
     outer: Scope | None = None
     outermost: bool = True
+    repeated: Repeated = field(default_factory=Repeated)
 
     def with_cte(self, name: str, cte: Cte) -> Context:
         """The same with one more named query."""

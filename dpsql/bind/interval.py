@@ -128,7 +128,9 @@ def _times(duration: Duration, count: exp.Expr) -> Length:
 
 
 def _sum(node: exp.Expr) -> Length | None:
-    left, right = length(node.this), length(node.expression)
+    right = length(node.expression)
+    # A chain of sums is long on its left: asked only if it can matter.
+    left = None if right is None else length(node.this)
     if left is None or right is None:
         return None
     if left.count is not None or right.count is not None:

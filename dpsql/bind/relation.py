@@ -113,7 +113,7 @@ class From:
         only(node, "this", "alias", "joins", "db")
         cte = self.context.ctes.get(node.name.casefold())
         if cte is not None and not node.db:
-            self._add(node, node.name, self._named_query(cte))
+            self._add(node, node.name, self._named_query(cte, node))
         else:
             table = find_table(self.context.schema, node.name, span(node))
             scan = self._scan(table)
@@ -129,10 +129,11 @@ class From:
         for join in node.args.get("joins") or []:
             self._join(join)
 
-    def _named_query(self, cte: Cte) -> Selected:
+    def _named_query(self, cte: Cte, node: exp.Expr) -> Selected:
         """The query that a CTE names; a release is made once, however often it is named."""
         if cte.bound is None or visibility(cte.bound.plan) is Visibility.PRIVATE:
             cte.bound = bind_query(cte.query, cte.context.inside(None))
+        self.context.repeated.add(cte.bound.plan, node)
         return renamed(cte.bound, self.context.names, cte.aliases)
 
     def _add(self, node: exp.Expr, name: str, selected: Selected) -> None:

@@ -13,6 +13,7 @@ from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import parse_query, span, tokens
 from dpsql.bind.placeholder import as_written
 from dpsql.bind.query import bind_query
+from dpsql.bind.size import check_nesting
 from dpsql.errors import BadParameter, Error, Span, WouldShowIndividuals
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
@@ -41,6 +42,7 @@ def bind(sql: str, schema: Schema, parameters: Parameters = NO_PARAMETERS) -> St
         tree = parse_query(sql)
         _check_used(tree, parameters)
         selected = bind_query(tree, Context(schema, Names(), parameters))
+        check_nesting(selected.plan)
         if visibility(selected.plan) is Visibility.PRIVATE:
             raise _individuals(selected.plan, span(tree))
     except Error as error:

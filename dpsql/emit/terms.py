@@ -102,7 +102,8 @@ def grouped(
 ) -> exp.Select:
     """`items` for each of `groups`."""
     select = select_from(source, [*groups, *items])
-    return select.group_by(*groups, copy=True) if groups else select
+    # Without `copy` the groups would be the same nodes as the items; with it all below is copied.
+    return select.group_by(*(g.copy() for g in groups), copy=False) if groups else select
 
 
 def _names(letters: str, number: int) -> list[str]:

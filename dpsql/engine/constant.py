@@ -58,7 +58,7 @@ def evaluate(call: Template, arguments: Sequence[Argument], rows: int) -> list[s
     cursor = _Databases.current().cursor()
     try:
         cursor.register(_TABLE, pa.table(table))
-        found = cursor.execute(asked.sql(dialect="duckdb")).fetchall()
+        found = cursor.execute(asked.sql(dialect="duckdb", copy=False)).fetchall()
     except (duckdb.BinderException, duckdb.CatalogException) as error:
         raise Unanswered(call[0]) from error
     except duckdb.Error as error:

@@ -29,21 +29,33 @@ def rewrite_expression(
 
 def operators(plan: Plan) -> Iterator[Plan]:
     """Every operator of `plan`, sources first."""
-    for child in _children(plan, _PLAN):
-        yield from operators(child)
-    yield plan
+    return _sources_first(plan, _PLAN)
+
+
+def sources(plan: Plan) -> Iterator[Plan]:
+    """The operators right below `plan`."""
+    yield from _children(plan, _PLAN)
 
 
 def subexpressions(expression: Expression) -> Iterator[Expression]:
     """Every part of `expression`, the whole last."""
-    for child in _children(expression, _EXPRESSION):
-        yield from subexpressions(child)
-    yield expression
+    return _sources_first(expression, _EXPRESSION)
+
+
+def _sources_first(node: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
+    # Generators within generators would hand each part up through all levels above it.
+    waiting: list[Any] = [node]
+    found: list[Any] = []
+    while waiting:
+        last = waiting.pop()
+        found.append(last)
+        waiting += _children(last, kinds)
+    return iter(found[::-1])
 
 
 def operands(expression: Expression) -> Iterator[Expression]:
     """The largest parts of `expression` that are expressions."""
-    return _children(expression, _EXPRESSION)
+    yield from _children(expression, _EXPRESSION)
 
 
 def columns(*expressions: Expression | None) -> frozenset[Column]:
@@ -60,11 +72,11 @@ def columns(*expressions: Expression | None) -> frozenset[Column]:
 def _rebuild(node: Node, rule: Callable[[Any], Any], kinds: tuple[type, ...]) -> Node:
     """`node` with `rule` applied to the nearest descendants that are of `kinds`."""
     changed: dict[str, Any] = {}
-    for field in fields(node):  # type: ignore[arg-type]
-        before = getattr(node, field.name)
+    for name in _names(type(node)):
+        before = getattr(node, name)
         after = _apply(before, rule, kinds)
         if after is not before:
-            changed[field.name] = after
+            changed[name] = after
     return replace(node, **changed) if changed else node  # type: ignore[type-var]
 
 
@@ -74,29 +86,50 @@ def _apply(value: Any, rule: Callable[[Any], Any], kinds: tuple[type, ...]) -> A
     if isinstance(value, tuple):
         items = tuple(_apply(item, rule, kinds) for item in value)
         return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-    if is_dataclass(value) and not isinstance(value, type) and _is_part(value):
+    if _is_part(type(value)):
         return _rebuild(value, rule, kinds)
     return value
 
 
-def _children(node: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
-    for field in fields(node):
-        yield from _nearest(getattr(node, field.name), kinds)
+def _children(node: Any, kinds: tuple[type, ...]) -> list[Any]:
+    found: list[Any] = []
+    for name in _names(type(node)):
+        _collect(getattr(node, name), kinds, found)
+    return found
 
 
-def _nearest(value: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
+def _collect(value: Any, kinds: tuple[type, ...], found: list[Any]) -> None:
+    """Add the nearest parts of `value` that are of `kinds` to `found`."""
     if isinstance(value, kinds):
-        yield value
+        found.append(value)
     elif isinstance(value, tuple):
         for item in value:
-            yield from _nearest(item, kinds)
-    elif is_dataclass(value) and not isinstance(value, type) and _is_part(value):
-        yield from _children(value, kinds)
+            _collect(item, kinds, found)
+    elif isinstance(value, _EXPRESSION):
+        return  # no operator is part of an expression
+    elif _is_part(type(value)):
+        found += _children(value, kinds)
 
 
-def _is_part(value: Any) -> bool:
+def _names(kind: type) -> tuple[str, ...]:
+    found = _NAMES.get(kind)
+    if found is None:
+        found = _NAMES[kind] = tuple(field.name for field in fields(kind))
+    return found
+
+
+def _is_part(kind: type) -> bool:
     """Parts of a plan live in dpsql.plan; a schema's table is not walked into."""
-    return type(value).__module__.startswith("dpsql.plan.")
+    found = _PARTS.get(kind)
+    if found is None:
+        own = kind.__module__.startswith("dpsql.plan.")
+        found = _PARTS[kind] = own and is_dataclass(kind)
+    return found
+
+
+_NAMES: dict[type, tuple[str, ...]] = {}
+_PARTS: dict[type, bool] = {}
+"""What reflection says of each class, asked once: plans are walked all the time."""
 
 
 def rewrite_top_down(
@@ -111,6 +144,9 @@ def rewrite_top_down(
 
 def expressions(part: Any) -> Iterator[Expression]:
     """The outermost expressions in a part of a plan."""
-    yield from (
-        _nearest(part, _EXPRESSION) if isinstance(part, tuple) else _children(part, _EXPRESSION)
-    )
+    found: list[Expression] = []
+    if isinstance(part, tuple):
+        _collect(part, _EXPRESSION, found)
+    else:
+        found = _children(part, _EXPRESSION)
+    yield from found

@@ -48,7 +48,7 @@ class SourceFacts:
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `at_most`."""
-        sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb")
+        sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb", copy=False)
         if sql not in self._rows:
             self._rows[sql] = rows(open_rows(plan, self._engine().execute(sql)))
         found = self._rows[sql]

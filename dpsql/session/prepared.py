@@ -75,7 +75,7 @@ def prepare(
     prepared: dict[str, PreparedRelease] = {}
     for release in found:
         prepared[names[release]] = _prepare(release, names, prepared, schema, facts, share, version)
-    finish = emit_plan(plan, names).sql(dialect="duckdb")
+    finish = emit_plan(plan, names).sql(dialect="duckdb", copy=False)
     return Prepared(statement, plan, tuple(prepared.values()), finish, grant)
 
 

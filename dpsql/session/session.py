@@ -226,7 +226,7 @@ class Session:
 
     def _copy(self, scan: Scan) -> pa.Table:
         """A public table's needed columns, for joins with released tables."""
-        raw = self._source_engine().execute(emit_plan(scan, {}).sql(dialect="duckdb"))
+        raw = self._source_engine().execute(emit_plan(scan, {}).sql(dialect="duckdb", copy=False))
         found = open_rows(scan, raw)
         return found.rename_columns([c.name for c in scan.columns] or found.column_names)
 

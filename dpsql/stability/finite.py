@@ -15,7 +15,7 @@ from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Call, Column, 
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.bound import MOST_VALUES, listed
 from dpsql.plan.functions.evaluation import Operand, cast, evaluated
-from dpsql.plan.tree import columns, subexpressions
+from dpsql.plan.tree import columns, operands
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.type import SqlType
 from dpsql.stability.computed import Values, arithmetic, computed
@@ -47,8 +47,11 @@ def enumerated(expression: Expression, domains: Mapping[Known, Domain]) -> Domai
 
 
 def _is_small(expression: Expression) -> bool:
-    parts = itertools.islice(subexpressions(expression), MOST_PARTS + 1)
-    return sum(1 for _ in parts) <= MOST_PARTS
+    waiting, parts = [expression], 0
+    while waiting and parts <= MOST_PARTS:
+        waiting += operands(waiting.pop())
+        parts += 1
+    return parts <= MOST_PARTS
 
 
 @lru_cache(maxsize=64)
