@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -22,10 +22,11 @@ from dpsql.plan.aggregate import (
     AggregateCall,
     AggregateFunction,
     AggregateOutput,
+    Part,
 )
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, Literal, conjunction
-from dpsql.schema.type import Boolean
+from dpsql.schema.type import Boolean, Double
 
 
 @dataclass(slots=True)
@@ -39,6 +40,18 @@ class Aggregates:
 
     def bind(self, node: exp.Expr) -> Column | None:
         """The column of the aggregate that `node` is; None if it isn't one."""
+        part = _part(node)
+        if part is not None:
+            (inner,) = node.expressions
+            found = self._call_of(inner)
+            if found is None:
+                raise _no_aggregate_in(part, node)
+            return self._column(replace(found, part=part, type=Double()))
+        asked = self._call_of(node)
+        return None if asked is None else self._column(asked)
+
+    def _call_of(self, node: exp.Expr) -> AggregateCall | None:
+        """The aggregate that `node` is; None if it isn't one."""
         only_where: exp.Expr | None = None
         call = node
         if isinstance(node, exp.Filter):
@@ -52,7 +65,7 @@ class Aggregates:
             if is_aggregate(call) or call is not node:
                 raise self._no_rule(call)
             return None
-        return self._column(self._call(call, found, only_where))
+        return self._call(call, found, only_where)
 
     def _call(self, node: exp.Expr, found: Form, only_where: exp.Expr | None) -> AggregateCall:
         inner = ExpressionBinder(self.scope, _no_aggregate, self.parameters)
@@ -81,7 +94,7 @@ class Aggregates:
         if is_summed(function):
             arguments = tuple(_number_of(a, node) for a in arguments)
         return AggregateCall(
-            function, arguments, found.distinct, only_rows, kind, found.fraction, at
+            function, arguments, found.distinct, only_rows, kind, found.fraction, at=at
         )
 
     def _column(self, call: AggregateCall) -> Column:
@@ -89,7 +102,10 @@ class Aggregates:
             if output.call == call:
                 return output.column
         shown = ", ".join(map(describe, call.arguments)) or "*"
-        column = self.names.column(f"{call.function.value}({shown})", call.type)
+        name = f"{call.function.value}({shown})"
+        if call.part is not Part.VALUE:
+            name = f"{call.part.value}({name})"
+        column = self.names.column(name, call.type)
         self.found.append(AggregateOutput(column, call))
         return column
 
@@ -138,6 +154,24 @@ def _no_aggregate(node: exp.Expr) -> Expression | None:
 def _never_null(argument: Expression) -> bool:
     """count(1) counts rows."""
     return isinstance(argument, Literal) and argument.value is not None
+
+
+_PARTS = {part.value: part for part in Part if part is not Part.VALUE}
+
+
+def _part(node: exp.Expr) -> Part | None:
+    """What of an aggregate's noise `node` asks for."""
+    if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
+        return _PARTS.get(node.name.lower())
+    return None
+
+
+def _no_aggregate_in(part: Part, node: exp.Expr) -> GroupingFault:
+    return GroupingFault(
+        f"{part.value}() takes an aggregate, whose noise it tells of",
+        at=span(node),
+        hint=f"{part.value}(count(*)), beside the count(*) itself",
+    )
 
 
 def _number(function: AggregateFunction) -> int:

@@ -11,7 +11,7 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
-from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.aggregate import AggregateFunction, Part
 
 _PLAIN: dict[type[exp.Expr], AggregateFunction] = {
     exp.Count: AggregateFunction.COUNT,
@@ -37,6 +37,8 @@ _PLAIN: dict[type[exp.Expr], AggregateFunction] = {
 
 _NAMED = {"mean": AggregateFunction.AVG}
 """Functions that the parser has no node for."""
+
+_PARTS = frozenset(part.value for part in Part if part is not Part.VALUE)
 
 _HALF = Fraction(1, 2)
 
@@ -66,7 +68,7 @@ def is_aggregate(node: exp.Expr) -> bool:
     """An aggregate function's call, whether it has a rule or not."""
     if isinstance(node, exp.AggFunc | exp.WithinGroup):
         return True
-    return isinstance(node, exp.Anonymous) and node.name.lower() in _NAMED
+    return isinstance(node, exp.Anonymous) and node.name.lower() in _NAMED.keys() | _PARTS
 
 
 def _plain(node: exp.Expr) -> Form:

@@ -14,7 +14,7 @@ from dpsql.bind.group_key import SETS, KeyReader, Keys
 from dpsql.bind.item import Item
 from dpsql.bind.window import Windows
 from dpsql.errors import Refused, Span
-from dpsql.plan.aggregate import AggregateFunction, AggregateOutput
+from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
 from dpsql.plan.columns import output_columns
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
@@ -164,6 +164,7 @@ def _frontier(
 ) -> Plan:
     """The lowest aggregate whose keys don't determine the unit is a release."""
     if visibility(source) is not Visibility.PRIVATE:
+        _check_noisy(aggregates)
         return Aggregate(source, keys, aggregates)
     tags = identities(source)
     if any(isinstance(k.expression, Column) and k.expression in tags for k in keys):
@@ -177,6 +178,7 @@ def _per_unit(
     source: Plan, keys: tuple[Output, ...], aggregates: tuple[AggregateOutput, ...]
 ) -> Aggregate:
     """Aggregates of one unit's rows: functions of the bag of them, whatever order they lie in."""
+    _check_noisy(aggregates)
     for output in aggregates:
         if output.call.function not in _OF_A_BAG:
             raise Refused(
@@ -230,6 +232,18 @@ def _sets(
         arms.append(Project(rows, tuple(outputs)))
     united = tuple(context.names.column(c.name, c.type) for c in output_columns(arms[0]))
     return Union(tuple(arms), united, None)
+
+
+def _check_noisy(aggregates: tuple[AggregateOutput, ...]) -> None:
+    """Only what is released here has noise to tell of."""
+    for output in aggregates:
+        if output.call.part is not Part.VALUE:
+            raise Refused(
+                f"{output.call.part.value}() of an aggregate without noise of its own",
+                at=output.call.at,
+                hint="write it beside the aggregate of the private rows, in the same SELECT",
+                note="error_functions",
+            )
 
 
 def _check_distinct(output: AggregateOutput) -> None:

@@ -66,6 +66,18 @@ QUANTILES = frozenset({AggregateFunction.QUANTILE_CONT, AggregateFunction.QUANTI
 ARGUMENTS_OF_EXTREMES = frozenset({AggregateFunction.ARG_MAX, AggregateFunction.ARG_MIN})
 
 
+class Part(Enum):
+    """What is asked of a noisy aggregate: its value, or how far the noise may have moved it.
+
+    An interval holds what the aggregate is without noise in 95 of 100 cases.
+    """
+
+    VALUE = "value"
+    LOW = "dp_interval_low"
+    HIGH = "dp_interval_high"
+    STDDEV = "dp_stddev"
+
+
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
     """`function([DISTINCT] arguments) [FILTER (WHERE filter)]`; no argument is count(*).
@@ -79,6 +91,7 @@ class AggregateCall:
     filter: Expression | None
     type: SqlType
     fraction: Fraction | None = None
+    part: Part = Part.VALUE
     at: Span | None = field(default=None, compare=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.aggregate import AggregateFunction, Part
 from dpsql.plan.expression import Column
 from dpsql.privacy.domain import Value
 from dpsql.schema.type import SqlType
@@ -87,7 +87,8 @@ Formula = Linear | Mean | Moments | Position | Named
 
 @dataclass(frozen=True, slots=True)
 class FormulaOutput:
-    """A released column and its formula."""
+    """A released column, its formula, and which part of what it gives is shown."""
 
     column: Column
     formula: Formula
+    part: Part = Part.VALUE

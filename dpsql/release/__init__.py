@@ -6,6 +6,8 @@
 | job       | execute and release: one picklable value in, released tables out       |
 | choice    | the mechanism of each selection for a granted loss                     |
 | noise     | raw totals → noisy integers, over all cells, sorted by key             |
+| value     | a column's value in one group                                         |
+| interval  | how far noise may have moved it                                       |
 | column    | noisy integers → typed columns                                         |
 | moment    | variances, correlations and slopes from noisy moments                  |
 | arrow     | SQL types and values as Arrow's                                        |

@@ -48,8 +48,9 @@ def calibrate(bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyL
             note="partition_selection",
         )
     chosen = sum(selection.choices for selection in bounded.terms.selections)
-    made = [o for o in bounded.outputs if not isinstance(o.formula, Position | Named)]
-    summed = max(len(made), 1) if bounded.terms.statistics else 0
+    formulas = {output.formula for output in bounded.outputs}
+    made = sum(not isinstance(formula, Position | Named) for formula in formulas)
+    summed = max(made, 1) if bounded.terms.statistics else 0
     # Nothing but keys, all of them listed by public facts: nothing is measured.
     found = Measurement((), None, PrivacyLoss(grant.accounting, Fraction(0)))
     if summed:
@@ -102,8 +103,9 @@ def weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, .
     """
     own = sensitivity.per_group
     costs = [0.0] * len(own)
-    for output in bounded.outputs:
-        match output.formula:
+    # A value and its error are one formula, and cost no more than the value.
+    for formula in dict.fromkeys(output.formula for output in bounded.outputs):
+        match formula:
             case Linear(terms=terms):
                 scale = sum(abs(factor) * own[place] for place, factor in terms) or 1
                 for place, factor in terms:
@@ -114,7 +116,7 @@ def weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, .
             case Position() | Named():
                 pass  # chosen, not summed
             case Moments():
-                for place in output.formula.places:
+                for place in formula.places:
                     costs[place] += 1 / own[place] ** 2
             case missing:
                 assert_never(missing)

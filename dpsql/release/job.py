@@ -74,7 +74,7 @@ def _release(
     if not terms.statistics and not terms.selections:
         # Only listed keys are asked for: no private row is read for them.
         nothing = privatize(NOTHING, step.bounded, step.query, step.measurement, randomness)
-        return columns(step.bounded, nothing)
+        return columns(step.bounded, nothing, step.measurement)
     # One salt for all: each unit's groups are the same in the sums and in the cells' counts.
     salt = randomness.bytes(16).hex()
     tables = {
@@ -99,4 +99,4 @@ def _release(
     )
     raw = RawGroups(totals, histograms)
     groups = privatize(raw, step.bounded, step.query, step.measurement, randomness)
-    return columns(step.bounded, groups)
+    return columns(step.bounded, groups, step.measurement)

@@ -14,6 +14,7 @@ from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.formula import Axis, Moments
 
 _ZERO = Fraction(0)
+_ONE = Fraction(1)
 
 
 def moment(formula: Moments, row: tuple[int, ...]) -> Fraction | None:
@@ -31,6 +32,30 @@ def moment(formula: Moments, row: tuple[int, ...]) -> Fraction | None:
             return _root(x.variance * _of_sample(count))
         case _:
             return _paired(formula, count, x, row)
+
+
+def range_of_moment(
+    formula: Moments, row: tuple[int, ...]
+) -> tuple[Fraction | None, Fraction | None]:
+    """Between which ends the value lies whatever the rows are; None where there is no end."""
+    x = formula.x
+    most = x.radius**2 * x.step**2
+    sample = _of_sample(row[formula.count])
+    match formula.function:
+        case AggregateFunction.VAR_POP:
+            return _ZERO, most
+        case AggregateFunction.VAR_SAMP:
+            return _ZERO, most * sample
+        case AggregateFunction.STDDEV_POP:
+            return _ZERO, _root(most)
+        case AggregateFunction.STDDEV_SAMP:
+            return _ZERO, _root(most * sample)
+        case AggregateFunction.CORR:
+            return -_ONE, _ONE
+        case AggregateFunction.REGR_R2:
+            return _ZERO, _ONE
+        case _:
+            return None, None
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class Statistics:
             if call.function in _COUNTED_FIRST:
                 self._formula(call)
         return tuple(
-            FormulaOutput(output.column, self._formula(call))
+            FormulaOutput(output.column, self._formula(call), call.part)
             for output, call in zip(outputs, calls, strict=True)
         )
 

@@ -102,7 +102,9 @@ def _parts(
     if squared:
         for values in _connected([statistics[p] for p in places]):
             own = [p for p in places if _values(statistics[p]) & values]
-            bent = [value for value in values if _is_squared(value, own, statistics)]
+            # In the order of their places: nothing may depend on how a set lies in memory.
+            terms = [statistics[p].term for p in own]
+            bent = [t.value for t in terms if isinstance(t, Square)]
             if bent and 2 ** len(bent) <= MOST_CORNERS:
                 parts.append([_corner(far, bent, own, statistics) for far in _subsets(bent)])
                 rest -= set(own)
@@ -127,10 +129,6 @@ def _corner(
         gone |= isinstance(term, Amount | Product) and bool(_values(statistics[place]) & central)
         found[place] = 0 if gone else statistics[place].magnitude
     return found
-
-
-def _is_squared(value: Measured, places: Iterable[int], statistics: Sequence[Statistic]) -> bool:
-    return any(statistics[place].term == Square(value) for place in places)
 
 
 def _connected(statistics: Sequence[Statistic]) -> list[frozenset[Measured]]:

@@ -97,4 +97,4 @@ def exact_table(
         connection.register(name, table)
     raw = raw_groups(connection, release, salt)
     groups = privatize(raw, step.bounded, step.query, measurement, SeededRandomness("exact"))
-    return columns(step.bounded, groups)
+    return columns(step.bounded, groups, step.measurement)

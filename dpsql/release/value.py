@@ -1,0 +1,47 @@
+"""A released column's value in one group: post-processing, exact until the last rounding."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position
+from dpsql.privacy.domain import Value, day
+from dpsql.privacy.domain import moment as moment_of
+from dpsql.release.moment import moment
+from dpsql.schema.type import Date, Decimal, Double, Integer, SqlType, Timestamp
+
+
+def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) -> Value | None:
+    """One column's value from a group's noisy statistics and choices; None if it has no meaning."""
+    match formula:
+        case Linear(terms=terms, step=step, type=kind):
+            total = step * sum(factor * row[place] for place, factor in terms)
+            return total if isinstance(kind, Double) or total.denominator > 1 else int(total)
+        case Mean(total=total_place, count=count, centre=centre, step=step, low=low, high=high):
+            mean = step * (centre + Fraction(row[total_place], max(row[count], 1)))
+            return min(max(mean, low), high)
+        case Moments():
+            return moment(formula, row)
+        case Position(place=place, low=low, width=width, type=kind):
+            return _middle(low + width * chosen[place], kind)
+        case Named(place=place, values=values):
+            return values[chosen[place]]
+        case missing:
+            assert_never(missing)
+
+
+def _middle(value: Fraction, kind: SqlType) -> Value:
+    """The middle of a cell, as one of the values that `kind` has."""
+    match kind:
+        case Integer():
+            return math.floor(value)
+        case Date():
+            return day(math.floor(value))
+        case Timestamp():
+            return moment_of(math.floor(value))
+        case Decimal(scale=scale):
+            return Fraction(math.floor(value * 10**scale), 10**scale)
+        case _:
+            return value
