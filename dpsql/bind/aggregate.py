@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -15,7 +16,7 @@ from dpsql.bind.name import Names
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
-from dpsql.errors import GroupingFault, Refused, TypeFault
+from dpsql.errors import GroupingFault, Refused, Span, TypeFault
 from dpsql.plan.aggregate import (
     ARGUMENTS_OF_EXTREMES,
     PAIRED,
@@ -29,6 +30,20 @@ from dpsql.plan.expression import Column, Expression, Literal, conjunction
 from dpsql.schema.type import Boolean, Double
 
 
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """GROUPING(keys): a bit for each key, the last one lowest: 1 where a set leaves it out."""
+
+    column: Column
+    keys: tuple[Expression, ...]
+    at: Span | None
+
+    def value(self, kept: Collection[Expression]) -> Literal:
+        """The number that is the same for all groups of a set, whose keys are `kept`."""
+        bits = "".join("01"[key not in kept] for key in self.keys)
+        return Literal(int(bits or "0", 2), COUNT_TYPE)
+
+
 @dataclass(slots=True)
 class Aggregates:
     """The aggregates of one SELECT, each with the column that will hold it."""
@@ -37,9 +52,17 @@ class Aggregates:
     names: Names
     parameters: Parameters = field(default_factory=dict)
     found: list[AggregateOutput] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+
+    @property
+    def columns(self) -> frozenset[Column]:
+        """All that is known of groups only."""
+        return frozenset((*(o.column for o in self.found), *(a.column for a in self.absent)))
 
     def bind(self, node: exp.Expr) -> Column | None:
         """The column of the aggregate that `node` is; None if it isn't one."""
+        if isinstance(node, exp.Grouping | exp.GroupingId):
+            return self._absent(node)
         part = _part(node)
         if part is not None:
             (inner,) = node.expressions
@@ -49,6 +72,14 @@ class Aggregates:
             return self._column(replace(found, part=part, type=Double()))
         asked = self._call_of(node)
         return None if asked is None else self._column(asked)
+
+    def _absent(self, node: exp.Expr) -> Column:
+        only(node, "expressions")
+        inner = ExpressionBinder(self.scope, _no_aggregate, self.parameters)
+        keys = tuple(inner.bind(key) for key in node.expressions)
+        column = self.names.column("grouping", COUNT_TYPE)
+        self.absent.append(Absent(column, keys, span(node)))
+        return column
 
     def _call_of(self, node: exp.Expr) -> AggregateCall | None:
         """The aggregate that `node` is; None if it isn't one."""

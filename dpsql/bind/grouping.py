@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dpsql.bind.aggregate import Aggregates
+from dpsql.bind.aggregate import Absent, Aggregates
 from dpsql.bind.allow import only
 from dpsql.bind.context import Context
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.group_key import SETS, KeyReader, Keys
 from dpsql.bind.item import Item
 from dpsql.bind.window import Windows
-from dpsql.errors import Refused, Span
+from dpsql.errors import GroupingFault, Refused, Span
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
 from dpsql.plan.columns import output_columns
 from dpsql.plan.describe import describe
@@ -71,7 +71,7 @@ class Grouping:
     ) -> Grouping:
         """The GROUP BY clause of a SELECT; no keys at all without one."""
         group = node.args.get("group")
-        held = {a.column for a in aggregates.found} | {w.column for w in windows.found}
+        held = {w.column for w in windows.found} | aggregates.columns
         found: Keys = {}
         sets: list[tuple[int, ...]] | None = None
         if group is not None:
@@ -135,6 +135,8 @@ class Grouped:
 def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Context) -> Grouped:
     """`source` grouped: a release if it is private and the keys don't determine the unit."""
     aggregates = tuple(found.found)
+    for absent in found.absent:
+        _check_keys(absent, grouping)
     keys = [
         Output(context.names.column(name, key.type), key, at)
         for key, name, at in zip(grouping.keys, grouping.names, grouping.places, strict=True)
@@ -143,11 +145,12 @@ def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Contex
     lifted: dict[Expression, Expression] = {k.expression: k.column for k in used}
     if grouping.sets is None:
         plan: Plan = _frontier(source, used, aggregates)
+        lifted |= {absent.column: absent.value(grouping.keys) for absent in found.absent}
     else:
-        plan = _sets(source, tuple(keys), grouping.sets, aggregates, context)
-        united = output_columns(plan)
-        lifted = {k.expression: c for k, c in zip(keys, united, strict=False)}
-        lifted |= {a.column: c for a, c in zip(aggregates, united[len(keys) :], strict=True)}
+        plan = _sets(source, tuple(keys), grouping.sets, found, context)
+        results = (*(a.column for a in aggregates), *(a.column for a in found.absent))
+        known = (*(k.expression for k in keys), *results)
+        lifted = dict(zip(known, output_columns(plan), strict=True))
     counts = frozenset(
         a.column
         for a in aggregates
@@ -194,7 +197,7 @@ def _sets(
     source: Plan,
     keys: tuple[Output, ...],
     sets: tuple[tuple[int, ...], ...],
-    aggregates: tuple[AggregateOutput, ...],
+    found: Aggregates,
     context: Context,
 ) -> Plan:
     """One grouping for each set, its missing keys NULL, all of them paid from one budget."""
@@ -208,7 +211,7 @@ def _sets(
         )
         results = tuple(
             replace(a, column=context.names.column(a.column.name, a.column.type))
-            for a in aggregates
+            for a in found.found
         )
         rows = _frontier(source, own, results)
         if visibility(rows) is Visibility.PRIVATE:
@@ -229,9 +232,24 @@ def _sets(
         outputs += [
             Output(context.names.column(a.column.name, a.column.type), a.column) for a in results
         ]
+        kept = [keys[p].expression for p in places]
+        outputs += [
+            Output(context.names.column(a.column.name, a.column.type), a.value(kept))
+            for a in found.absent
+        ]
         arms.append(Project(rows, tuple(outputs)))
     united = tuple(context.names.column(c.name, c.type) for c in output_columns(arms[0]))
     return Union(tuple(arms), united, None)
+
+
+def _check_keys(absent: Absent, grouping: Grouping) -> None:
+    for key in absent.keys:
+        if key not in grouping.keys:
+            raise GroupingFault(
+                f"GROUPING({describe(key)}): it isn't grouped by",
+                at=absent.at,
+                hint="name keys of GROUP BY",
+            )
 
 
 def _check_noisy(aggregates: tuple[AggregateOutput, ...]) -> None:

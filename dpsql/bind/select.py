@@ -122,8 +122,7 @@ class _Select:
         node = self._node.args.get("where")
         if node is None:
             return None
-        above = {a.column for a in self._aggregates.found}
-        above |= {w.column for w in self._windows.found}
+        above = self._aggregates.columns | {w.column for w in self._windows.found}
         above |= self._upper.columns if self._is_grouped() else set()
         special = self._aliases.of_rows(frozenset(above))
         return self._binder(self._below, special).condition(node.this)

@@ -85,7 +85,7 @@ def blocks(statistics: Sequence[Statistic], *, squared: bool) -> tuple[Block, ..
 
 def _block(corners: Sequence[Corner]) -> Block:
     places = tuple(sorted({place for corner in corners for place in corner}))
-    # In an order of their own: a set's differs from process to process, and a release's key with it.
+    # A set has another order in each process, and a release another key with it.
     changes = sorted(tuple(c.get(place, 0) for place in places) for c in corners)
     return Block(places, tuple(changes))
 

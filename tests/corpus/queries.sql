@@ -313,6 +313,9 @@ SELECT sex, insured, count(*) AS n FROM patients GROUP BY GROUPING SETS ((sex, i
 SELECT ward, sum(cost) AS s FROM visits GROUP BY ROLLUP (ward) HAVING count(*) > 5;
 SELECT specialty, ward, count(*) AS n FROM visits JOIN doctors USING (doctor_id) GROUP BY ROLLUP (specialty, ward);
 SELECT sex, insured, count(*) AS n FROM patients GROUP BY sex, ROLLUP (insured);
+SELECT sex, insured, GROUPING(sex, insured) AS g, GROUPING_ID(insured) AS h, count(*) AS n FROM patients GROUP BY CUBE (sex, insured) ORDER BY g, sex, insured;
+SELECT ward, count(*) AS n, CASE WHEN GROUPING(ward) = 1 THEN 'all' ELSE 'ward' END AS level FROM visits GROUP BY ROLLUP (ward);
+SELECT sex, grouping(sex) AS g, count(*) AS n FROM patients GROUP BY sex;
 
 -- == clinic: public tables
 

@@ -22,7 +22,7 @@ from corpus.exact_answer import exact_answer, prepared, released_tables
 from corpus.statement import Statement, analytic, noted, tpch, written
 from corpus.world import World
 
-from dpsql.plan.bounded import Linear
+from dpsql.plan.formula import Linear
 from dpsql.session.prepared import Prepared
 
 
