@@ -15,7 +15,7 @@ from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table
-from dpsql.session.account import existing_ledger
+from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
 from dpsql.terminal.watch import Cancelled, Watch
@@ -40,7 +40,7 @@ def check(path: Path) -> None:
         with existing_ledger(schema) as ledger:
             state = "not made yet" if ledger is None else "as the schema says"
     click.echo(report(schema, holds))
-    click.echo(f"\nledger: {visible(str(schema.ledger))} ({state})")
+    click.echo(f"\nledger: {visible(str(ledger_location(schema)))} ({state})")
     _judge(schema, holds)
 
 

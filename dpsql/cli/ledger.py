@@ -13,7 +13,7 @@ from dpsql.ledger.terms import Terms
 from dpsql.schema.decode import load_schema
 from dpsql.schema.looser import loosened
 from dpsql.schema.model import Schema
-from dpsql.session.account import recorded_ledger
+from dpsql.session.account import ledger_location, recorded_ledger
 from dpsql.session.grant import epsilon_of, ledger_terms
 from dpsql.terminal.visible import visible
 
@@ -26,7 +26,7 @@ def verify(path: Path, receipts: Sequence[str]) -> None:
         with recorded_ledger(schema) as ledger:
             report = ledger.verify(*proofs)
             spent = epsilon_of(schema, ledger.balance().spent.amount)
-    click.echo(f"{visible(str(schema.ledger))}: in order")
+    click.echo(f"{visible(str(ledger_location(schema)))}: in order")
     click.echo(f"{report.entries} entries, the last with hash {report.hash}")
     click.echo(f"spent: epsilon = {float(spent):.6g}; {_counted(report.answers)} kept")
     click.echo("agreed: chain, anchor, balances, requests, readers and answers")
@@ -59,7 +59,7 @@ def backup(path: Path, target: Path) -> None:
         schema = load_schema(path)
         with recorded_ledger(schema) as ledger:
             ledger.backup(target)
-    click.echo(f"{visible(str(target))}: a whole copy of {visible(str(schema.ledger))}")
+    click.echo(f"{visible(str(target))}: a whole copy of {visible(str(ledger_location(schema)))}")
     click.echo(f"its anchor stays {visible(str(schema.anchor))}")
 
 

@@ -13,7 +13,9 @@ nothing is ever given back. Entries are charged, then released (with the noisy a
 | entry       | the entries as closed data, their encoding, the hash that links them     |
 | fault       | what a broken ledger says: which file, what is wrong, what to do         |
 | place       | where the files may lie, and who may read them                           |
+| backend     | what a ledger needs of the database that holds it; a server's name       |
 | database    | the SQLite file: its tables and transactions, and whether it is a ledger |
+| postgres    | the same tables in PostgreSQL, for several servers                       |
 | store       | what the tables are asked and told, in SQL                               |
 | anchor      | the second file, which tells a rolled-back ledger from a whole one       |
 | chain       | appends entries and publishes them to the anchor                         |

@@ -20,6 +20,8 @@ from dpsql.ledger.total import check_total
 
 def back_up(chain: Chain, target: Path) -> None:
     """The file `target`, which must not exist yet, is a copy of the chain's ledger, on disk."""
+    if chain.database.is_shared:
+        raise fault(chain.path, "is on a server", "copy it with pg_dump, and restore the newest")
     check_places(target, chain.anchor.path)
     if target.exists():
         raise fault(target, "exists already", "name a new file: backups are never overwritten")

@@ -14,12 +14,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from dpsql.ledger.anchor import Anchor, Tail, line
-from dpsql.ledger.database import Database
+from dpsql.ledger.backend import Backend
 from dpsql.ledger.entry import START, Entry, Event, decode, encode, link
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.store import Row, Store
 
 BATCH = 500
+ALL = 2**62
 
 Clock = Callable[[], datetime]
 
@@ -32,7 +33,7 @@ def utc_now() -> datetime:
 class Chain:
     """The entries in `database` and the lines in `anchor`, one history."""
 
-    def __init__(self, database: Database, anchor: Anchor, clock: Clock) -> None:
+    def __init__(self, database: Backend, anchor: Anchor, clock: Clock) -> None:
         self.path = database.path
         self.database = database
         self.store = Store(database)
@@ -73,7 +74,7 @@ class Chain:
         """Every committed entry is in the anchor, on disk."""
         with self.database.writing():
             tail = self.confirm()
-            rows = self.store.rows(tail.seq, -1)
+            rows = self.store.rows(tail.seq, ALL)
             if rows:
                 self.anchor.append(tail, b"".join(line(row.seq, row.hash) for row in rows))
                 self._anchored = rows[-1].seq

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dpsql.ledger.amount import DIGITS
 from dpsql.ledger.fault import RESTORE, explained, fault
+from dpsql.ledger.owner import Owner, alive, tidy
 
 PATIENCE_SECONDS = 30.0
 
@@ -78,6 +79,8 @@ _TABLES = {
 
 class Database:
     """One connection to the ledger's file; `run` belongs inside `writing` or `reading`."""
+
+    is_shared = False
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -146,6 +149,21 @@ class Database:
         self._db.execute(f"PRAGMA user_version = {_FORMAT}")
         for statement in _TABLES.values():
             self._db.execute(statement)
+
+    def sign(self) -> Owner:
+        """A lock on a small file beside the ledger."""
+        return Owner(self._signs())
+
+    def alive(self, name: str) -> bool:
+        """Somebody holds that lock."""
+        return alive(self._signs(), name)
+
+    def tidy(self) -> None:
+        """Files that nobody holds are removed."""
+        tidy(self._signs())
+
+    def _signs(self) -> Path:
+        return self.path.with_name(self.path.name + "-live")
 
     def copy(self, target: Path) -> None:
         """The empty file `target` becomes a copy."""

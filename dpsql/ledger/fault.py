@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from dpsql.errors import LedgerFault
 
@@ -30,9 +31,16 @@ _CAUSES = {
 }
 
 
-def fault(path: Path, what: str, do: str) -> LedgerFault:
-    """A LedgerFault about the file `path`."""
-    return LedgerFault(f"ledger file {path} {what}", hint=do)
+class Where(Protocol):
+    """A file or a server, as messages name it."""
+
+    def __str__(self) -> str: ...
+
+
+def fault(path: Where, what: str, do: str) -> LedgerFault:
+    """A LedgerFault about the file or the server `path`."""
+    kind = "ledger file" if isinstance(path, Path) else "ledger"
+    return LedgerFault(f"{kind} {path} {what}", hint=do)
 
 
 @contextmanager

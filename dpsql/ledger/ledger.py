@@ -20,23 +20,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from dpsql.errors import ExecutionFailed, InterfaceError, OperationalError
 from dpsql.ledger import request_log, reuse
 from dpsql.ledger.audit import Report, audit, checked_answer
+from dpsql.ledger.backend import Location, Sign
 from dpsql.ledger.backup import back_up
 from dpsql.ledger.chain import BATCH, Chain, Clock, utc_now
 from dpsql.ledger.entry import Amended, Entry, KeptRelease, Released
 from dpsql.ledger.opening import (
     check_fixed,
-    live_folder,
     open_chain,
     put_in_force,
     recorded_terms,
 )
-from dpsql.ledger.owner import Owner, alive
 from dpsql.ledger.refusal import Refusal, note, refusals
 from dpsql.ledger.request import (
     Charge,
@@ -59,7 +57,7 @@ from dpsql.ledger.total import sum_up
 class Ledger:
     """One dataset's budget. Open it with `open`, or as its owner with `as_recorded`."""
 
-    def __init__(self, chain: Chain, owner: Owner) -> None:
+    def __init__(self, chain: Chain, owner: Sign) -> None:
         self._chain = chain
         self._store = chain.store
         self._owner = owner
@@ -69,7 +67,13 @@ class Ledger:
 
     @classmethod
     def open(
-        cls, path: Path, anchor: Path, terms: Terms, *, create: bool = True, clock: Clock = utc_now
+        cls,
+        path: Location,
+        anchor: Path,
+        terms: Terms,
+        *,
+        create: bool = True,
+        clock: Clock = utc_now,
     ) -> Self:
         """The checked ledger under `terms`; made if neither file exists and `create` allows it.
 
@@ -79,7 +83,7 @@ class Ledger:
         return cls(*open_chain(path, anchor, terms, create=create, clock=clock))
 
     @classmethod
-    def as_recorded(cls, path: Path, anchor: Path, *, clock: Clock = utc_now) -> Self:
+    def as_recorded(cls, path: Location, anchor: Path, *, clock: Clock = utc_now) -> Self:
         """The checked ledger under its own terms: for its owner, who amends or audits it."""
         return cls(*open_chain(path, anchor, None, create=False, clock=clock))
 
@@ -109,14 +113,15 @@ class Ledger:
             check_charge(charge, terms.accounting)
             earlier = self._store.request(charge.request_id)
             if earlier is not None:
-                if earlier.settled is None and not alive(live_folder(self._chain), earlier.owner):
+                if earlier.settled is None and not self._chain.database.alive(earlier.owner):
                     earlier = request_log.bury(self._chain, earlier)
                 return request_log.earlier(self._chain, earlier, charge)
-            dataset, analyst = (self._store.account(name) for name in (DATASET, charge.analyst))
+            names = (DATASET, charge.analyst)
+            dataset, analyst = map(self._store.account, names)
             admit_charge(charge.loss, dataset, terms.cap, analyst, charge.analyst_cap)
             entry = self._chain.append(request_log.charged(charge))
-            cap, own = Cap(terms.cap.amount, terms.cap.delta), Cap(charge.analyst_cap, None)
-            for name, before, most in ((DATASET, dataset, cap), (charge.analyst, analyst, own)):
+            caps = Cap(terms.cap.amount, terms.cap.delta), Cap(charge.analyst_cap, None)
+            for name, before, most in zip(names, (dataset, analyst), caps, strict=True):
                 self._store.set_account(name, before.plus(charge.loss), most.backstop(before))
             self._store.add_request(charge.request_id, entry.seq, self._owner.name)
             sum_up(self._chain)
@@ -160,7 +165,7 @@ class Ledger:
             return checked_answer(self._chain, released.answer)
 
     def stored(self, key: str) -> Stored | None:
-        """What is known of the release kept under `key`, but its answer; None if none is kept."""
+        """What is known of the release kept under `key`, but its answer; None if there is none."""
         check_key(key)
         with self._reading():
             return reuse.find(self._chain, key)
@@ -202,9 +207,8 @@ class Ledger:
         with self._reading():
             terms = recorded_terms(self._chain)
             account = self._store.account(DATASET if analyst is None else analyst)
-        if analyst is None:
-            return balance(account, terms.accounting, terms.cap.amount, terms.cap.delta)
-        return balance(account, terms.accounting, analyst_cap, None)
+        caps = (terms.cap.amount, terms.cap.delta) if analyst is None else (analyst_cap, None)
+        return balance(account, terms.accounting, *caps)
 
     def refuse(self, analyst: str, sqlstate: str, query: str, message: str) -> None:
         """Keeps a refusal that was decided before private rows were read; it costs nothing."""
@@ -260,12 +264,7 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextmanager

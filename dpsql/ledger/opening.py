@@ -7,17 +7,19 @@ new one would be a new budget.
 from __future__ import annotations
 
 import secrets
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from typing import assert_never
 
 from dpsql.ledger.anchor import Anchor
+from dpsql.ledger.backend import Backend, Location, Server, Sign
 from dpsql.ledger.chain import Chain, Clock
 from dpsql.ledger.database import Database
 from dpsql.ledger.entry import Amended, Opened, Tightened
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.owner import Owner, alive, tidy
-from dpsql.ledger.place import check_places, create_private
+from dpsql.ledger.place import check_anchor, check_places, create_private
+from dpsql.ledger.postgres import connect_server
 from dpsql.ledger.request_log import bury
 from dpsql.ledger.rule import Account, Cap
 from dpsql.ledger.store import DATASET
@@ -28,25 +30,12 @@ _CREATE = "check the path; an owner's command creates a ledger, a server never d
 
 
 def open_chain(
-    path: Path, anchor_path: Path, terms: Terms | None, *, create: bool, clock: Clock
-) -> tuple[Chain, Owner]:
+    location: Location, anchor_path: Path, terms: Terms | None, *, create: bool, clock: Clock
+) -> tuple[Chain, Sign]:
     """The checked chain under `terms` (None: as recorded), and this opening's sign of life."""
-    path, anchor_path = path.absolute(), anchor_path.absolute()
-    check_places(path, anchor_path)
-    anchor = Anchor(anchor_path)
-    # The anchor first: another process that creates both makes the ledger before the anchor.
-    anchored = anchor.exists()
-    if not path.exists():
-        if anchored:
-            raise fault(path, f"is missing, though its anchor {anchor_path} exists", RESTORE)
-        if path.with_name(path.name + "-wal").exists():
-            # SQLite would throw the log away with all that was spent last.
-            raise fault(path, "is missing, though its log (-wal) exists", RESTORE)
-        if terms is None or not create:
-            raise fault(path, "doesn't exist", _CREATE)
-        create_private(path)
+    anchor = Anchor(anchor_path.absolute())
     with ExitStack() as stack:
-        database = Database(path)
+        database = _connect(location, anchor, create=create and terms is not None)
         stack.callback(database.close)
         chain = Chain(database, anchor, clock)
         _begin(chain, terms if create else None)
@@ -56,12 +45,51 @@ def open_chain(
         check_total(chain)
         _settle(chain, terms)
         with database.writing():
-            tidy(live_folder(chain))
-            owner = Owner(live_folder(chain))
+            database.tidy()
+            owner = database.sign()
             stack.callback(owner.close)
         chain.publish()
         stack.pop_all()
     return chain, owner
+
+
+def exists(location: Location, anchor: Path) -> bool:
+    """There is such a ledger, or its anchor says that there was one."""
+    match location:
+        case Path():
+            return location.exists() or anchor.exists()
+        case Server():
+            with closing(connect_server(location)) as database, database.reading():
+                return not database.blank() or anchor.exists()
+        case missing:
+            assert_never(missing)
+
+
+def _connect(location: Location, anchor: Anchor, *, create: bool) -> Backend:
+    match location:
+        case Path():
+            return _open_file(location.absolute(), anchor, create=create)
+        case Server():
+            check_anchor(anchor.path)
+            return connect_server(location)
+        case missing:
+            assert_never(missing)
+
+
+def _open_file(path: Path, anchor: Anchor, *, create: bool) -> Database:
+    check_places(path, anchor.path)
+    # The anchor first: another process that creates both makes the ledger before the anchor.
+    anchored = anchor.exists()
+    if not path.exists():
+        if anchored:
+            raise fault(path, f"is missing, though its anchor {anchor.path} exists", RESTORE)
+        if path.with_name(path.name + "-wal").exists():
+            # SQLite would throw the log away with all that was spent last.
+            raise fault(path, "is missing, though its log (-wal) exists", RESTORE)
+        if not create:
+            raise fault(path, "doesn't exist", _CREATE)
+        create_private(path)
+    return Database(path)
 
 
 def put_in_force(chain: Chain, terms: Terms, seq: int) -> None:
@@ -89,17 +117,16 @@ def check_fixed(chain: Chain, recorded: Terms, asked: Terms) -> None:
         raise fault(chain.path, what, do)
 
 
-def live_folder(chain: Chain) -> Path:
-    """Where the owners of this ledger give their signs of life."""
-    return chain.path.with_name(chain.path.name + "-live")
-
-
 def _begin(chain: Chain, terms: Terms | None) -> None:
     with chain.database.writing():
         if not chain.database.blank():
             chain.database.check_format()
-            # A ledger that was never charged may have died before it wrote its anchor.
-            if chain.store.last() > 1 and chain.anchor.tail().seq == 0:
+            # A ledger that was never charged may have died before it wrote its anchor, and a server
+            # that is new to a shared ledger takes it as it finds it.
+            new = chain.store.last() <= 1 or (
+                chain.database.is_shared and not chain.anchor.exists()
+            )
+            if not new and chain.anchor.tail().seq == 0:
                 raise fault(chain.anchor.path, f"is missing or empty beside {chain.path}", RESTORE)
             return
         if chain.anchor.exists():
@@ -118,8 +145,8 @@ def _settle(chain: Chain, terms: Terms | None) -> None:
         if terms is not None:
             _reconcile(chain, terms)
         open_requests = chain.store.unsettled()
-        folder = live_folder(chain)
-        living = {name for name in {found.owner for found in open_requests} if alive(folder, name)}
+        owners = {found.owner for found in open_requests}
+        living = {name for name in owners if chain.database.alive(name)}
         for request in open_requests:
             if request.owner not in living:
                 bury(chain, request)

@@ -28,6 +28,12 @@ def check_places(ledger: Path, anchor: Path) -> None:
         raise fault(ledger, f"lies on a network file system ({kind})", "move it to a local disk")
 
 
+def check_anchor(anchor: Path) -> None:
+    """The anchor of a ledger on a server is a private regular file, if it exists."""
+    with explained(anchor):
+        _check_private(anchor)
+
+
 def create_private(path: Path) -> None:
     """`path` exists, empty or as another process has just made it, for its owner alone."""
     with explained(path):

@@ -30,7 +30,10 @@ class Refusal:
 
 def note(chain: Chain, analyst: str, sqlstate: str, query: str, message: str) -> None:
     """One refusal more; of very many, those that were refused longest ago are forgotten."""
-    cut = [text[:LONGEST].encode(errors="replace").decode() for text in (query, message)]
+    cut = [
+        text[:LONGEST].replace("\0", " ").encode(errors="replace").decode()
+        for text in (query, message)
+    ]
     chain.store.refuse((analyst, sqlstate, *cut), chain.clock().isoformat(), MOST)
 
 

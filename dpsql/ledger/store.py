@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dpsql.ledger.amount import DIGITS, padded
-from dpsql.ledger.database import Database
+from dpsql.ledger.backend import Backend
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.rule import Account
 
@@ -37,7 +37,7 @@ class Request(NamedTuple):
 class Store:
     """The questions. What they write is durable when the transaction around them is."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Backend) -> None:
         self.path = database.path
         self._run = database.run
 
@@ -97,7 +97,11 @@ class Store:
         """The account's new totals, which SQL compares with `backstop` once more."""
         cap, delta_cap = (None if most is None else padded(most) for most in backstop)
         spent, delta = padded(account.spent), padded(account.delta)
-        query = "INSERT OR REPLACE INTO account VALUES (?, ?, ?, ?, ?)"
+        query = (
+            "INSERT INTO account VALUES (?, ?, ?, ?, ?) ON CONFLICT (analyst) DO UPDATE SET "
+            "spent = excluded.spent, cap = excluded.cap, "
+            "delta = excluded.delta, delta_cap = excluded.delta_cap"
+        )
         self._run(query, analyst, spent, cap, delta, delta_cap)
 
     def request(self, request_id: str) -> Request | None:
@@ -123,7 +127,7 @@ class Store:
 
     def add_answer(self, own_hash: str, answer: bytes) -> None:
         """Keeps `answer`; one that is there already is the same, since its hash names it."""
-        self._run("INSERT OR IGNORE INTO answer VALUES (?, ?)", own_hash, answer)
+        self._run("INSERT INTO answer VALUES (?, ?) ON CONFLICT DO NOTHING", own_hash, answer)
 
     def answer(self, own_hash: str) -> bytes | None:
         """The answer of that hash."""
@@ -137,7 +141,7 @@ class Store:
 
     def keep(self, key: str, released: int) -> None:
         """Entry `released` gives the release of that key, unless an earlier one does."""
-        self._run("INSERT OR IGNORE INTO kept VALUES (?, ?)", key, released)
+        self._run("INSERT INTO kept VALUES (?, ?) ON CONFLICT DO NOTHING", key, released)
 
     def kept(self, key: str) -> int | None:
         """The entry that gives the release of that key."""
@@ -152,7 +156,7 @@ class Store:
 
     def see(self, key: str, analyst: str, seq: int) -> None:
         """By entry `seq` the analyst has seen the release."""
-        self._run("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", key, analyst, seq)
+        self._run("INSERT INTO seen VALUES (?, ?, ?) ON CONFLICT DO NOTHING", key, analyst, seq)
 
     def seen(self, key: str, analyst: str) -> int | None:
         """The entry by which the analyst has seen the release."""

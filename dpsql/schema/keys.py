@@ -65,7 +65,10 @@ def verified(schema: Schema, fingerprint: str) -> frozenset[str]:
 
 def record_path(schema: Schema) -> Path:
     """Place the record beside the ledger: it belongs to the dataset, not to a folder of files."""
-    return schema.ledger.with_name("keys.json")
+    if isinstance(schema.ledger, Path):
+        return schema.ledger.with_name("keys.json")
+    # A ledger on a server has only its anchor here.
+    return schema.anchor.with_suffix(".keys.json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,17 @@ def _file(document: Document, folder: Path, table: str) -> Path:
     return delimited if delimited.exists() else parquet
 
 
-def ledger_path(document: Document, written: str | None, dataset: str) -> Path:
-    """Place the ledger: by the dataset's name, so that copying a folder mints no new budget."""
+def ledger_path(document: Document, written: str | None, dataset: str) -> Path | str:
+    """Place the ledger: by the dataset's name, so that copying a folder mints no new budget.
+
+    A PostgreSQL connection string stays one.
+    """
+    if written is not None and "://" in written:
+        if not written.startswith(("postgresql://", "postgres://")):
+            raise document.fault(
+                ("ledger",), "neither a file nor PostgreSQL", "write postgresql://host/database"
+            )
+        return written
     if written is not None:
         return document.path.parent.absolute() / Path(written).expanduser()
     state = os.environ.get(STATE)

@@ -159,7 +159,8 @@ class Source:
 class Schema:
     """A dataset that can be queried.
 
-    `policy` says all that a ledger holds the owner to, as JSON, and `policy_hash` identifies it.
+    `ledger` is a file, or a PostgreSQL connection string. `policy` says all that a ledger holds the
+    owner to, as JSON, and `policy_hash` identifies it.
     """
 
     dataset: str
@@ -171,7 +172,7 @@ class Schema:
     budget: Budget
     per_query: PerQuery
     analysts: Mapping[str, Fraction]
-    ledger: Path
+    ledger: Path | str
     anchor: Path
     version: str | None
     policy: str

@@ -6,8 +6,10 @@
 | account  | a schema's ledger; looser schemas are refused                         |
 | grant    | ε asked for → loss in the ledger's currency; the ledger's terms        |
 | prepared | a statement bound, bounded, emitted and calibrated: all but run        |
+| canonical | what a release means, however its query is written                   |
 | deep     | room for deep statements                                              |
 | fact     | public facts, from verified keys and public tables                     |
+| storage  | a release as the ledger keeps it                                       |
 | answer   | what an analyst gets: a table, and what it cost                        |
 | proof    | what EXPLAIN PRIVACY says, as data                                    |
 | explain  | EXPLAIN PRIVACY, without touching private data                         |

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import assert_never
 
 from dpsql.errors import BudgetSpent, Error, LedgerFault, Refused, WouldShowIndividuals
+from dpsql.ledger.backend import Location, Server
 from dpsql.ledger.ledger import Ledger
+from dpsql.ledger.opening import exists
 from dpsql.schema.looser import loosened
 from dpsql.schema.model import Schema
 from dpsql.session.grant import ledger_terms
 
 
+def ledger_location(schema: Schema) -> Location:
+    """Where the ledger is, as its text shows it: without a password."""
+    match schema.ledger:
+        case Path() as path:
+            return path
+        case str() as url:
+            return Server(url, schema.dataset)
+        case missing:
+            assert_never(missing)
+
+
 def open_ledger(schema: Schema, *, create: bool = True) -> Ledger:
     """The ledger under the caps of `schema`, made if there is none and `create` allows it."""
-    ledger = Ledger.open(schema.ledger, schema.anchor, ledger_terms(schema), create=create)
+    ledger = Ledger.open(
+        ledger_location(schema), schema.anchor, ledger_terms(schema), create=create
+    )
     try:
         _hold_to(schema, ledger)
     except BaseException:
@@ -26,7 +43,7 @@ def open_ledger(schema: Schema, *, create: bool = True) -> Ledger:
 @contextmanager
 def existing_ledger(schema: Schema) -> Iterator[Ledger | None]:
     """The ledger of `schema`, None if there is none yet."""
-    if not schema.ledger.exists() and not schema.anchor.exists():
+    if not exists(ledger_location(schema), schema.anchor):
         yield None
         return
     with open_ledger(schema, create=False) as ledger:
@@ -36,7 +53,7 @@ def existing_ledger(schema: Schema) -> Iterator[Ledger | None]:
 @contextmanager
 def recorded_ledger(schema: Schema) -> Iterator[Ledger]:
     """The ledger under its own terms, whatever the schema says now: for its owner."""
-    with Ledger.as_recorded(schema.ledger, schema.anchor) as ledger:
+    with Ledger.as_recorded(ledger_location(schema), schema.anchor) as ledger:
         yield ledger
 
 

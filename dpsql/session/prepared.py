@@ -19,6 +19,7 @@ from dpsql.rewrite.bound import bound
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.prune import unused
 from dpsql.schema.model import Schema
+from dpsql.session.canonical import meaning
 from dpsql.stability.sensitivity import Sensitivity, sensitivity
 
 
@@ -34,6 +35,14 @@ class PreparedRelease:
     step: Step
     sensitivity: Sensitivity
     key: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its table here; other statements that share the answer name them anew."""
+        bounded = self.step.bounded
+        made = [key.column for key in bounded.terms.keys]
+        made += [output.column for output in bounded.outputs]
+        return tuple(f"c{column.id}" for column in made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +103,8 @@ def _prepare(
     below = tuple(p for p in operators(release.source) if isinstance(p, Release))
     reads = tuple(names[other] for other in dict.fromkeys(below))
     step = Step(names[release], bounded, query, calibrate(bounded, found, share), reads)
-    parts = (
-        query,
-        [output.formula for output in bounded.outputs],
-        [output.column.id for output in bounded.outputs],
-        [key.column.id for key in bounded.terms.keys],
-        step.measurement,
-        [earlier[name].key for name in reads],
-        schema.policy_hash,
-        version,
-    )
+    keys = {other: earlier[names[other]].key for other in below}
+    parts = (meaning(bounded, keys), step.measurement, schema.policy_hash, version)
     # All parts are frozen values of ours, whose repr shows every field.
     key = hashlib.sha256(repr(parts).encode()).hexdigest()
     return PreparedRelease(release, names[release], step, found, key)

@@ -36,6 +36,7 @@ from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
+from dpsql.session.storage import detail, from_bytes, to_bytes
 from dpsql.stability.chain import sources
 from dpsql.stability.lineage import Visibility, visibility
 
@@ -137,7 +138,7 @@ class Session:
         due = [r for r in rest if r.step.measurement.loss.amount]
         cap = self._analyst_cap()
         answers = ledger.view([r.key for r in kept], self.analyst, cap, self.schema.policy_hash)
-        tables = {r.name: _from_bytes(a) for r, a in zip(kept, answers, strict=True)}
+        tables = {r.name: from_bytes(a, r.columns) for r, a in zip(kept, answers, strict=True)}
         free = Job(engine_source(self.schema), tuple(r.step for r in rest if r not in due))
         tables |= run(free, self._source_engine(), self._randomness)
         if not due:
@@ -167,14 +168,14 @@ class Session:
                 data_version=self._version(),
                 policy_hash=self.schema.policy_hash,
                 query=sql,
-                detail=tuple(_detail(r) for r in due),
+                detail=tuple(detail(r) for r in due),
             )
         )
         try:
             self._progress(RUNNING)
             job = Job(engine_source(self.schema), tuple(r.step for r in due))
             tables = run(job, self._source_engine(), self._randomness, released)
-            encoded = [_to_bytes(tables[r.name]) for r in due]
+            encoded = [to_bytes(tables[r.name]) for r in due]
             kept = [
                 Kept(r.key, answer, r.step.measurement.loss)
                 for r, answer in zip(due, encoded, strict=True)
@@ -279,26 +280,3 @@ def _per_table(scans: list[Scan]) -> dict[str, Scan]:
         more = tuple(column for column in scan.columns if column.name not in names)
         read[scan.table.name] = replace(scan, columns=(*known, *more))
     return read
-
-
-def _detail(release: PreparedRelease) -> dict[str, str]:
-    step = release.step
-    return {
-        "release": release.key,
-        "mechanisms": "; ".join(map(str, step.measurement.mechanisms)),
-        "sensitivities": ", ".join(map(str, release.sensitivity.per_group)),
-        "groups": str(release.sensitivity.groups),
-        "threshold": str(step.measurement.threshold),
-    }
-
-
-def _to_bytes(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
-
-
-def _from_bytes(data: bytes) -> pa.Table:
-    with pa.ipc.open_stream(data) as reader:
-        return reader.read_all()

@@ -21,7 +21,7 @@ from dpsql.ledger.chain import utc_now
 from dpsql.ledger.refusal import Refusal
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.account import existing_ledger
+from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.terminal.export import csv, json
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
@@ -137,7 +137,7 @@ def _entries(schema: Schema, found: Sequence[Record], *, history: bool) -> str:
         ]
         for record in latest
     ]
-    return f"\n{title}, in {visible(str(schema.ledger))}\n\n{listing(_HEADINGS, rows)}"
+    return f"\n{title}, in {visible(str(ledger_location(schema)))}\n\n{listing(_HEADINGS, rows)}"
 
 
 _NAMES = (

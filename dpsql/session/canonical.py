@@ -1,0 +1,244 @@
+"""What a bounded release means, as a digest that no way of writing the same query changes.
+
+Two releases of one digest sum the same statistics of the same rows into the same groups with the
+same limits and noise, so that one's noisy answer is the other's. Aliases, CTEs, derived tables, the
+order of conjuncts, of operands and of joined tables leave no trace in it:
+
+    SELECT count(*) FROM a WHERE x > 1 AND y = 2
+    WITH t AS (SELECT x AS z, y FROM a WHERE 2 = y) SELECT count(*) AS n FROM t WHERE 1 < z
+
+Where two ways of writing are not seen to be one, the second is charged like any other query: a
+difference that is missed costs budget, and never gives a second draw for free.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, assert_never
+
+from dpsql.plan.bounded import BoundedRelease, KeyDomain
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import (
+    And,
+    Arithmetic,
+    ArithmeticOperator,
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    InList,
+    Not,
+    Or,
+    conjuncts,
+)
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Mark,
+    Nothing,
+    OuterJoin,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    SetOperation,
+    Sort,
+    Union,
+    Window,
+)
+
+Digest = str
+
+_NEGATED = {
+    Comparison.EQUAL: Comparison.UNEQUAL,
+    Comparison.UNEQUAL: Comparison.EQUAL,
+    Comparison.LESS: Comparison.GREATER_EQUAL,
+    Comparison.LESS_EQUAL: Comparison.GREATER,
+    Comparison.GREATER: Comparison.LESS_EQUAL,
+    Comparison.GREATER_EQUAL: Comparison.LESS,
+    Comparison.DISTINCT: Comparison.NOT_DISTINCT,
+    Comparison.NOT_DISTINCT: Comparison.DISTINCT,
+}
+
+_MIRRORED = {
+    Comparison.LESS: Comparison.GREATER,
+    Comparison.LESS_EQUAL: Comparison.GREATER_EQUAL,
+    Comparison.GREATER: Comparison.LESS,
+    Comparison.GREATER_EQUAL: Comparison.LESS_EQUAL,
+}
+
+
+def meaning(bounded: BoundedRelease, keys: Mapping[Release, str]) -> Digest:
+    """What `bounded` means; `keys` identify the answers of the releases that it reads."""
+    reader = _Reader(keys)
+    parts = (bounded.limited, bounded.outputs, bounded.selection)
+    return _digest("release", *map(reader.read, parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """All combinations of rows of `sources` for which `where` holds: filters and inner joins."""
+
+    sources: tuple[Digest, ...]
+    where: frozenset[Digest] = frozenset()
+
+    @property
+    def digest(self) -> Digest:
+        return _digest("rows", *sorted(self.sources), "where", *sorted(self.where))
+
+
+class _Reader:
+    """Reads a plan from its tables up, and knows what each column means by then."""
+
+    def __init__(self, keys: Mapping[Release, str]) -> None:
+        self._keys = keys
+        self._columns: dict[int, Digest] = {}
+        self._scans: Counter[str] = Counter()
+
+    def read(self, value: Any) -> Digest:
+        """The digest of any part: plans and expressions by their meaning, others by their fields.
+
+        A plan stands before what reads its columns, in each part's order of fields.
+        """
+        if isinstance(value, Plan):
+            return self._rows(value).digest
+        if isinstance(value, Expression):
+            return self._expression(value)
+        if isinstance(value, KeyDomain):
+            # Up to a million cells, in which nothing is to be read; answers are sorted anyway.
+            return _digest("domain", repr(value.keys), *sorted(map(repr, value.cells)))
+        if isinstance(value, tuple):
+            return _digest("tuple", *map(self.read, value))
+        if isinstance(value, frozenset):
+            # A set's own order differs from process to process.
+            return _digest("set", *sorted(map(self.read, value)))
+        if is_dataclass(value):
+            # What doesn't count in comparisons is where a part stands in the statement.
+            parts = [getattr(value, field.name) for field in fields(value) if field.compare]
+            return _digest(type(value).__name__, *map(self.read, parts))
+        return _digest("value", repr(value))
+
+    def _rows(self, plan: Plan) -> _Rows:
+        match plan:
+            case Scan(table=table, columns=columns, unit=unit):
+                self._scans[table.name] += 1
+                scan = _digest("scan", table.name, str(self._scans[table.name]))
+                for column in columns:
+                    self._columns[column.id] = _digest("column", scan, column.name)
+                if unit is not None:
+                    self._columns[unit.id] = _digest("unit", scan)
+                return _Rows((scan,))
+            case Filter(source=source, predicate=predicate):
+                below = self._rows(source)
+                return _Rows(below.sources, below.where | self._all(predicate))
+            case Project(source=source, outputs=outputs):
+                below = self._rows(source)
+                # What is computed is what it is computed from, whatever its name.
+                found = {o.column.id: self._expression(o.expression) for o in outputs}
+                self._columns |= found
+                return below
+            case Join(sources=sources, on=on):
+                joined = [self._rows(source) for source in sources]
+                where = [rows.where for rows in joined]
+                return _Rows(
+                    tuple(digest for rows in joined for digest in rows.sources),
+                    frozenset().union(*where, *(self._all(part) for part in on)),
+                )
+            case Release():
+                return self._new(plan, _digest("answer", self._keys[plan]))
+            case OuterJoin(kind=kind, left=left, right=right, on=on):
+                sides = [self._rows(side).digest for side in (left, right)]
+                return self._new(plan, _digest("outer", kind.value, *sides, *self._sorted(on)))
+            case Mark(source=source, relation=relation, on=on, column=column):
+                below = self._rows(source)
+                mark = _digest("mark", self._rows(relation).digest, *self._sorted(on))
+                self._columns[column.id] = mark
+                return below
+            case Union(sources=sources):
+                return self._new(plan, _digest("union", *map(self._by_place, sources)))
+            case SetOperation(kind=kind, left=left, right=right):
+                sides = [self._by_place(side) for side in (left, right)]
+                return self._new(plan, _digest("set", kind.value, *sides))
+            case Aggregate(source=source, keys=keys, aggregates=aggregates):
+                below = self._rows(source)
+                grouped = [self._expression(key.expression) for key in keys]
+                calls = [self.read(aggregate.call) for aggregate in aggregates]
+                return self._new(plan, _digest("aggregate", below.digest, *grouped, "", *calls))
+            case Window(source=source, outputs=windows):
+                below = self._rows(source)
+                for window in windows:
+                    call = self.read(window.call)
+                    self._columns[window.column.id] = _digest("window", below.digest, call)
+                return below
+            case Sort(source=source, by=by):
+                below = self._rows(source)
+                return _Rows((_digest("sort", below.digest, self.read(by)),))
+            case Limit(source=source, count=count, offset=offset):
+                below = self._rows(source)
+                return _Rows((_digest("limit", below.digest, repr((count, offset))),))
+            case Nothing():
+                return self._new(plan, _digest("nothing"))
+            case missing:
+                assert_never(missing)
+
+    def _new(self, plan: Plan, digest: Digest) -> _Rows:
+        """Rows that `plan` makes anew: its columns are known by their places in it.
+
+        Columns that it only hands on keep what they mean; a side that may be missing is seen in
+        `digest`, which every later part is built on.
+        """
+        kept = isinstance(plan, OuterJoin)
+        for place, column in enumerate(output_columns(plan)):
+            known = self._columns[column.id] if kept else str(place)
+            self._columns[column.id] = _digest("place", digest, known)
+        unit = plan.unit if isinstance(plan, OuterJoin | Union) else None
+        if unit is not None:
+            self._columns[unit.id] = _digest("unit", digest)
+        return _Rows((digest,))
+
+    def _by_place(self, source: Plan) -> Digest:
+        rows = self._rows(source)
+        columns = (self._columns[column.id] for column in output_columns(source))
+        return _digest("places", rows.digest, *columns)
+
+    def _all(self, predicate: Expression) -> frozenset[Digest]:
+        return frozenset(map(self._expression, conjuncts(predicate)))
+
+    def _sorted(self, on: tuple[Expression, ...]) -> list[Digest]:
+        return sorted(frozenset[Digest]().union(*map(self._all, on)))
+
+    def _expression(self, expression: Expression) -> Digest:
+        match expression:
+            case Column(id=number):
+                # A column that a part makes itself is known by its place there.
+                return self._columns.get(number, "new")
+            case And():
+                return _digest("and", *sorted(self._all(expression)))
+            case Or(operands=operands):
+                return _digest("or", *sorted(set(map(self._expression, operands))))
+            case Not(operand=Compare(op=op, left=left, right=right)):
+                # Also where a side is NULL: then both ways of writing are.
+                return self._expression(Compare(_NEGATED[op], left, right))
+            case Compare(op=op, left=left, right=right):
+                first, second = map(self._expression, (left, right))
+                if second < first:
+                    first, second, op = second, first, _MIRRORED.get(op, op)
+                return _digest("compare", op.value, first, second)
+            case Arithmetic(op=ArithmeticOperator.ADD | ArithmeticOperator.MULTIPLY as op):
+                sides = sorted(map(self._expression, (expression.left, expression.right)))
+                return _digest("arithmetic", op.value, repr(expression.type), *sides)
+            case InList(operand=operand, values=values):
+                listed = sorted(set(map(repr, values)))
+                return _digest("in", self._expression(operand), *listed)
+            case _:
+                inside = [getattr(expression, field.name) for field in fields(expression)]
+                return _digest(type(expression).__name__, *map(self.read, inside))
+
+
+def _digest(kind: str, *parts: str) -> Digest:
+    return hashlib.sha256(repr((kind, *parts)).encode()).hexdigest()
