@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from dpsql.ledger.backend import Location, Server
 from dpsql.ledger.chain import Clock, utc_now
 from dpsql.ledger.ledger import Ledger
+from dpsql.ledger.postgres import connect_server
 from dpsql.ledger.request import Charge
 from dpsql.ledger.terms import Terms
 from dpsql.privacy.loss import Accounting, PrivacyLoss
@@ -60,15 +63,30 @@ def charge(
 
 @dataclass(frozen=True)
 class Place:
-    """Where one ledger lies in a test."""
+    """Where one ledger lies in a test: in a file, or on a server where there is a `url`."""
 
     path: Path
     anchor: Path
+    url: str = ""
+    dataset: str = ""
+
+    @property
+    def location(self) -> Location:
+        return Server(self.url, self.dataset) if self.url else self.path
 
     def open(
         self, asked: Terms | None = None, *, create: bool = True, clock: Clock = utc_now
     ) -> Ledger:
-        return Ledger.open(self.path, self.anchor, asked or terms(), create=create, clock=clock)
+        where = self.location
+        return Ledger.open(where, self.anchor, asked or terms(), create=create, clock=clock)
+
+    def as_recorded(self) -> Ledger:
+        return Ledger.as_recorded(self.location, self.anchor)
+
+    def drop(self) -> None:
+        assert isinstance(self.location, Server)
+        with closing(connect_server(self.location)) as database:
+            database.run(f'DROP SCHEMA IF EXISTS "{self.location.schema}" CASCADE')
 
     def files(self) -> list[Path]:
         return [self.path, self.path.with_name(self.path.name + "-wal"), self.anchor]

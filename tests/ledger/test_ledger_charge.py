@@ -179,8 +179,8 @@ def test_a_charge_costs_the_same_however_long_the_history(place: Place) -> None:
         assert len(set(costs[1:])) == 1
 
 
-def test_a_commit_waits_for_the_disk(place: Place) -> None:
-    with place.open() as ledger:
+def test_a_commit_waits_for_the_disk(file_place: Place) -> None:
+    with file_place.open() as ledger:
         settings = {
             name: ledger._chain.database.run(f"PRAGMA {name}")[0][0]
             for name in ("journal_mode", "synchronous", "fullfsync", "busy_timeout")

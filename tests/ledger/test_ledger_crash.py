@@ -51,7 +51,7 @@ def torn(whole_lines: int) -> Callable[[], None]:
 
 
 CHARGING = {
-    "before begin": before(Database, "writing"),
+    "before begin": before(Chain, "writing"),
     "after read": after(Store, "account"),
     "after entry": after(Store, "append"),
     "after update": after(Store, "set_account"),
@@ -169,11 +169,11 @@ def test_twenty_crashes_at_one_point_lose_no_charge_and_no_answer(
 
 
 @pytest.mark.parametrize("when", OPENING)
-def test_a_ledger_that_was_half_made_is_made(place: Place, tmp_path: Path, when: str) -> None:
-    assert run(open_trapped, place, when) == -signal.SIGKILL
+def test_a_ledger_that_was_half_made_is_made(file_place: Place, tmp_path: Path, when: str) -> None:
+    assert run(open_trapped, file_place, when) == -signal.SIGKILL
     log = tmp_path / "told"
     log.touch()
-    check(place, log)
+    check(file_place, log)
 
 
 def tighten_and_die(place: Place) -> None:

@@ -13,7 +13,6 @@ from ledger.ledger_world import PROCESSES, TENTH, Place, charge, place_in, run, 
 
 from dpsql.errors import BudgetSpent, InterfaceError
 from dpsql.ledger.entry import Burned
-from dpsql.ledger.opening import live_folder
 from dpsql.ledger.request import State
 
 
@@ -129,10 +128,10 @@ def test_what_a_living_process_runs_is_left_alone(place: Place) -> None:
         assert ledger.replay(receipt) == b"at last"
 
 
-def test_signs_of_life_are_taken_down(place: Place) -> None:
-    assert run(charge_and_die, place) == -signal.SIGKILL
-    with place.open() as ledger:
-        folder = live_folder(ledger._chain)
+def test_signs_of_life_are_taken_down(file_place: Place) -> None:
+    assert run(charge_and_die, file_place) == -signal.SIGKILL
+    with file_place.open():
+        folder = file_place.path.with_name("ledger.db-live")
         assert len(list(folder.iterdir())) == 1
     assert list(folder.iterdir()) == []
 

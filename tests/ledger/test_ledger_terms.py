@@ -7,7 +7,6 @@ from ledger.ledger_world import TENTH, Place, charge, terms
 
 from dpsql.errors import BudgetSpent, LedgerFault
 from dpsql.ledger.entry import Amended, Tightened
-from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.terms import Terms
 from dpsql.privacy.loss import Accounting
 
@@ -53,7 +52,7 @@ def test_some_terms_never_change(place: Place, asked: Terms, difference: str) ->
     place.open(RHO).close()
     with pytest.raises(LedgerFault, match=difference):
         place.open(asked)
-    with Ledger.as_recorded(place.path, place.anchor) as ledger:
+    with place.as_recorded() as ledger:
         with pytest.raises(LedgerFault, match=difference):
             ledger.amend(asked, "asked")
         assert ledger.terms == RHO
@@ -89,7 +88,7 @@ def test_tighter_terms_bind_those_who_opened_before(place: Place) -> None:
 def test_the_owner_amends(place: Place) -> None:
     with place.open(terms(1)) as ledger:
         ledger.charge(charge(1, 1))
-    with Ledger.as_recorded(place.path, place.anchor) as ledger:
+    with place.as_recorded() as ledger:
         ledger.amend(terms(2, policy="wider"), "one more survey")
         assert [e.event for e in ledger.history()][-1] == Amended(
             terms(2, policy="wider"), "one more survey"

@@ -1,0 +1,155 @@
+"""A ledger on a server: one budget for all who use it, and an anchor with each of them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from ledger.ledger_world import TENTH, Place, charge, terms
+
+from dpsql.errors import BudgetSpent, LedgerFault
+from dpsql.ledger.backend import Server
+from dpsql.ledger.opening import exists
+from dpsql.ledger.postgres import PostgresDatabase, connect_server
+
+NOWHERE = "postgresql://someone:hunter2@127.0.0.1:9/nowhere"
+
+
+def other(place: Place, name: str) -> Place:
+    """The same ledger, as another server uses it."""
+    return replace(place, anchor=place.anchor.with_name(f"{name}.anchor"))
+
+
+def run(place: Place, *statements: str) -> None:
+    assert isinstance(place.location, Server)
+    with closing(connect_server(place.location)) as database:
+        for statement in statements:
+            database.run(statement)
+
+
+def test_two_servers_share_one_budget(server_place: Place) -> None:
+    second = other(server_place, "second")
+    with server_place.open(terms(1)) as one, second.open(terms(1)) as two:
+        for number in range(5):
+            one.charge(charge(f"one {number}"))
+            two.charge(charge(f"two {number}"))
+        for ledger in (one, two):
+            with pytest.raises(BudgetSpent):
+                ledger.charge(charge("more"))
+            ledger.verify()
+    # Each has what was charged until its own last look; neither tells another story.
+    first, later = sorted((server_place.anchor.read_bytes(), second.anchor.read_bytes()), key=len)
+    assert later.startswith(first)
+
+
+def test_a_restored_server_is_a_rollback_to_whoever_saw_more(server_place: Place) -> None:
+    with server_place.open(terms(1)) as ledger:
+        ledger.charge(charge(1))
+    server_place.drop()
+    with pytest.raises(LedgerFault, match="is empty, though its anchor"):
+        server_place.open(terms(1))
+    with other(server_place, "elsewhere").open(terms(1)) as ledger:
+        ledger.charge(charge(2))
+    with pytest.raises(LedgerFault, match="has another entry 1 than its anchor"):
+        server_place.open(terms(1))
+
+
+def test_an_anchor_that_was_emptied_is_a_fault(server_place: Place) -> None:
+    with server_place.open(terms(1)) as ledger:
+        ledger.charge(charge(1))
+    server_place.anchor.write_bytes(b"")
+    with pytest.raises(LedgerFault, match="is missing or empty"):
+        server_place.open(terms(1))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE account SET spent = repeat('0', 36)",
+        "DELETE FROM account WHERE analyst <> ''",
+        "UPDATE in_force SET summed = 2",
+        "DELETE FROM in_force",
+        "ALTER TABLE entry DISABLE TRIGGER ALL; DELETE FROM entry WHERE seq = 3",
+    ],
+)
+def test_a_forged_balance_is_refused_at_opening(server_place: Place, statement: str) -> None:
+    with server_place.open(terms(1)) as ledger:
+        for number in range(3):
+            ledger.charge(charge(number))
+    run(server_place, "ALTER TABLE request DROP CONSTRAINT request_settled_fkey", statement)
+    with pytest.raises(LedgerFault):
+        server_place.open(terms(1))
+
+
+def test_entries_are_append_only(server_place: Place) -> None:
+    server_place.open(terms(1)).close()
+    for statement in ("UPDATE entry SET body = ''", "DELETE FROM entry", "TRUNCATE entry CASCADE"):
+        with pytest.raises(Exception, match="append-only"):
+            run(server_place, statement)
+
+
+def test_a_database_of_something_else_is_no_ledger(server_place: Place) -> None:
+    assert isinstance(server_place.location, Server)
+    schema = server_place.location.schema
+    run(server_place, f'CREATE SCHEMA "{schema}"', f'CREATE TABLE "{schema}".mine (x int)')
+    with pytest.raises(LedgerFault, match="is no ledger of dpsql"):
+        server_place.open(terms(1))
+
+
+def test_a_lost_connection_is_a_fault_and_its_charge_is_burned(server_place: Place) -> None:
+    with server_place.open(terms(1)) as other_one:
+        ledger = other(server_place, "second").open(terms(1))
+        receipt = ledger.charge(charge("lost"))
+        pid = ledger._chain.database.run("SELECT pg_backend_pid()")[0][0]
+        run(server_place, f"SELECT pg_terminate_backend({pid}, 5000)")
+        with pytest.raises(LedgerFault, match="can't be reached"):
+            ledger.release(receipt, b"answer")
+        with pytest.raises(LedgerFault):
+            ledger.close()
+        assert other_one.charge(charge("lost")).state.value == "burned"
+        assert other_one.balance().spent.amount == TENTH
+
+
+def test_commits_wait_for_the_disk(server_place: Place) -> None:
+    with server_place.open(terms(1)) as ledger:
+        database = ledger._chain.database
+        assert isinstance(database, PostgresDatabase)
+        assert database.run("SHOW synchronous_commit") == [("on",)]
+
+
+def test_a_server_that_isnt_there_is_a_fault_without_its_password(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg")
+    place = Place(tmp_path, tmp_path / "anchor", NOWHERE, "shop")
+    with pytest.raises(
+        LedgerFault, match=r"127\.0\.0\.1:9/nowhere \(shop\) can't be reached"
+    ) as fault:
+        place.open()
+    assert "hunter2" not in str(fault.value) + fault.value.hint
+
+
+def test_a_ledger_exists_as_soon_as_it_was_opened(server_place: Place) -> None:
+    assert not exists(server_place.location, server_place.anchor)
+    server_place.open(terms(1)).close()
+    assert exists(server_place.location, server_place.anchor)
+
+
+def test_a_server_is_backed_up_by_its_own_means(server_place: Place, tmp_path: Path) -> None:
+    with server_place.open(terms(1)) as ledger, pytest.raises(LedgerFault, match="pg_dump"):
+        ledger.backup(tmp_path / "copy")
+
+
+@pytest.mark.parametrize("dataset", ["a", "A", "a-b.c", "x" * 64])
+def test_every_dataset_has_a_schema_of_its_own(dataset: str) -> None:
+    names = {Server("postgresql://h/d", name).schema for name in (dataset, "a_b", "x" * 63)}
+    assert len(names) == 3
+    assert all(len(name) <= 63 for name in names)
+
+
+def test_amounts_are_text_that_compares_as_numbers(server_place: Place) -> None:
+    with server_place.open(terms(Fraction(10**6))) as ledger:
+        ledger.charge(charge(1, Fraction(999_999)))
+        ledger.charge(charge(2, 1))
+        assert ledger.balance().left == 0
