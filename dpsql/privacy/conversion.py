@@ -2,6 +2,7 @@
 
 rho-zCDP implies (ε, δ)-DP, for every a > 1, with
     ε = a·rho + ln(1/(a·δ))/(a - 1) + ln(1 - 1/a)
+    δ = e^((a - 1)·(a·rho - ε))·(1 - 1/a)^a/(a - 1)
 (Canonne, Kamath & Steinke 2020, Proposition 12 and Corollary 13). Any a gives a valid bound: floats
 only pick a, and the bound for that a is computed in decimal and rounded up.
 """
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from dpsql.privacy.rounding import ln, round_down, round_up
+from dpsql.privacy.rounding import exp, ln, round_down, round_up
 
 
 @lru_cache(maxsize=4096)
@@ -58,6 +59,23 @@ def rho_of_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
     return rho
 
 
+def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction:
+    """Return a δ, as small as the conversion gives it, such that rho-zCDP implies (ε, δ)-DP."""
+    if rho < 0 or epsilon < 0:
+        raise ValueError("a loss is at least 0")
+    if rho == 0:
+        return Fraction(0)
+    # By s = a - 1 the derivative of ln δ is (1 + 2s)·rho - ε + ln(s/(1 + s)), which grows with s.
+    rate, wanted = float(rho), float(epsilon)
+
+    def is_past(s: float) -> bool:
+        return (1 + 2 * s) * rate - wanted - math.log1p(1 / s) >= 0
+
+    s = _first_past(is_past, 700.0)
+    tilt = exp(s * ((1 + s) * rho - epsilon)).high
+    return min(round_up(tilt * exp((1 + s) * ln(s / (1 + s)).high).high / s), Fraction(1))
+
+
 def _check(loss: Fraction, delta: Fraction) -> None:
     if loss < 0 or not 0 < delta < 1:
         raise ValueError("a loss is at least 0, and the delta it converts at between 0 and 1")
@@ -74,7 +92,7 @@ def _ln_inverse(delta: Fraction) -> float:
 
 
 def _first_past(is_past: Callable[[float], bool], ln_inverse_delta: float) -> Fraction:
-    """Return the s in (0, 1/δ) where `is_past` becomes true, by bisection of ln s."""
+    """Return the s where `is_past` becomes true, by bisection of ln s, up to ln(1/δ)."""
     low, high = -60.0, min(ln_inverse_delta, 700.0)
     for _ in range(70):
         middle = (low + high) / 2

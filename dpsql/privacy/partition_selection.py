@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpsql.privacy.conversion import delta_of_rho
 from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
 from dpsql.privacy.rounding import exp, ln, round_down
@@ -31,6 +32,35 @@ def threshold(
     if not 0 < delta < 1:
         raise ValueError("a threshold needs a delta between 0 and 1")
     return per_group + mechanism.tail_point(each_may_show(groups, delta))
+
+
+def selection_delta(
+    shows: Fraction, *, groups: int, rho: Fraction, rho_per_group: Fraction, epsilon: Fraction
+) -> Fraction:
+    """Return a δ at which noise of zCDP and a threshold on its unit counts are (ε, δ)-DP together.
+
+    `shows` is the probability, rounded up, that a group of changed units alone shows: tail(τ -
+    per_group). The changed units are in at most `groups` groups; what is released of a group loses
+    at most `rho_per_group`, and `rho` is the loss of all. Any ε and δ of one release: nothing of
+    this adds up under zCDP. (After Wilkins, Kifer, Zhang & Karrer 2024, whose noise is continuous.)
+    """
+    # Of the groups of changed units let r be theirs alone, and j known: others are there too. All r
+    # are hidden with probability h = (1 - shows)^r, and then, as always without the changed units,
+    # just the known ones are released, of which thresholding tells no more than their noisy
+    # counts. Let P and Q be their laws with and without, and δ(j, ε) their conversion. With any S,
+    #     P'(S) <= 1 - h + h·P(S) <= 1 - h + h·(e^(ε - ln h)·Q(S) + δ(j, ε - ln h)),
+    # where h·e^(ε - ln h) = e^ε, and without the units
+    #     Q(S) <= e^(ε + ln h)·P(S) + δ(j, ε + ln h) <= e^ε·P'(S) + δ(j, ε + ln h).
+    # δ falls with ε, so the second δ is at least the one in the first: that one is used in both.
+    worst = Fraction(0)
+    for known in range(groups + 1):
+        hidden = round_down((1 - shows) ** (groups - known), digits=60)
+        less = epsilon + ln(hidden).low if hidden else Fraction(-1)
+        if less < 0:
+            return Fraction(1)
+        of_known = delta_of_rho(min(known * rho_per_group, rho), less)
+        worst = max(worst, 1 - hidden + hidden * of_known)
+    return worst
 
 
 def each_may_show(groups: int, delta: Fraction) -> Fraction:

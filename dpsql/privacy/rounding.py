@@ -45,6 +45,8 @@ def ln(x: Fraction, digits: int = DIGITS) -> Enclosure:
     """Enclose the natural logarithm of x > 0 to about `digits` digits after the point."""
     if x <= 0:
         raise ValueError("only positive numbers have a logarithm")
+    if x == 1:
+        return Enclosure(Fraction(0), Fraction(0))  # the neighbours of 0 have a million digits
     nearest = _context(digits, ROUND_HALF_EVEN)
     low = nearest.next_minus(nearest.ln(_divide(x, digits, ROUND_FLOOR)))
     high = nearest.next_plus(nearest.ln(_divide(x, digits, ROUND_CEILING)))

@@ -11,7 +11,7 @@ from founding.facts import Given, fact
 from founding.gaussian import epsilon_of, mu_of
 from scipy import optimize
 
-from dpsql.privacy.conversion import epsilon_of_rho, rho_of_epsilon
+from dpsql.privacy.conversion import delta_of_rho, epsilon_of_rho, rho_of_epsilon
 from dpsql.privacy.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpsql.privacy.mechanisms.exponential import Exponential, epsilon_of_choice
@@ -38,17 +38,7 @@ def conversions(given: Given) -> dict[str, float]:
 
 @fact("zcdp.delta_from_rho_eps")
 def delta_of(given: Given) -> float:
-    rho, epsilon = given["rho"], given["eps"]
-
-    def log_delta(log_past_one: float) -> float:
-        a = 1 + math.exp(log_past_one)
-        return (a - 1) * (a * rho - epsilon) - math.log(a - 1) + a * math.log1p(-1 / a)
-
-    found = optimize.minimize_scalar(log_delta, bounds=(-10, 10), options={"xatol": 1e-12})
-    delta = math.exp(found.fun)
-    # Our conversion at this δ gives ε back.
-    assert math.isclose(tight(rho, delta), epsilon, rel_tol=1e-6)
-    return delta
+    return float(delta_of_rho(Fraction(str(given["rho"])), Fraction(given["eps"])))
 
 
 @fact("zcdp.rho_budget_for_eps1_delta1e-6")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.privacy.conversion import epsilon_of_rho, rho_of_epsilon
+from dpsql.privacy.conversion import delta_of_rho, epsilon_of_rho, rho_of_epsilon
 
 losses = st.fractions(min_value=Fraction(1, 10**6), max_value=100)
 deltas = st.sampled_from([Fraction(1, 10**power) for power in (1, 3, 6, 9, 15)])
@@ -122,3 +122,35 @@ def test_losses_are_not_negative() -> None:
         epsilon_of_rho(Fraction(-1), Fraction(1, 10))
     with pytest.raises(ValueError, match="at least 0"):
         rho_of_epsilon(Fraction(-1), Fraction(1, 10))
+
+
+def test_delta_has_its_known_value() -> None:
+    delta = delta_of_rho(Fraction(1, 10), Fraction(1))
+    assert float(delta) == pytest.approx(0.008933245771818369, rel=1e-9)
+
+
+@given(rho=losses, delta=deltas)
+def test_delta_undoes_epsilon(rho: Fraction, delta: Fraction) -> None:
+    epsilon = epsilon_of_rho(rho, delta)
+    if epsilon:
+        again = delta_of_rho(rho, epsilon)
+        assert delta * (1 - Fraction(1, 10**6)) <= again <= delta * (1 + Fraction(1, 10**6))
+
+
+@given(rho=losses, epsilon=losses, log_order=st.floats(-6, 6))
+def test_no_order_gives_a_smaller_delta(rho: Fraction, epsilon: Fraction, log_order: float) -> None:
+    delta = delta_of_rho(rho, epsilon)
+    with localcontext(prec=60):
+        r, e, a = (
+            Decimal(x.numerator) / Decimal(x.denominator)
+            for x in (rho, epsilon, Fraction(1 + math.exp(log_order)))
+        )
+        other = ((a - 1) * (a * r - e) + a * (1 - 1 / a).ln()).exp() / (a - 1)
+    assert delta <= min(Fraction(other), Fraction(1)) * (1 + Fraction(1, 10**9))
+
+
+def test_no_loss_has_no_delta() -> None:
+    assert delta_of_rho(Fraction(0), Fraction(1)) == 0
+    assert delta_of_rho(Fraction(10**6), Fraction(0)) == 1
+    with pytest.raises(ValueError, match="at least 0"):
+        delta_of_rho(Fraction(-1), Fraction(1))

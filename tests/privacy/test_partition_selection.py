@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy.seeded import SeededRandomness
 
+from dpsql.privacy.conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
-from dpsql.privacy.partition_selection import each_may_show, threshold
+from dpsql.privacy.partition_selection import each_may_show, selection_delta, threshold
 
 MILLIONTH = Fraction(1, 10**6)
 mechanisms = st.one_of(
@@ -141,3 +143,71 @@ def test_delta_is_between_zero_and_one(delta: Fraction) -> None:
 def test_a_changed_unit_is_counted_somewhere(groups: int, per_group: int) -> None:
     with pytest.raises(ValueError, match="counted"):
         threshold(DiscreteLaplace(Fraction(1)), groups=groups, per_group=per_group, delta=MILLIONTH)
+
+
+def exact_delta(sigma: float, tau: int, groups: int, epsilon: float) -> float:
+    """The δ of releasing noisy counts from τ on: the laws of all known groups, summed up."""
+    x = np.arange(-80, 81)
+    one = np.exp(-(x**2) / (2 * sigma**2))
+    one /= one.sum()
+    shows = one[x + 1 >= tau].sum()
+    worst = 0.0
+    for known in range(groups + 1):
+        log_hidden = (groups - known) * math.log1p(-shows)
+        # Only the sum of the known groups' noise matters to how likely an output is.
+        law, at = np.ones(1), np.zeros(1)
+        for _ in range(known):
+            law = np.convolve(law, one)
+            at = np.arange(law.size) - (law.size - 1) // 2
+        moved = law * np.exp(-(2 * at + known) / (2 * sigma**2))  # at the same place, one unit less
+
+        def stick(e: float, law: np.ndarray = law, moved: np.ndarray = moved) -> float:
+            return float(np.maximum(law - math.exp(e) * moved, 0).sum())
+
+        hidden = math.exp(log_hidden)
+        with_more = 1 - hidden + hidden * stick(epsilon - log_hidden)
+        worst = max(worst, with_more, stick(epsilon + log_hidden))
+    return worst
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+@pytest.mark.parametrize(("deviation", "tau"), [(4.5, 22), (4.5, 25), (6.0, 40), (10.0, 60)])
+def test_a_threshold_and_its_noise_have_one_delta(groups: int, deviation: float, tau: int) -> None:
+    mechanism = DiscreteGaussian(Fraction(deviation) ** 2)
+    rho = mechanism.rho(l2_squared=1)
+    joint = selection_delta(
+        mechanism.tail(tau - 1),
+        groups=groups,
+        rho=groups * rho,
+        rho_per_group=rho,
+        epsilon=Fraction(1),
+    )
+    truth = exact_delta(deviation, tau, groups, 1.0)
+    assert truth <= joint <= 6 * truth
+
+
+@pytest.mark.parametrize("groups", [1, 4, 16])
+def test_noise_and_threshold_need_not_share_a_delta(groups: int) -> None:
+    # Each at the whole δ, where a sum of both would charge twice that.
+    mechanism = DiscreteGaussian(groups / (2 * rho_of_epsilon(Fraction(1), MILLIONTH)))
+    tau = threshold(mechanism, groups=groups, per_group=1, delta=MILLIONTH)
+    rho = mechanism.rho(l2_squared=groups)
+    joint = selection_delta(
+        mechanism.tail(tau - 1),
+        groups=groups,
+        rho=rho,
+        rho_per_group=rho / groups,
+        epsilon=Fraction(1),
+    )
+    assert joint <= MILLIONTH
+
+
+def test_what_nearly_always_shows_has_no_delta_below_1() -> None:
+    loss = Fraction(1, 100)
+    shows = Fraction(9, 10)
+    one = selection_delta(shows, groups=1, rho=loss, rho_per_group=loss, epsilon=Fraction(1))
+    assert one == 1
+    never = selection_delta(
+        Fraction(0), groups=3, rho=loss, rho_per_group=loss, epsilon=Fraction(1)
+    )
+    assert 0 < never < Fraction(1, 10**6)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.privacy.rounding import exp, ln, round_down, round_up, scaled_exp, sqrt
+from dpsql.privacy.rounding import Enclosure, exp, ln, round_down, round_up, scaled_exp, sqrt
 
 rationals = st.fractions(min_value=Fraction(1, 10**12), max_value=10**6)
 
@@ -74,3 +74,8 @@ def test_a_caller_s_decimal_context_changes_nothing() -> None:
 def test_only_positive_numbers_have_a_logarithm() -> None:
     with pytest.raises(ValueError, match="logarithm"):
         ln(Fraction(0))
+
+
+def test_the_logarithm_of_1_is_0() -> None:
+    # And not the decimals next to 0, of a million digits.
+    assert ln(Fraction(1)) == Enclosure(Fraction(0), Fraction(0))
