@@ -61,5 +61,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-readme",
         action="store_true",
-        help="rewrite the README's table of TPC-H",
+        help="rewrite the README's tables",
     )

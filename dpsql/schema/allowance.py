@@ -14,6 +14,7 @@ from dpsql.schema.model import Budget, PerQuery
 
 LEAST_EPSILON: Final = Fraction(1, 1_000_000)
 MOST_EPSILON: Final = Fraction(64)
+LEAST_DELTA: Final = Fraction(1, 10**18)
 
 
 def read_budget(document: Document, data: object) -> Budget:
@@ -84,5 +85,5 @@ def _check_epsilon(document: Document, place: Place, epsilon: Fraction) -> None:
 
 
 def _check_delta(document: Document, place: Place, delta: Fraction) -> None:
-    if not 0 <= delta < 1:
-        raise document.fault(place, "out of range", "write a number from 0 to below 1")
+    if delta and not LEAST_DELTA <= delta < 1:
+        raise document.fault(place, "out of range", "write 0, or a number from 1e-18 to below 1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import assert_never
 
@@ -13,6 +14,9 @@ from dpsql.privacy.loss import Accounting, PrivacyLoss
 from dpsql.schema.model import Budget, Schema
 
 LEAST_EPSILON = Fraction(1, 1_000_000)
+MOST_DIGITS = 50
+
+_FAR = Fraction(10**9)
 
 
 def conversion_delta(budget: Budget) -> Fraction:
@@ -56,7 +60,7 @@ def grant(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
     most = schema.per_query.max_epsilon
     if not LEAST_EPSILON <= epsilon <= most:
         raise BadParameter(
-            f"epsilon = {float(epsilon):g} is out of range",
+            f"epsilon = {float(max(-_FAR, min(_FAR, epsilon))):g} is out of range",
             hint=f"ask for an epsilon from {float(LEAST_EPSILON):g} to {float(most):g}",
         )
     return PrivacyLoss(schema.budget.accounting, amount(schema, epsilon), schema.per_query.delta)
@@ -88,7 +92,11 @@ def epsilon_of(schema: Schema, spent: Fraction) -> Fraction:
 
 def as_epsilon(value: object) -> Fraction:
     """A number or its text as an exact ε; NaN, infinities and other things are refused."""
-    if isinstance(value, int | float | str | Fraction) and not isinstance(value, bool):
-        with suppress(ValueError, ZeroDivisionError, OverflowError):
-            return Fraction(str(value) if isinstance(value, float) else value)
-    raise BadParameter(f"epsilon is {str(value)[:40]!r}, not a number", hint="write epsilon = 0.1")
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return Fraction(value)
+    if isinstance(value, float | str) and len(text := str(value)) <= MOST_DIGITS:
+        with suppress(ValueError, ZeroDivisionError, InvalidOperation):
+            # 1e999999999 is a short text, and a number that takes minutes to write down.
+            if "/" in text or abs(Decimal(text).adjusted()) <= MOST_DIGITS:
+                return Fraction(text)
+    raise BadParameter(f"epsilon is {repr(value)[:40]}, not a number", hint="write epsilon = 0.1")
