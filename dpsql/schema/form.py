@@ -123,7 +123,7 @@ def _exact(kind: type, value: object) -> object:
         return value
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise TypeError("Expected `number`")
-    if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < 400):
+    if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < 5000):
         raise ValueError("Expected `finite number`")
     return Fraction(value)
 

@@ -168,7 +168,7 @@ FAULTS = [
     Fault(BUDGET, budget("epsilon: .inf"), "budget.epsilon", "write a finite number"),
     Fault(BUDGET, budget("epsilon: one"), "budget.epsilon", "write a number"),
     Fault(BUDGET, budget("epsilon: true"), "budget.epsilon", "write a number"),
-    Fault(BUDGET, budget("epsilon: 1, delta: 1"), "budget.delta", "from 0 to below 1"),
+    Fault(BUDGET, budget("epsilon: 1, delta: 1"), "budget.delta", "from 1e-18 to below 1"),
     Fault(BUDGET, budget("epsilon: 1, delta: -1e-9"), "budget.delta", "out of range"),
     Fault(BUDGET, budget("epsilon: 1, accounting: zcdp"), "budget", "zcdp needs a delta above 0"),
     Fault(BUDGET, budget("epsilon: 1, accounting: approx"), "budget", "approx needs a delta"),
