@@ -58,7 +58,12 @@ def test_notes_show_every_limit_and_term() -> None:
     }
     assert {limit.__name__ for limit in get_args(GroupLimit)} == set(shown)
     terms = {"Ones": "rows = ", "Present": "rows with ", "Amount": " less "}
-    terms |= {"Presence": "units = ", "Square": "square of (", "Product": ") * ("}
+    terms |= {
+        "Presence": "units = ",
+        "Over": "units with too many rows",
+        "Square": "square of (",
+        "Product": ") * (",
+    }
     terms |= {"Distinct": "distinct doctor_id = "}
     assert {term.__name__ for term in get_args(Term)} == set(terms)
     for text in (*shown.values(), *terms.values()):

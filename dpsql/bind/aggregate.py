@@ -69,7 +69,9 @@ class Aggregates:
             found = self._call_of(inner)
             if found is None:
                 raise _no_aggregate_in(part, node)
-            return self._column(replace(found, part=part, type=Double()))
+            counts = part in (Part.CLIPPED, Part.OVER)
+            kind = COUNT_TYPE if counts else Double()
+            return self._column(replace(found, part=part, type=kind))
         asked = self._call_of(node)
         return None if asked is None else self._column(asked)
 

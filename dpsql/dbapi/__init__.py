@@ -6,6 +6,7 @@
 | cursor        | `Cursor`: statements in, rows out                                     |
 | statement     | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
 | result        | what a cursor reads from: names, types, a table, what it cost         |
+| setting       | the settings that SET changes, beside epsilon                          |
 | explanation   | EXPLAIN PRIVACY as text and JSON                                       |
 | page          | EXPLAIN PRIVACY as HTML                                               |
 | value         | Arrow's values as Python's                                            |

@@ -22,10 +22,11 @@ from dpsql.dbapi.cursor import Cursor, Parameters
 from dpsql.dbapi.explanation import Explanation, Form
 from dpsql.dbapi.interruptible import interruptible
 from dpsql.dbapi.result import Result, answered, texts
+from dpsql.dbapi.setting import changed, shown
 from dpsql.dbapi.statement import (
+    Change,
     ExplainPrivacy,
     Query,
-    SetEpsilon,
     Setting,
     Show,
     Statement,
@@ -164,7 +165,7 @@ class Connection:
             self.close()
 
     def _do(self, statement: Statement, parameters: Literals) -> Result | None:
-        if parameters and isinstance(statement, Show | SetEpsilon):
+        if parameters and isinstance(statement, Show | Change):
             raise BadParameter("SET and SHOW take no parameters")
         match statement:
             case Query(sql=sql):
@@ -177,8 +178,8 @@ class Connection:
                 return texts(["explain_privacy"], ([line] for line in lines))
             case Show(setting=setting):
                 return self._show(setting)
-            case SetEpsilon():
-                self._set_epsilon(statement)
+            case Change():
+                self._change(statement)
                 return None
             case missing:
                 assert_never(missing)
@@ -189,23 +190,26 @@ class Connection:
         return Explanation(interruptible(work, session.interrupt))
 
     def _show(self, setting: Setting) -> Result:
-        match setting:
-            case Setting.BUDGET:
-                return budget_table(self.budget)
-            case Setting.EPSILON:
-                return texts(["dpsql.epsilon"], [[f"{float(self.epsilon):g}"]])
-            case missing:
-                assert_never(missing)
+        if setting is Setting.BUDGET:
+            return budget_table(self.budget)
+        if setting is Setting.EPSILON:
+            found = f"{float(self.epsilon):g}"
+        else:
+            found = shown(self._session.settings, setting)
+        return texts([f"dpsql.{setting.value}"], [[found]])
 
-    def _set_epsilon(self, statement: SetEpsilon) -> None:
+    def _change(self, change: Change) -> None:
         try:
-            asked = statement.value
-            epsilon = self._usual_epsilon if asked is None else as_epsilon(asked)
-            grant(self._session.schema, epsilon)
+            if change.setting is Setting.EPSILON:
+                asked = change.value
+                epsilon = self._usual_epsilon if asked is None else as_epsilon(asked)
+                grant(self._session.schema, epsilon)
+                self._session.epsilon = epsilon
+            else:
+                self._session.settings = changed(self._session.settings, change)
         except BadParameter as error:
-            error.at = error.at or statement.at
+            error.at = error.at or change.at
             raise
-        self._session.epsilon = epsilon
 
     def _check_open(self) -> None:
         if not self._open:

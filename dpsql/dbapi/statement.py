@@ -6,8 +6,11 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | EXPLAIN PRIVACY (SQL) <query>      | with the SQL that the engine would run    |
 | EXPLAIN PRIVACY (FORMAT JSON) <query> | as JSON, or HTML, in one value         |
 | SHOW dpsql.budget                  | what was spent and is left                |
-| SHOW dpsql.epsilon                 | what a query spends                       |
+| SHOW dpsql.epsilon                 | what a query spends, or any other setting |
 | SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
+| SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
+| SET dpsql.min_units = 20           | leave out groups of fewer units           |
+| SET dpsql.nonnegative = on         | show counts below 0 as 0                  |
 """
 
 from __future__ import annotations
@@ -23,10 +26,15 @@ from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 
 
 class Setting(Enum):
-    """What SHOW tells; SET changes only `EPSILON`."""
+    """What SHOW tells, and SET changes: all but the budget."""
 
     BUDGET = "budget"
     EPSILON = "epsilon"
+    GROUPS = "groups"
+    ROWS_PER_GROUP = "rows_per_group"
+    ROWS = "rows"
+    MIN_UNITS = "min_units"
+    NONNEGATIVE = "nonnegative"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +61,15 @@ class Show:
 
 
 @dataclass(frozen=True, slots=True)
-class SetEpsilon:
-    """SET dpsql.epsilon; `value` as it is written, None for DEFAULT; `at` is its place."""
+class Change:
+    """SET dpsql.<setting>; `value` as it is written, None for DEFAULT; `at` is its place."""
 
+    setting: Setting
     value: str | None
     at: Span
 
 
-Statement = Query | ExplainPrivacy | Show | SetEpsilon
+Statement = Query | ExplainPrivacy | Show | Change
 
 
 def read_statement(sql: str) -> Statement:
@@ -164,16 +173,16 @@ def _setting(word: _Word) -> Setting:
         ) from None
 
 
-def _set(setting: Setting, name: _Word, value: _Word) -> SetEpsilon:
-    if setting is not Setting.EPSILON:
+def _set(setting: Setting, name: _Word, value: _Word) -> Change:
+    if setting is Setting.BUDGET:
         raise BadParameter(
             f"dpsql.{setting.value} can't be set",
             at=name.span,
             hint="a budget is its owner's to set, in the schema",
         )
     if value.text.casefold() == "default":
-        return SetEpsilon(None, value.span)
-    return SetEpsilon(value.text.strip("'"), value.span)
+        return Change(setting, None, value.span)
+    return Change(setting, value.text.strip("'"), value.span)
 
 
 def _nothing_else(words: list[_Word], texts: list[str]) -> None:

@@ -25,7 +25,7 @@ from dpsql.emit.terms import emit_term, emit_terms, group_names, grouped, select
 from dpsql.plan.bounded import BoundedRelease, ByHash, LimitGroups, OneRowPerUnit, Terms
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
-from dpsql.plan.statistic import Distinct, Presence, Statistic
+from dpsql.plan.statistic import Distinct, Over, Presence, Statistic
 from dpsql.stability.sensitivity import partial_bound, rows_per_group
 
 
@@ -80,18 +80,14 @@ def _partial_totals(limited: LimitGroups, rows: exp.Select) -> exp.Select:
     names = group_names(terms)
     groups = [exp.column(name) for name in names]
     numbered = list(enumerate(terms.statistics))
-    sums = [
-        exp.alias_(total(emit_term(s, n)), f"s{n}")
-        for n, s in numbered
-        if not isinstance(s.term, Presence | Distinct)
-    ]
+    sums = [exp.alias_(total(emit_term(s, n)), f"s{n}") for n, s in numbered if not _is_beside(s)]
     number = exp.alias_(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
     partials = grouped(rows, [exp.column("u"), *groups], [number, *sums])
     carried = [*([exp.column("u")] if isinstance(limited.limit, ByHash) else []), *groups]
     steps = [
         exp.alias_(in_steps(s, exp.column(f"s{n}")), f"s{n}")
         for n, s in numbered
-        if not isinstance(s.term, Presence | Distinct)
+        if not _is_beside(s)
     ]
     scaled = [exp.alias_(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
     clamped = [exp.alias_(_clamped_partial(s, n, limited), f"s{n}") for n, s in numbered]
@@ -107,9 +103,12 @@ def _partial_totals(limited: LimitGroups, rows: exp.Select) -> exp.Select:
 
 def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> exp.Expr:
     """A unit's sum in a group, scaled down if it has too many rows there; `//` goes toward 0."""
-    if isinstance(statistic.term, Presence | Distinct):
-        return integer(1)
     rows = rows_per_group(limited)
+    if isinstance(statistic.term, Over):
+        many = exp.GT(this=exp.column("n"), expression=integer(rows))
+        return exp.case().when(many, integer(1)).else_(integer(0))
+    if _is_beside(statistic):
+        return integer(1)
     total = exp.column(f"s{number}")
     scaled = exp.IntDiv(
         this=exp.Paren(this=exp.Mul(this=total.copy(), expression=integer(rows))),
@@ -122,12 +121,19 @@ def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> 
 def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) -> exp.Expr:
     """A unit's sum in a group, within the very interval that its sensitivity is derived from."""
     bound = partial_bound(statistic, limited)
-    if isinstance(statistic.term, Presence | Distinct):
+    if isinstance(statistic.term, Over):
+        return exp.column(f"s{number}")
+    if _is_beside(statistic):
         return integer(bound)
     rows, (least, most) = rows_per_group(limited), statistic.interval
     low = max(-bound, min(0, rows * least))
     high = min(bound, max(0, rows * most))
     return within(exp.case(), exp.column(f"s{number}"), integer(low), integer(high))
+
+
+def _is_beside(statistic: Statistic) -> bool:
+    """It counts units or values, not rows."""
+    return isinstance(statistic.term, Presence | Over | Distinct)
 
 
 def _is_distinct(statistic: Statistic) -> bool:

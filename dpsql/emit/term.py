@@ -19,6 +19,7 @@ from dpsql.plan.statistic import (
     Distinct,
     Measured,
     Ones,
+    Over,
     Presence,
     Present,
     Product,
@@ -32,7 +33,7 @@ from dpsql.schema.type import BIGINT, HUGEINT, Date, Decimal, Double, Integer, T
 def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
     """What a row counts for, NULL where it counts for nothing; none if it needs no column."""
     match statistic.term:
-        case Presence():
+        case Presence() | Over():
             return ()
         case Distinct(argument=argument):
             return (_filtered(argument, statistic),)
@@ -53,7 +54,7 @@ def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
 def measured(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp.Expr, ...]:
     """A row's values in what they are clamped in: decimals as they are, else steps."""
     match statistic.term:
-        case Presence() | Distinct() | Ones() | Present():
+        case Presence() | Over() | Distinct() | Ones() | Present():
             return columns
         case Amount(value=value):
             return columns if _exact_decimal(value) is not None else (_steps(value, columns[0]),)
@@ -70,6 +71,8 @@ def clamped_term(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Exp
     match statistic.term:
         case Presence():
             return integer(1)
+        case Over():
+            return integer(0)  # a unit's only row is never too many
         case Distinct():
             return integer(0)  # counted beside the sums, over the distinct values
         case Ones() if statistic.filter is None:

@@ -69,13 +69,16 @@ ARGUMENTS_OF_EXTREMES = frozenset({AggregateFunction.ARG_MAX, AggregateFunction.
 class Part(Enum):
     """What is asked of a noisy aggregate: its value, or how far the noise may have moved it.
 
-    An interval holds what the aggregate is without noise in 95 of 100 cases.
+    An interval holds what the aggregate is without noise in 95 of 100 cases. What limits leave out
+    is measured: rows whose value was clamped, units with more rows in a group than count there.
     """
 
     VALUE = "value"
     LOW = "dp_interval_low"
     HIGH = "dp_interval_high"
     STDDEV = "dp_stddev"
+    CLIPPED = "dp_clipped"
+    OVER = "dp_over_limit"
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,6 +106,14 @@ Limited = LimitGroups | OneRowPerUnit
 
 
 @dataclass(frozen=True, slots=True)
+class LeastUnits:
+    """Groups whose noisy number of units, the statistic at `place`, is less than `units` go."""
+
+    place: int
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
 class BoundedRelease:
     """A release ready to be emitted: `limited` gives integers, `outputs` say what they mean.
 
@@ -117,6 +125,7 @@ class BoundedRelease:
     outputs: tuple[FormulaOutput, ...]
     selection: int | None
     notes: tuple[str, ...]
+    least: LeastUnits | None = None
 
     @property
     def terms(self) -> Terms:

@@ -13,11 +13,12 @@ from dpsql.schema.type import SqlType
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """`step * sum of coefficient * statistic`, exactly, as `type`."""
+    """`step * sum of coefficient * statistic`, exactly, as `type`; `least` where it is less."""
 
     terms: tuple[tuple[int, int], ...]
     step: Fraction
     type: SqlType
+    least: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,11 @@ class Presence:
 
 
 @dataclass(frozen=True, slots=True)
+class Over:
+    """1 for each unit that has more rows in the group than it counts for."""
+
+
+@dataclass(frozen=True, slots=True)
 class Distinct:
     """1 for each distinct value of `argument` that any unit has; NULL is none.
 
@@ -85,7 +90,7 @@ class Distinct:
     most: int | None
 
 
-Term = Ones | Present | Amount | Square | Product | Presence | Distinct
+Term = Ones | Present | Amount | Square | Product | Presence | Over | Distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ class Statistic:
     def interval(self) -> tuple[int, int]:
         """What each row's term is clamped to, as emitted."""
         match self.term:
-            case Ones() | Present() | Presence() | Distinct():
+            case Ones() | Present() | Presence() | Over() | Distinct():
                 return 0, 1
             case Amount(value=value):
                 return value.low - value.centre, value.high - value.centre
@@ -115,7 +120,7 @@ class Statistic:
     def step(self) -> Fraction:
         """What one integer is worth."""
         match self.term:
-            case Ones() | Present() | Presence() | Distinct():
+            case Ones() | Present() | Presence() | Over() | Distinct():
                 return Fraction(1)
             case Amount(value=value):
                 return value.step

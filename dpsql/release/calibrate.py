@@ -120,8 +120,9 @@ def weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, .
                     costs[place] += 1 / own[place] ** 2
             case missing:
                 assert_never(missing)
-    if bounded.selection is not None:
-        costs[bounded.selection] += 1 / own[bounded.selection] ** 2
+    counted = bounded.selection if bounded.least is None else bounded.least.place
+    if counted is not None:
+        costs[counted] += 1 / own[counted] ** 2
     smallest = min((cost for cost in costs if cost), default=1.0)
     return tuple(cost or smallest for cost in costs)
 

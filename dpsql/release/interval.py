@@ -39,8 +39,8 @@ def part_of(
             return high
         case Part.STDDEV:
             return spread
-        case Part.VALUE:
-            raise ValueError("a value is no part of its error")
+        case Part.VALUE | Part.CLIPPED | Part.OVER:
+            raise ValueError("it is no part of a value's error")
         case missing:
             assert_never(missing)
 

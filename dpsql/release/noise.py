@@ -69,6 +69,9 @@ def privatize(
     if bounded.selection is not None and measurement.threshold is not None:
         counts = noisy[bounded.selection]
         kept = [place for place in kept if counts[place] >= measurement.threshold]
+    if bounded.least is not None:
+        units = noisy[bounded.least.place]
+        kept = [place for place in kept if units[place] >= bounded.least.units]
     order = sorted(kept, key=lambda place: _sort_key(cells[place]))
     keys = tuple(cells[place] for place in order)
     choices = [

@@ -16,8 +16,10 @@ from dpsql.schema.type import Date, Decimal, Double, Integer, SqlType, Timestamp
 def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) -> Value | None:
     """One column's value from a group's noisy statistics and choices; None if it has no meaning."""
     match formula:
-        case Linear(terms=terms, step=step, type=kind):
+        case Linear(terms=terms, step=step, type=kind, least=least):
             total = step * sum(factor * row[place] for place, factor in terms)
+            if least is not None:
+                total = max(total, Fraction(least))
             return total if isinstance(kind, Double) or total.denominator > 1 else int(total)
         case Mean(total=total_place, count=count, centre=centre, step=step, low=low, high=high):
             mean = step * (centre + Fraction(row[total_place], max(row[count], 1)))

@@ -10,5 +10,6 @@
 | key_domain | enumerated cells of the group keys                                    |
 | limit      | rows per group, groups per unit, and which of them hold already       |
 | prune      | columns that nothing reads are not scanned                            |
+| setting    | what an analyst may tighten                                           |
 | fact       | the public facts a rewrite may ask for                                |
 """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpsql.plan.bounded import BoundedRelease, Terms
+from dpsql.plan.aggregate import AggregateCall, Part
+from dpsql.plan.bounded import BoundedRelease, LeastUnits, Terms
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Plan, Release
 from dpsql.rewrite.fact import Facts
@@ -10,29 +11,40 @@ from dpsql.rewrite.key_domain import key_domains
 from dpsql.rewrite.limit import limited
 from dpsql.rewrite.prune import prune_release
 from dpsql.rewrite.selection import CHOSEN, Selections
+from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.rewrite.statistic import Statistics
 from dpsql.stability.environment import environment
 from dpsql.stability.lineage import identities
 
 
-def bound(release: Release, facts: Facts) -> BoundedRelease:
+def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from."""
     release = prune_release(release)
     below = environment(release.source)
     domains = key_domains(release.keys, release.source, release.listed, below, facts)
-    statistics = Statistics(below, _unit_columns(release.source))
-    summed = tuple(a for a in release.aggregates if a.call.function not in CHOSEN)
+    statistics = Statistics(below, _unit_columns(release.source), nonnegative=settings.nonnegative)
+    summed = tuple(a for a in release.aggregates if _is_summed(a.call))
     formulas = statistics.formulas(summed)
     selections = Selections(below)
     chosen = selections.formulas(tuple(a for a in release.aggregates if a not in summed))
     listed = {place for found in domains for place in found.keys}
     # Without a public list of all its keys, a group shows itself only if enough units are in it.
     selection = None if len(listed) == len(release.keys) else statistics.presence()
+    least = None
+    if settings.min_units is not None and release.keys:
+        least = LeastUnits(statistics.presence(), settings.min_units)
     terms = Terms(
         release.source, release.keys, domains, tuple(statistics.found), selections.found()
     )
-    chain, reasons = limited(terms, facts)
-    return BoundedRelease(chain, (*formulas, *chosen), selection, (*reasons, *selections.notes))
+    chain, reasons = limited(terms, facts, settings)
+    return BoundedRelease(
+        chain, (*formulas, *chosen), selection, (*reasons, *selections.notes), least
+    )
+
+
+def _is_summed(call: AggregateCall) -> bool:
+    """What limits leave out is counted, also of what is chosen."""
+    return call.function not in CHOSEN or call.part in (Part.CLIPPED, Part.OVER)
 
 
 def _unit_columns(source: Plan) -> frozenset[Expression]:

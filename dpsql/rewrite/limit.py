@@ -24,6 +24,7 @@ from dpsql.plan.bounded import (
     Terms,
 )
 from dpsql.rewrite.fact import Facts
+from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import EntityUnit, Limits, Table
 from dpsql.stability.dependency import declared, determined, is_determined, one_row_per_unit
 from dpsql.stability.lineage import private_scans
@@ -38,24 +39,24 @@ class Bounds:
     reasons: tuple[str, ...]
 
 
-def limited(terms: Terms, facts: Facts) -> tuple[Limited, tuple[str, ...]]:
+def limited(terms: Terms, facts: Facts, settings: Settings) -> tuple[Limited, tuple[str, ...]]:
     """`terms` under every limit it needs, with the reasons in words."""
     tables = tuple(sorted({s.table.name for s in private_scans(terms.source)}))
     if one_row_per_unit(terms.source, facts.verified):
         return OneRowPerUnit(terms, tables), (
             f"one row per unit: by the verified key of {', '.join(tables)}",
         )
-    bounds = contribution_bounds(terms)
+    bounds = contribution_bounds(terms, settings)
     clamped = ClampPartials(Partials(terms), bounds.rows_per_group)
     return LimitGroups(clamped, _group_limit(terms, bounds, facts)), bounds.reasons
 
 
-def contribution_bounds(terms: Terms) -> Bounds:
-    """Limits by declared keys, domains and the schema; all of them are enforced."""
+def contribution_bounds(terms: Terms, settings: Settings) -> Bounds:
+    """Limits by declared keys, domains, schema and session; all of them are enforced."""
     if one_row_per_unit(terms.source, declared):
         return Bounds(1, 1, ("one row per unit: by declared keys, enforced",))
     table = finest(terms)
-    limits = table.limits
+    limits = settings.tightened(table.limits)
     free = _free_cells(terms)
     groups = limits.groups if free is None else min(limits.groups, free)
     reasons = [_origin(table, "groups", limits) if groups == limits.groups else _few(groups)]
@@ -112,9 +113,9 @@ def _cells(domains: tuple[KeyDomain, ...], keys: range | list[int]) -> int | Non
 
 
 def _origin(table: Table, name: str, limits: Limits) -> str:
-    value = {"groups": limits.groups, "rows_per_group": limits.rows_per_group, "rows": limits.rows}
+    value, declared = getattr(limits, name), getattr(table.limits, name)
     source = f"limits of {table.name}" if name in limits.declared else "the default"
-    return f"{name} = {value[name]}: {source}"
+    return f"{name} = {value}: {source if value == declared else 'set for this session'}"
 
 
 def _few(groups: int) -> str:

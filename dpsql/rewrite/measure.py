@@ -62,7 +62,7 @@ def range_of(
     bounds = domain(argument, domains).bounds
     ends = None if bounds is None else bounds.ends
     if ends is None:
-        raise _unbounded(argument, domains, at)
+        raise unbounded(argument, domains, at)
     low, high = ends
     if ordered and isinstance(argument.type, Date | Timestamp):
         return Range(math.floor(low), math.ceil(high), Fraction(1))
@@ -70,7 +70,7 @@ def range_of(
     return Range(math.floor(low / step), math.ceil(high / step), step)
 
 
-def _unbounded(argument: Expression, domains: Environment, at: Span | None) -> Refused:
+def unbounded(argument: Expression, domains: Environment, at: Span | None) -> Refused:
     """The refusal of a sum over what has no bounds."""
     loose = sorted(
         column.name

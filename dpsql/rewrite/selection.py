@@ -103,7 +103,7 @@ def _check_value(call: AggregateCall) -> None:
 
     Fifty rows of 1,000 have their median at 1,000, however noisy its rank.
     """
-    if call.part is not Part.VALUE:
+    if call.part in (Part.LOW, Part.HIGH, Part.STDDEV):
         raise Refused(
             f"{call.part.value}() of what is chosen by its rank",
             at=call.at,

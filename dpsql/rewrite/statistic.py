@@ -8,20 +8,40 @@ Amount(l_quantity, centre=25) in [-24, 25]   sum = s1 + 25 s0, avg = 25 + s1 / s
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
 
 from dpsql.errors import Refused
-from dpsql.plan.aggregate import PAIRED, SPREADS, AggregateCall, AggregateFunction, AggregateOutput
+from dpsql.plan.aggregate import (
+    PAIRED,
+    SPREADS,
+    AggregateCall,
+    AggregateFunction,
+    AggregateOutput,
+    Part,
+)
 from dpsql.plan.describe import describe
-from dpsql.plan.expression import Expression, IsNull, Not, conjunction, conjuncts
+from dpsql.plan.expression import (
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    IsNull,
+    Literal,
+    Not,
+    Or,
+    conjunction,
+    conjuncts,
+)
 from dpsql.plan.formula import Axis, Formula, FormulaOutput, Linear, Mean, Moments
 from dpsql.plan.statistic import (
     Amount,
     Distinct,
     Measured,
     Ones,
+    Over,
     Presence,
     Present,
     Product,
@@ -29,9 +49,9 @@ from dpsql.plan.statistic import (
     Statistic,
     Term,
 )
-from dpsql.rewrite.measure import Range, range_of
+from dpsql.rewrite.measure import Range, range_of, unbounded
 from dpsql.rewrite.pivot import with_filter
-from dpsql.schema.type import Double
+from dpsql.schema.type import Double, Integer
 from dpsql.stability.domain import Environment, domain
 from dpsql.stability.narrowing import narrow
 
@@ -42,13 +62,14 @@ _COUNTED_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | S
 class Statistics:
     """Collects the statistics of one release; equal ones are one, and share one draw of noise.
 
-    `units` are the columns that name the privacy unit.
+    `units` are the columns that name the privacy unit; `nonnegative` counts are 0 at least.
     """
 
     domains: Environment
     units: frozenset[Expression] = frozenset()
     found: list[Statistic] = field(default_factory=list)
     squared: set[Expression] = field(default_factory=set)
+    nonnegative: bool = False
 
     def formulas(self, outputs: tuple[AggregateOutput, ...]) -> tuple[FormulaOutput, ...]:
         """The formula of each aggregate."""
@@ -66,18 +87,52 @@ class Statistics:
             if call.function in _COUNTED_FIRST:
                 self._formula(call)
         return tuple(
-            FormulaOutput(output.column, self._formula(call), call.part)
-            for output, call in zip(outputs, calls, strict=True)
+            self._output(output.column, call) for output, call in zip(outputs, calls, strict=True)
         )
 
     def presence(self) -> int:
         """The place of the number of units in each group."""
         return self._place(Presence(), None)
 
+    def _output(self, column: Column, call: AggregateCall) -> FormulaOutput:
+        match call.part:
+            case Part.VALUE | Part.LOW | Part.HIGH | Part.STDDEV:
+                return FormulaOutput(column, self._formula(call), call.part)
+            case Part.CLIPPED:
+                place = self._place(Ones(), self._clipped(call))
+            case Part.OVER:
+                place = self._place(Over(), None)
+            case missing:
+                assert_never(missing)
+        return FormulaOutput(column, Linear(((place, 1),), Fraction(1), call.type))
+
+    def _clipped(self, call: AggregateCall) -> Expression:
+        """The rows whose value isn't counted as it is."""
+        if not call.arguments:
+            raise Refused(
+                f"{call.part.value}() of rows, which nothing clamps",
+                at=call.at,
+                hint=f"{call.part.value}(sum(x)) counts the rows whose x is out of bounds",
+                note="error_functions",
+            )
+        parts: list[Expression] = []
+        for argument in call.arguments:
+            bounds = domain(argument, self._where(call.filter)).bounds
+            if bounds is None or bounds.ends is None:
+                raise unbounded(argument, self._where(call.filter), call.at)
+            low, high = bounds.ends
+            if isinstance(argument.type, Integer):
+                low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
+            parts.append(Compare(Comparison.LESS, argument, Literal(low, argument.type)))
+            parts.append(Compare(Comparison.GREATER, argument, Literal(high, argument.type)))
+        outside = Or(tuple(parts))
+        return outside if call.filter is None else conjunction((call.filter, outside))
+
     def _formula(self, call: AggregateCall) -> Formula:
         match call.function:
             case AggregateFunction.COUNT:
-                return Linear(((self._counted(call), 1),), Fraction(1), call.type)
+                least = 0 if self.nonnegative else None
+                return Linear(((self._counted(call), 1),), Fraction(1), call.type, least)
             case AggregateFunction.SUM:
                 return self._sum(call)
             case AggregateFunction.AVG:

@@ -19,6 +19,7 @@ from dpsql.plan.statistic import (
     Distinct,
     Measured,
     Ones,
+    Over,
     Presence,
     Present,
     Product,
@@ -74,6 +75,8 @@ def describe_statistic(statistic: Statistic) -> str:
             text = f"rows with {describe(argument)}"
         case Presence():
             text = "units"
+        case Over():
+            text = "units with too many rows"
         case Distinct(argument=argument):
             text = f"distinct {describe(argument)}"
         case Amount(value=value):
@@ -155,7 +158,7 @@ def describe_selection(selection: Selection, bounded: BoundedRelease) -> str:
 
 
 def _derived(statistic: Statistic, bounded: BoundedRelease) -> str:
-    if isinstance(statistic.term, Presence):
+    if isinstance(statistic.term, Presence | Over):
         return " = 1 unit"
     if isinstance(statistic.term, Distinct):
         return " values of a unit"

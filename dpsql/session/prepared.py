@@ -18,6 +18,7 @@ from dpsql.release.job import Step
 from dpsql.rewrite.bound import bound
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.prune import unused
+from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Schema
 from dpsql.session.canonical import meaning
 from dpsql.stability.sensitivity import Sensitivity, sensitivity
@@ -72,6 +73,7 @@ def prepare(
     grant: PrivacyLoss,
     version: str,
     parameters: Parameters = NO_PARAMETERS,
+    settings: Settings = AS_DECLARED,
 ) -> Prepared:
     """Everything that SQL, schema and public facts decide; `version` names that of the data."""
     statement = bind(sql, schema, parameters)
@@ -83,7 +85,9 @@ def prepare(
     names = {release: f"release_{number}" for number, release in enumerate(found)}
     prepared: dict[str, PreparedRelease] = {}
     for release in found:
-        prepared[names[release]] = _prepare(release, names, prepared, schema, facts, share, version)
+        prepared[names[release]] = _prepare(
+            release, names, prepared, schema, facts, share, version, settings
+        )
     finish = emit_plan(plan, names).sql(dialect="duckdb", copy=False)
     return Prepared(statement, plan, tuple(prepared.values()), finish, grant)
 
@@ -96,8 +100,9 @@ def _prepare(
     facts: Facts,
     share: PrivacyLoss,
     version: str,
+    settings: Settings,
 ) -> PreparedRelease:
-    bounded = bound(release, facts)
+    bounded = bound(release, facts, settings)
     found = sensitivity(bounded, schema.neighbors.units_apart)
     query = emit_release(bounded, names)
     below = tuple(p for p in operators(release.source) if isinstance(p, Release))

@@ -25,6 +25,7 @@ from dpsql.privacy.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.release.public import open_rows
+from dpsql.rewrite.setting import AS_DECLARED
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
@@ -66,6 +67,7 @@ class Session:
         self.analyst = analyst
         self.epsilon = self.schema.per_query.epsilon if epsilon is None else as_epsilon(epsilon)
         grant(self.schema, self.epsilon)
+        self.settings = AS_DECLARED
         self._randomness = SystemRandomness() if randomness is None else randomness
         self._progress = progress
         self._engine: DuckDBEngine | None = None
@@ -110,7 +112,8 @@ class Session:
         self._progress("proving what one unit can change")
         asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
         facts, given, of = self._source_facts(), grant(self.schema, asked), version()
-        return deeply(lambda: prepare(sql, self.schema, facts, given, of, parameters))
+        tight = self.settings
+        return deeply(lambda: prepare(sql, self.schema, facts, given, of, parameters, tight))
 
     def balance(self) -> Balance:
         """What the dataset has spent and has left."""

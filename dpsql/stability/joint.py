@@ -29,7 +29,16 @@ from dpsql.plan.expression import (
     conjuncts,
 )
 from dpsql.plan.negation import negated
-from dpsql.plan.statistic import Amount, Distinct, Measured, Presence, Product, Square, Statistic
+from dpsql.plan.statistic import (
+    Amount,
+    Distinct,
+    Measured,
+    Over,
+    Presence,
+    Product,
+    Square,
+    Statistic,
+)
 
 MOST_CORNERS = 64
 """Of a block with more, each statistic is taken for itself."""
@@ -72,7 +81,7 @@ def blocks(statistics: Sequence[Statistic], *, squared: bool) -> tuple[Block, ..
         ]
         places = [place for only in family for place in by_filter[only]]
         # Units and their values are counted beside the rows, which needn't exclude each other.
-        beside = any(isinstance(statistics[p].term, Presence | Distinct) for p in places)
+        beside = any(isinstance(statistics[p].term, Presence | Over | Distinct) for p in places)
         if beside or len(corners) > MOST_CORNERS:
             parts = [p for f in family for p in _parts(by_filter[f], statistics, squared=squared)]
             found += [_block(part) for part in parts]

@@ -12,6 +12,7 @@ from dpsql.plan.statistic import (
     Amount,
     Distinct,
     Ones,
+    Over,
     Presence,
     Present,
     Product,
@@ -95,8 +96,8 @@ def sensitivity(release: BoundedRelease, units: int) -> Sensitivity:
 def partial_bound(statistic: Statistic, limited: Limited) -> int:
     """The most that one unit adds to or takes from `statistic` in one group."""
     match statistic.term:
-        case Presence():
-            return 1  # a unit is there or not
+        case Presence() | Over():
+            return 1  # a unit is there, with too many rows, or it isn't
         case Distinct(most=most):
             rows = rows_per_group(limited)
             return rows if most is None else min(rows, most)

@@ -4,9 +4,9 @@ import pytest
 
 from dpsql.dbapi.explanation import Form
 from dpsql.dbapi.statement import (
+    Change,
     ExplainPrivacy,
     Query,
-    SetEpsilon,
     Setting,
     Show,
     Statement,
@@ -27,10 +27,10 @@ from dpsql.errors import BadParameter, Error, NotSupportedError, Span, SyntaxFau
         ("SHOW dpsql.budget", Show(Setting.BUDGET)),
         ("show DPSQL . Epsilon ;", Show(Setting.EPSILON)),
         ("/* what */ SHOW -- is left\n dpsql.budget", Show(Setting.BUDGET)),
-        ("SET dpsql.epsilon = 0.1", SetEpsilon("0.1", Span(20, 23))),
-        ("SET dpsql.epsilon TO '1e-3';", SetEpsilon("1e-3", Span(21, 27))),
-        ("SET dpsql.epsilon = -1", SetEpsilon("-1", Span(20, 22))),
-        ("SET dpsql.epsilon = DEFAULT", SetEpsilon(None, Span(20, 27))),
+        ("SET dpsql.epsilon = 0.1", Change(Setting.EPSILON, "0.1", Span(20, 23))),
+        ("SET dpsql.epsilon TO '1e-3';", Change(Setting.EPSILON, "1e-3", Span(21, 27))),
+        ("SET dpsql.epsilon = -1", Change(Setting.EPSILON, "-1", Span(20, 22))),
+        ("SET dpsql.epsilon = DEFAULT", Change(Setting.EPSILON, None, Span(20, 27))),
         ("EXPLAIN PRIVACY SELECT 1", ExplainPrivacy("                SELECT 1")),
         ("explain\nprivacy\nSELECT 1", ExplainPrivacy("       \n       \nSELECT 1")),
         ("EXPLAIN PRIVACY (SELECT 1)", ExplainPrivacy("                (SELECT 1)")),

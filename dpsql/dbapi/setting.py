@@ -1,0 +1,60 @@
+"""The settings that SET changes and SHOW tells, beside epsilon."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from dpsql.dbapi.statement import Change, Setting
+from dpsql.errors import BadParameter
+from dpsql.rewrite.setting import AS_DECLARED, Settings
+
+_TRUTH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
+_MOST = 2**31
+
+
+def changed(settings: Settings, change: Change) -> Settings:
+    """`settings` with one of them as asked for; BadParameter for anything it can't be."""
+    match change.setting:
+        case Setting.GROUPS:
+            return replace(settings, groups=_number(change))
+        case Setting.ROWS_PER_GROUP:
+            return replace(settings, rows_per_group=_number(change))
+        case Setting.ROWS:
+            return replace(settings, rows=_number(change))
+        case Setting.MIN_UNITS:
+            return replace(settings, min_units=_number(change))
+        case Setting.NONNEGATIVE:
+            return replace(settings, nonnegative=_truth(change))
+        case Setting.BUDGET | Setting.EPSILON as other:
+            raise ValueError(f"{other.value} is set elsewhere")
+        case missing:
+            assert_never(missing)
+
+
+def shown(settings: Settings, setting: Setting) -> str:
+    """A setting as SHOW tells it."""
+    found = getattr(settings, setting.value)
+    if isinstance(found, bool):
+        return "on" if found else "off"
+    return "as declared" if found is None else str(found)
+
+
+def _number(change: Change) -> int | None:
+    asked = change.value
+    if asked is None:
+        return None
+    if not asked.isascii() or not asked.isdigit() or not 1 <= int(asked[:12]) < _MOST:
+        name = f"dpsql.{change.setting.value}"
+        raise BadParameter(f"{name} is a whole number from 1 on", hint=f"SET {name} = 4")
+    return int(asked)
+
+
+def _truth(change: Change) -> bool:
+    if change.value is None:
+        return AS_DECLARED.nonnegative
+    asked = change.value.casefold()
+    if asked not in _TRUTH:
+        name = f"dpsql.{change.setting.value}"
+        raise BadParameter(f"{name} is on or off", hint=f"SET {name} = on")
+    return _TRUTH[asked]

@@ -1,0 +1,38 @@
+"""What an analyst may tighten for the statements to come; nothing here loosens the schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.schema.model import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Limits below the schema's, None where those hold, and what is done to answers.
+
+    `min_units`: groups of fewer units, as far as noise lets tell, are left out. `nonnegative`:
+    counts below 0 are shown as 0, which biases sums over many of them upwards.
+    """
+
+    groups: int | None = None
+    rows_per_group: int | None = None
+    rows: int | None = None
+    min_units: int | None = None
+    nonnegative: bool = False
+
+    def tightened(self, limits: Limits) -> Limits:
+        """The schema's limits, or lower ones."""
+        return Limits(
+            _least(limits.groups, self.groups),
+            _least(limits.rows_per_group, self.rows_per_group),
+            _least(limits.rows, self.rows),
+            limits.declared,
+        )
+
+
+AS_DECLARED = Settings()
+
+
+def _least(declared: int, asked: int | None) -> int:
+    return declared if asked is None else min(declared, asked)

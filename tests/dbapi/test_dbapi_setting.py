@@ -1,0 +1,56 @@
+"""SET and SHOW of what an analyst may tighten."""
+
+from __future__ import annotations
+
+import pytest
+
+import dpsql
+from dpsql.dbapi.connection import Connection
+
+SETTINGS = [
+    ("groups", "2"),
+    ("rows_per_group", "1"),
+    ("rows", "3"),
+    ("min_units", "20"),
+    ("nonnegative", "on"),
+]
+
+COUNTS = "SELECT species, count(*) AS n FROM penguins WHERE year = 2007 GROUP BY species"
+
+
+@pytest.mark.parametrize(("name", "value"), SETTINGS)
+def test_a_setting_is_shown_as_it_was_set(connection: Connection, name: str, value: str) -> None:
+    usual = connection.execute(f"SHOW dpsql.{name}").fetchone()
+    connection.execute(f"SET dpsql.{name} = {value}")
+    assert connection.execute(f"SHOW dpsql.{name}").fetchone() == (value,)
+    connection.execute(f"SET dpsql.{name} = DEFAULT")
+    assert connection.execute(f"SHOW dpsql.{name}").fetchone() == usual
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1.5", "nan", "'many'", "99999999999999999999"])
+@pytest.mark.parametrize("name", [name for name, value in SETTINGS if value.isdigit()])
+def test_a_limit_is_a_whole_number(connection: Connection, name: str, value: str) -> None:
+    with pytest.raises(dpsql.ProgrammingError, match="whole number"):
+        connection.execute(f"SET dpsql.{name} = {value}")
+
+
+def test_a_switch_is_on_or_off(connection: Connection) -> None:
+    with pytest.raises(dpsql.ProgrammingError, match="on or off"):
+        connection.execute("SET dpsql.nonnegative = perhaps")
+
+
+def test_few_units_leave_their_group_out(connection: Connection) -> None:
+    connection.execute("SET dpsql.min_units = 100000")
+    assert connection.execute(COUNTS).fetchall() == []
+
+
+def test_counts_are_not_shown_below_zero(connection: Connection) -> None:
+    # 30 values of which about half were negative: none is with a probability of 2^-30.
+    nobody = ", ".join(f"count(*) FILTER (WHERE year = {2100 + n})" for n in range(30))
+    noisy = connection.execute(f"SELECT {nobody} FROM penguins").fetchone()
+    assert noisy is not None
+    assert min(noisy) < 0
+    connection.execute("SET dpsql.nonnegative = on")
+    shown = connection.execute(f"SELECT {nobody} FROM penguins").fetchone()
+    assert shown is not None
+    assert min(shown) == 0
