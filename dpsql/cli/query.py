@@ -10,14 +10,12 @@ from typing import Literal, TypeVar, assert_never
 
 import click
 
-from dpsql.cli.budget.report import digits
 from dpsql.cli.failure import ExitCode, explained, say
-from dpsql.dbapi.budget import Budget
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.explanation import Form as Explained
-from dpsql.session.answer import Privacy
 from dpsql.session.session import Session
+from dpsql.terminal.cost import cost
 from dpsql.terminal.export import csv, json, parquet
 from dpsql.terminal.table import markdown, plain, print_on_terminal
 from dpsql.terminal.watch import Cancelled, Watch
@@ -73,23 +71,6 @@ def write(cursor: Cursor, form: Form) -> None:
             click.echo(parquet(cursor.fetch_arrow_table()), nl=False)
         case missing:
             assert_never(missing)
-
-
-def cost(privacy: Privacy, budget: Budget) -> str:
-    """What an answer cost, and what is left, in one line."""
-    if privacy.stored:
-        paid = "nothing to the dataset, answered before"
-    elif privacy.loss is None:
-        paid = "nothing, no private table was read"
-    else:
-        paid = f"epsilon = {float(privacy.epsilon):.4g}"
-        if privacy.loss.delta:
-            paid += f", delta = {float(privacy.loss.delta):.2g}"
-    of_all, own = budget.dataset, budget.own
-    left = f"epsilon = {digits(of_all.epsilon_left)} of {digits(of_all.epsilon_cap)}"
-    if own.epsilon_left is not None:
-        left += f" ({digits(own.epsilon_left)} of {digits(own.epsilon_cap)} for {budget.analyst})"
-    return f"cost: {paid}; left: {left}"
 
 
 def _watched(

@@ -105,6 +105,17 @@ class Connection:
                 return self._explain(statement.sql, given)
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
+    def share(self, sql: str) -> Fraction:
+        """What part of the budget that is left `sql` would take, from 0 to 1; finding out is free.
+
+        Statements that aren't queries take nothing, nor does what was answered before.
+        """
+        with self._one_statement:
+            self._check_open()
+            if not isinstance(read_statement(sql), Query):
+                return Fraction(0)
+            return self._session.share(sql)
+
     @property
     def budget(self) -> Budget:
         """What was spent and what is left, of the dataset's budget and of the analyst's own cap."""

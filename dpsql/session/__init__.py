@@ -11,6 +11,9 @@
 | fact     | public facts, from verified keys and public tables                     |
 | storage  | a release as the ledger keeps it                                       |
 | answer   | what an analyst gets: a table, and what it cost                        |
+| copied   | public tables that are read above the releases                         |
+| share    | how much of what is left a statement would take                       |
+| provenance | which columns of an answer are released values as they are          |
 | proof    | what EXPLAIN PRIVACY says, as data                                    |
 | explain  | EXPLAIN PRIVACY, without touching private data                         |
 | advice   | what would make a statement cheaper, or its noise smaller              |

@@ -32,6 +32,8 @@ class Privacy:
 
     `thresholds` are the least noisy unit counts at which unlisted keys appear. `receipt` proves the
     charge, None if there was none: the owner's `dpsql ledger verify` finds it.
+    `shown` has for each column of the answer how its values were made, None for keys and for what
+    is computed of released values.
     """
 
     loss: PrivacyLoss | None
@@ -40,6 +42,7 @@ class Privacy:
     thresholds: tuple[int, ...]
     stored: bool
     receipt: str | None = None
+    shown: tuple[ColumnPrivacy | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from dpsql.session.answer import ColumnPrivacy
 from dpsql.session.grant import conversion_delta, epsilon_of
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof, SensitivityLine
+from dpsql.session.provenance import released_column
 from dpsql.stability.chain import chain_lines, tree_lines
 from dpsql.stability.environment import environment
 from dpsql.stability.narrowing import Known
@@ -64,6 +65,18 @@ def column_privacy(prepared: Prepared) -> tuple[ColumnPrivacy, ...]:
         for release in prepared.releases
         for place in range(len(release.step.bounded.outputs))
     )
+
+
+def answer_columns(prepared: Prepared) -> tuple[ColumnPrivacy | None, ...]:
+    """For each column of the answer how it was made, None if it isn't a released value."""
+    places = {
+        (release.release, output.column.id): (release, place)
+        for release in prepared.releases
+        for place, output in enumerate(release.step.bounded.outputs)
+    }
+    found = (released_column(prepared.plan, c.id) for c in prepared.statement.columns)
+    known = (None if each is None else places.get(each) for each in found)
+    return tuple(None if each is None else _column(*each) for each in known)
 
 
 def describe_statistic(statistic: Statistic) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from dpsql.errors import ExecutionFailed, InterfaceError
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.request import Charge, Kept, Receipt
 from dpsql.ledger.rule import Balance
-from dpsql.plan.operator import Plan, Release, Scan
+from dpsql.plan.operator import Scan
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.release.job import Job, run
@@ -31,14 +30,15 @@ from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.account import noting_refusals, open_ledger
 from dpsql.session.answer import Answer, Privacy
+from dpsql.session.copied import copied_scans
 from dpsql.session.deep import deeply
-from dpsql.session.explain import column_privacy, explain
+from dpsql.session.explain import answer_columns, column_privacy, explain
 from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
+from dpsql.session.share import share
 from dpsql.session.storage import detail, from_bytes, to_bytes
-from dpsql.stability.chain import sources
 from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
@@ -114,6 +114,13 @@ class Session:
         facts, given, of = self._source_facts(), grant(self.schema, asked), version()
         tight = self.settings
         return deeply(lambda: prepare(sql, self.schema, facts, given, of, parameters, tight))
+
+    def share(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Fraction:
+        """What part of the budget that is left `sql` would take, from 0 to 1; free."""
+        prepared = self.prepare(sql, None, parameters)
+        if prepared.loss is None:
+            return Fraction(0)
+        return share(prepared, self._budget(), self.analyst, self._analyst_cap())
 
     def balance(self) -> Balance:
         """What the dataset has spent and has left."""
@@ -194,7 +201,7 @@ class Session:
         """Everything above the releases, in an engine that knows nothing else."""
         if self._finisher is None:
             self._finisher = postprocessing_engine()
-        copied = _per_table(_public_scans(prepared.plan))
+        copied = copied_scans(prepared.plan)
         tables = released | {name: self._copy(scan) for name, scan in copied.items()}
         raw = self._finisher.execute(prepared.finish, (), tables)
         return open_rows(prepared.plan, raw)
@@ -224,6 +231,7 @@ class Session:
             ),
             bool(prepared.releases) and paid is None,
             None if receipt is None else str(receipt.proof),
+            answer_columns(prepared),
         )
         # Names may repeat; only the plan's columns are told apart, so they go beside the table.
         return Answer(ordered, prepared.statement.names, tuple(c.type for c in columns), privacy)
@@ -262,24 +270,3 @@ class Session:
     def _check_open(self) -> None:
         if not self._open:
             raise InterfaceError("the connection is closed", hint="connect again")
-
-
-def _public_scans(plan: Plan) -> list[Scan]:
-    """Public tables read above the releases, not below them."""
-    if isinstance(plan, Release):
-        return []
-    if isinstance(plan, Scan):
-        return [plan]
-    return [scan for source in sources(plan) for scan in _public_scans(source)]
-
-
-def _per_table(scans: list[Scan]) -> dict[str, Scan]:
-    """One scan of each table: two of the same one may read different columns."""
-    read: dict[str, Scan] = {}
-    for scan in scans:
-        earlier = read.get(scan.table.name)
-        known = () if earlier is None else earlier.columns
-        names = {column.name for column in known}
-        more = tuple(column for column in scan.columns if column.name not in names)
-        read[scan.table.name] = replace(scan, columns=(*known, *more))
-    return read

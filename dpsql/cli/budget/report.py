@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Literal, assert_never
 
@@ -22,6 +21,7 @@ from dpsql.ledger.refusal import Refusal
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.account import existing_ledger, ledger_location
+from dpsql.terminal.cost import digits
 from dpsql.terminal.export import csv, json
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
@@ -63,11 +63,6 @@ def budget(path: Path, analyst: str, form: Form, html: Path | None, *, history: 
                 click.echo(json(_NAMES, map(_row, past.records)), nl=False)
             case missing:
                 assert_never(missing)
-
-
-def digits(number: Decimal | None) -> str:
-    """Six digits of an amount."""
-    return "no limit" if number is None else f"{float(number):g}"
 
 
 def _past(schema: Schema) -> Past:

@@ -16,7 +16,6 @@ import duckdb
 
 from dpsql.cli.check import report
 from dpsql.cli.demo.data import generate
-from dpsql.cli.query import cost
 from dpsql.dbapi.connection import Connection, budget_table
 from dpsql.dbapi.cursor import Row
 from dpsql.engine.duckdb import DuckDBEngine
@@ -27,6 +26,7 @@ from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import Schema
 from dpsql.session.answer import Privacy
 from dpsql.session.session import Session
+from dpsql.terminal.cost import cost
 from dpsql.terminal.message import describe
 from dpsql.terminal.table import plain
 
