@@ -209,6 +209,22 @@ def backup(schema: Path, file: Path) -> None:
 
 
 @commands.command()
+@_schema
+@_epsilon
+@_analyst
+def console(schema: Path, epsilon: float | None, analyst: str) -> None:
+    r"""Ask at a prompt, with completion and what is left of the budget.
+
+    Statements end with a semicolon; \? lists the commands. A query that takes
+    more than a fifth of what is left is asked about first. What is piped in is
+    run until the first failure.
+    """
+    from dpsql.cli import console as run  # noqa: PLC0415 - opens engines
+
+    run.console(schema, epsilon=epsilon, analyst=analyst)
+
+
+@commands.command()
 def demo() -> None:
     """Show what dpsql does, on generated data.
 

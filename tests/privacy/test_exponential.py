@@ -184,7 +184,7 @@ SMALL = list(product(range(3), repeat=3))
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), ONE, Fraction(5)])
 @pytest.mark.parametrize("monotone", [True, False])
-def test_neighbours_stay_within_epsilon_and_its_rho(epsilon: Fraction, monotone: bool) -> None:  # noqa: FBT001
+def test_neighbours_stay_within_epsilon_and_its_rho(epsilon: Fraction, monotone: bool) -> None:
     # All vectors over {0, 1, 2}³ and all moves by at most 1 in each coordinate: the definition.
     moves = [move for move in product((-1, 0, 1), repeat=3) if not monotone or min(move) >= 0]
     mechanism = Exponential(epsilon, spread=1 if monotone else 2)
@@ -218,7 +218,7 @@ def test_epsilon_is_the_largest_that_rho_pays_for(rho: Fraction) -> None:
 
 @pytest.mark.parametrize("scale", [0.5, 2.0, 7.0])
 @pytest.mark.parametrize("monotone", [True, False])
-def test_opendp_charges_the_same(scale: float, monotone: bool) -> None:  # noqa: FBT001
+def test_opendp_charges_the_same(scale: float, monotone: bool) -> None:
     dp.enable_features("contrib")
     space = (
         dp.vector_domain(dp.atom_domain(T="i64")),

@@ -72,7 +72,7 @@ def test_it_is_never_worse_than_the_exponential_mechanism() -> None:
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), ONE, Fraction(5)])
 @pytest.mark.parametrize("monotone", [True, False])
-def test_neighbours_stay_within_epsilon_and_its_rho(epsilon: Fraction, monotone: bool) -> None:  # noqa: FBT001
+def test_neighbours_stay_within_epsilon_and_its_rho(epsilon: Fraction, monotone: bool) -> None:
     moves = [move for move in product((-1, 0, 1), repeat=3) if not monotone or min(move) >= 0]
     mechanism = PermuteAndFlip(epsilon, spread=1 if monotone else 2)
     laws = {

@@ -1,0 +1,38 @@
+"""`dpsql console`: a prompt on a terminal; from a pipe, statements one after the other."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+import platformdirs
+
+from dpsql.cli.failure import ExitCode, explained
+from dpsql.console.loop import Console
+from dpsql.errors import BudgetSpent
+from dpsql.schema.location import STATE
+
+
+def console(schema: Path, *, epsilon: float | None, analyst: str) -> None:
+    """Prompt, or run what stdin has until the first failure."""
+    with explained():
+        found = Console(schema, analyst=analyst, epsilon=epsilon)
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            found.interact(_history())
+            return
+        try:
+            text = sys.stdin.buffer.read().decode()
+        except UnicodeDecodeError:
+            raise click.UsageError("stdin isn't UTF-8") from None
+        found.batch(text)
+    if found.failure is not None:
+        spent = isinstance(found.failure, BudgetSpent)
+        raise click.exceptions.Exit(ExitCode.BUDGET_SPENT if spent else ExitCode.FAILED)
+
+
+def _history() -> Path:
+    state = os.environ.get(STATE)
+    folder = Path(state).absolute() if state else platformdirs.user_state_path("dpsql")
+    return folder / "console_history"

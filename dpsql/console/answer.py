@@ -1,0 +1,116 @@
+"""An answer as a table: noise beside it, dim where it is all noise, bars where there is one key.
+
+A value whose magnitude is within its 95 % error may as well be 0: what is dim should not be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from dpsql.dbapi.cursor import Row
+from dpsql.dbapi.result import Description
+from dpsql.dbapi.type import NUMBER
+from dpsql.dbapi.value import Value
+from dpsql.session.answer import ColumnPrivacy
+from dpsql.terminal.table import spell
+from dpsql.terminal.visible import visible
+
+Shown = Sequence[ColumnPrivacy | None]
+
+BAR_CELLS: Final = 24
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+
+
+def table(
+    columns: Sequence[Description], rows: Sequence[Row], shown: Shown, *, noise: bool
+) -> RenderableType:
+    """Rows below their columns' names; `shown` says how the values of each column were made."""
+    found = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    widths = _half_widths(columns, shown)
+    for column, width in zip(columns, widths, strict=True):
+        found.add_column(
+            Text(visible(column[0])),
+            justify="right" if column[1] == NUMBER else "left",
+            overflow="fold",
+        )
+        if noise and width is not None:
+            found.add_column(Text("±", style="dim"), justify="left")
+    bars = list(_bars(columns, rows, shown))
+    if bars:
+        found.add_column("", no_wrap=True, min_width=BAR_CELLS)
+    for place, row in enumerate(rows):
+        cells = list(_cells(row, widths, noise=noise))
+        found.add_row(*cells, *bars[place : place + 1])
+    return found
+
+
+def records(
+    columns: Sequence[Description], rows: Sequence[Row], shown: Shown, *, noise: bool
+) -> RenderableType:
+    """One column below the other, for answers that are wider than the screen."""
+    widths = _half_widths(columns, shown)
+    parts: list[RenderableType] = []
+    for number, row in enumerate(rows, start=1):
+        parts.append(Text(f"─[ {number} ]─", style="dim"))
+        found = Table.grid(padding=(0, 2))
+        for column, value, width in zip(columns, row, widths, strict=True):
+            error = f"± {width:.6g}" if noise and width is not None else ""
+            found.add_row(Text(visible(column[0])), _value(value, width), Text(error, style="dim"))
+        parts.append(found)
+    return Group(*parts)
+
+
+def bar(part: float) -> str:
+    """A bar of `part` (0 to 1) of its cells, in eighths."""
+    eighths = round(max(0.0, min(1.0, part)) * BAR_CELLS * 8)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (_EIGHTHS[rest] if rest else "")
+
+
+def _half_widths(columns: Sequence[Description], shown: Shown) -> list[float | None]:
+    made = list(shown) or [None] * len(columns)
+    return [None if each is None else each.half_width for each in made]
+
+
+def _cells(row: Row, widths: Sequence[float | None], *, noise: bool) -> Iterator[Text]:
+    for value, width in zip(row, widths, strict=True):
+        yield _value(value, width)
+        if noise and width is not None:
+            yield Text("" if value is None else f"{width:.6g}", style="dim")
+
+
+def _value(value: Value, width: float | None) -> Text:
+    return Text(spell(value), style="dim" if value is None or _is_noise(value, width) else "")
+
+
+def _is_noise(value: Value, width: float | None) -> bool:
+    number = _number(value)
+    return width is not None and number is not None and abs(number) <= width
+
+
+def _number(value: Value) -> float | None:
+    return float(value) if isinstance(value, int | float | Decimal) else None
+
+
+def _bars(columns: Sequence[Description], rows: Sequence[Row], shown: Shown) -> Iterator[Text]:
+    """Bars for one noisy number by one key, in proportion to the largest."""
+    noisy = [place for place, made in enumerate(shown) if made is not None]
+    if len(columns) != 2 or len(noisy) != 1 or len(rows) < 2:
+        return
+    (place,) = noisy
+    width = _half_widths(columns, shown)[place]
+    values = [row[place] for row in rows]
+    numbers = [_number(value) or 0.0 for value in values]
+    most = max(numbers)
+    if most <= 0:
+        return
+    for value, number in zip(values, numbers, strict=True):
+        style = "dim" if _is_noise(value, width) else "cyan"
+        yield Text(bar(number / most), style=style)

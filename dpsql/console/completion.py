@@ -1,0 +1,132 @@
+"""Tables, columns, functions and keywords that fit where the cursor is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.functions import FUNCTIONS
+from dpsql.schema.model import Column, Public, Schema, Table
+
+KEYWORDS: Final = (
+    "SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET DISTINCT AS JOIN LEFT RIGHT FULL INNER"
+    " OUTER CROSS ON USING WITH UNION ALL INTERSECT EXCEPT CASE WHEN THEN ELSE END AND OR NOT IN"
+    " EXISTS BETWEEN LIKE ILIKE IS NULL TRUE FALSE ASC DESC NULLS FIRST LAST CAST EXTRACT DATE"
+    " TIMESTAMP INTERVAL FILTER OVER PARTITION ROLLUP CUBE GROUPING SETS QUALIFY VALUES SHOW SET"
+    " EXPLAIN PRIVACY"
+)
+
+_NAME: Final = re.compile(r"[\w.\\]*$")
+_AFTER_FROM: Final = re.compile(
+    r"\b(?:from|join)\s+(?:\w+\s*(?:as\s+)?\w*\s*,\s*)*$", re.IGNORECASE
+)
+_OWN: Final = re.compile(r"\b(?:show|set)\s+$", re.IGNORECASE)
+_ALIAS: Final = re.compile(r"\b(?:from|join|,)\s*(\w+)(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
+_SETTINGS: Final = ("dpsql.budget", "dpsql.epsilon")
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    meaning: str
+
+
+class SchemaCompleter(Completer):
+    """Completes from a schema and from the commands of the console, given with their meanings."""
+
+    def __init__(self, schema: Schema, commands: Mapping[str, str]) -> None:
+        self._schema = schema
+        self._commands = commands
+
+    def get_completions(
+        self,
+        document: Document,
+        complete_event: CompleteEvent,  # noqa: ARG002
+    ) -> Iterator[Completion]:
+        """What the word before the cursor can become, most fitting first."""
+        text = document.text_before_cursor
+        found = _NAME.search(text)
+        typed = found[0] if found else ""
+        before = text[: len(text) - len(typed)]
+        prefix, dot, last = typed.rpartition(".")
+        words = self._words(before, document.text, prefix if dot else None, typed)
+        wanted = last if dot and not typed.startswith("dpsql.") else typed
+        for word in words:
+            if word.text.casefold().startswith(wanted.casefold()) and word.text != wanted:
+                yield Completion(word.text, -len(wanted), display_meta=word.meaning)
+
+    def _words(self, before: str, text: str, of: str | None, typed: str) -> Iterable[_Word]:
+        if before.lstrip().startswith("\\") or (not before.strip() and typed.startswith("\\")):
+            return self._in_command(before)
+        if _OWN.search(before):
+            return [_Word(name, "") for name in _SETTINGS]
+        if of is not None:
+            table = self._named(text, of)
+            return [] if table is None else _columns([table])
+        if _AFTER_FROM.search(before):
+            return self._tables()
+        if not typed:
+            return []
+        read = [table for name in _read(text) if (table := self._table(name)) is not None]
+        return [*_columns(read or self._schema.tables.values()), *_functions(), *_keywords(typed)]
+
+    def _in_command(self, before: str) -> Iterable[_Word]:
+        if not before.strip():
+            return [_Word(name, meaning) for name, meaning in self._commands.items()]
+        return self._tables() if before.split(maxsplit=1)[0] == "\\d" else []
+
+    def _tables(self) -> list[_Word]:
+        return [
+            _Word(table.name, "public" if isinstance(table.ownership, Public) else "private")
+            for table in self._schema.tables.values()
+        ]
+
+    def _named(self, text: str, name: str) -> Table | None:
+        """The table that `name` is, or is the alias of."""
+        for found in _ALIAS.finditer(text):
+            if (found[2] or "").casefold() == name.casefold():
+                return self._table(found[1])
+        return self._table(name)
+
+    def _table(self, name: str) -> Table | None:
+        folded = name.casefold()
+        return next((t for n, t in self._schema.tables.items() if n.casefold() == folded), None)
+
+
+def _read(text: str) -> Iterator[str]:
+    return (found[1] for found in _ALIAS.finditer(text))
+
+
+def _columns(tables: Iterable[Table]) -> list[_Word]:
+    words = {c.name: _Word(c.name, describe(c)) for t in tables for c in t.columns.values()}
+    return list(words.values())
+
+
+def describe(column: Column) -> str:
+    """A column's type, and its domain where the schema declares one."""
+    kind = str(column.type).lower()
+    if column.values is not None:
+        return f"{kind}, one of {len(column.values)} values"
+    if column.bounds is not None:
+        low, high = column.bounds
+        return f"{kind} in [{low}, {high}]"
+    return kind
+
+
+def _functions() -> list[_Word]:
+    aggregates = [_Word(f"{f.value}(", "aggregate") for f in AggregateFunction]
+    return [
+        *aggregates,
+        *(_Word(f"{name}(", "function") for name in sorted(FUNCTIONS) if name.isidentifier()),
+    ]
+
+
+def _keywords(typed: str) -> list[_Word]:
+    """In small letters for who writes so."""
+    return [_Word(word.lower() if typed.islower() else word, "") for word in KEYWORDS.split()]

@@ -1,0 +1,80 @@
+r"""What `\d`, `\dt` and `\l` show: the schema as declared, never anything of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from dpsql.console.completion import describe
+from dpsql.errors import UnknownTable
+from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
+from dpsql.terminal.table import listing
+from dpsql.terminal.visible import visible
+
+
+def tables(schema: Schema) -> str:
+    """All tables: whose rows they have, and what is said of them."""
+    rows = [[t.name, owner(t), str(len(t.columns)), t.comment] for t in schema.tables.values()]
+    return listing(("table", "rows of", "columns", "comment"), rows)
+
+
+def columns(schema: Schema, name: str) -> str:
+    """One table: its columns with their domains, its owner, key and limits."""
+    folded = name.strip('"; ').casefold()
+    table = next((t for n, t in schema.tables.items() if n.casefold() == folded), None)
+    if table is None:
+        raise UnknownTable(f"there is no table {name}", hint=r"\dt lists the tables")
+    rows = [
+        [c.name, describe(c), "" if c.nullable else "not null", _reference(c), c.comment]
+        for c in table.columns.values()
+    ]
+    names = ("column", "type and domain", "", "references", "comment")
+    return "\n".join([listing(names, rows), "", *_about(table)])
+
+
+def datasets(schema: Schema) -> str:
+    """The dataset, where it lies, and what is promised of it."""
+    budget = schema.budget
+    promised = f"epsilon {float(budget.epsilon):g}, delta {float(budget.delta):g}"
+    lines = {
+        "dataset": schema.dataset,
+        "schema": str(schema.path),
+        "source": str(schema.source.path),
+        "ledger": str(schema.ledger),
+        "budget": f"{promised} ({budget.accounting.value})",
+        "neighbours": schema.neighbors.value,
+        "units": ", ".join(schema.units) or "rows",
+    }
+    return "\n".join(f"{name:<11} {visible(text)}" for name, text in lines.items())
+
+
+def owner(table: Table) -> str:
+    """Whose rows a table has."""
+    match table.ownership:
+        case Public():
+            return "nobody (public)"
+        case RowUnit():
+            return "each its own unit"
+        case EntityUnit(kind=kind):
+            return kind
+        case missing:
+            assert_never(missing)
+
+
+def _about(table: Table) -> Iterator[str]:
+    if table.comment:
+        yield table.comment
+    yield f"rows of: {owner(table)}"
+    if table.key:
+        yield f"key: {', '.join(table.key)}"
+    if isinstance(table.ownership, EntityUnit):
+        limits = table.limits
+        yield (
+            f"limits per unit: groups {limits.groups}, rows_per_group {limits.rows_per_group},"
+            f" rows {limits.rows}"
+        )
+
+
+def _reference(column: Column) -> str:
+    to = column.references
+    return "" if to is None else f"{to.table}.{to.column}"

@@ -1,0 +1,109 @@
+"""The line editor: a prompt with what is left, history, several lines until `;`, completion."""
+
+from __future__ import annotations
+
+import os
+from decimal import Decimal
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.lexers import PygmentsLexer
+from pygments.lexers.sql import SqlLexer
+
+from dpsql.console.command import COMMANDS
+from dpsql.console.completion import SchemaCompleter
+from dpsql.console.desk import Desk
+from dpsql.console.statement import is_complete
+from dpsql.dbapi.budget import Budget
+from dpsql.errors import Error
+
+
+class Prompt:
+    """Reads from a terminal. Ctrl-R searches the history, Ctrl-X Ctrl-E opens the editor."""
+
+    def __init__(self, desk: Desk, history: Path) -> None:
+        self._desk = desk
+        _private(history)
+        self._session: PromptSession[str] = PromptSession(
+            multiline=True,
+            history=FileHistory(str(history)),
+            completer=SchemaCompleter(
+                desk.connection.schema, {c.name: c.meaning for c in COMMANDS.values()}
+            ),
+            complete_while_typing=False,
+            lexer=PygmentsLexer(SqlLexer),
+            key_bindings=_keys(desk),
+            enable_open_in_editor=True,
+            prompt_continuation=lambda width, _line, soft: "" if soft else "..> ".rjust(width),
+        )
+
+    def read(self, default: str = "") -> str:
+        """What was typed. Raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D."""
+        return self._session.prompt(
+            self._message(),
+            default=default,
+            placeholder=None
+            if self._desk.proposal is None
+            else FormattedText([("fg:ansibrightblack", f"{self._desk.proposal}  (Tab)")]),
+        )
+
+    def ask(self, question: str) -> str:
+        """What was typed on one line, which the history doesn't keep."""
+        return input(question)
+
+    def _message(self) -> FormattedText:
+        try:
+            text, style = left(self._desk.connection.budget)
+        except Error:
+            text, style = "?", "ansired"
+        name = self._desk.connection.schema.dataset
+        return FormattedText([("bold", name), ("", " "), (style, text), ("", "> ")])
+
+
+def left(budget: Budget) -> tuple[str, str]:
+    """What is left of the smaller allowance, and its colour: red where one query is too many."""
+    allowances = [budget.dataset, budget.own]
+    found = [a for a in allowances if a.epsilon_left is not None and a.epsilon_cap]
+    least = min(found, key=lambda a: (a.epsilon_left or Decimal(0)) / (a.epsilon_cap or Decimal(1)))
+    style = "ansigreen" if budget.queries_left > 5 else "ansiyellow"
+    if budget.queries_left < 1:
+        style = "ansired"
+    return f"ε {float(least.epsilon_left or 0):.3g}/{float(least.epsilon_cap or 0):.3g}", style
+
+
+def _keys(desk: Desk) -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        """Enter sends what is complete, and otherwise begins a line."""
+        buffer = event.current_buffer
+        if buffer.complete_state is not None and buffer.complete_state.current_completion:
+            buffer.complete_state = None
+        elif is_complete(buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n")
+
+    @keys.add("tab", filter=Condition(lambda: desk.proposal is not None))
+    def _(event: KeyPressEvent) -> None:
+        """Tab takes the proposal where nothing is typed, and otherwise completes."""
+        buffer = event.current_buffer
+        if not buffer.text and desk.proposal is not None:
+            buffer.insert_text(desk.proposal)
+        elif buffer.complete_state is not None:
+            buffer.complete_next()
+        else:
+            buffer.start_completion(insert_common_part=True)
+
+    return keys
+
+
+def _private(file: Path) -> None:
+    """Make a file that only its user reads: statements may quote what isn't everybody's."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(file, os.O_CREAT | os.O_APPEND, 0o600))

@@ -1,0 +1,20 @@
+"""What is switched on and off, and where answers go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(slots=True)
+class Settings:
+    """The switches of one console, each by its command.
+
+    `output` is the file that the next answers are added to, None for the screen.
+    """
+
+    timing: bool = False
+    expanded: bool = False
+    noise: bool = True
+    dry: bool = False
+    output: Path | None = None

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent, Completion
+from prompt_toolkit.document import Document
+
+from dpsql.console.completion import SchemaCompleter
+from dpsql.schema.decode import load_schema
+
+
+def complete(company: Path, text: str) -> list[Completion]:
+    """What is offered where | stands."""
+    before, _, after = text.partition("|")
+    completer = SchemaCompleter(load_schema(company), {"\\dt": "tables", "\\d": "one table"})
+    document = Document(before + after, len(before))
+    return list(completer.get_completions(document, CompleteEvent()))
+
+
+def texts(company: Path, text: str) -> list[str]:
+    return [found.text for found in complete(company, text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("SELECT dep|", ["department"]),
+        ("SELECT DEP|", ["department"]),
+        ("sel|", ["select"]),
+        ("SEL|", ["SELECT"]),
+        ("SELECT * FROM |", ["staff", "sick_leave", "departments"]),
+        ("SELECT * FROM staff, si|", ["sick_leave"]),
+        ("SELECT * FROM staff JOIN dep|", ["departments"]),
+        ("SELECT s.sa| FROM staff AS s", ["salary"]),
+        ("SELECT staff.b| FROM staff", ["born"]),
+        ("SELECT nothing.b| FROM staff", []),
+        ("SELECT da| FROM sick_leave", ["days", "date_add(", "date_diff("]),
+        ("SELECT stddev_s| FROM staff", ["stddev_samp("]),
+        ("\\d|", ["\\dt"]),
+        ("\\d st|", ["staff"]),
+        ("SHOW |", ["dpsql.budget", "dpsql.epsilon"]),
+        ("SHOW dpsql.e|", ["dpsql.epsilon"]),
+        ("SELECT |", []),
+    ],
+)
+def test_what_fits_is_offered(company: Path, text: str, found: list[str]) -> None:
+    offered = texts(company, text)
+    assert offered[: len(found)] == found
+    assert bool(offered) == bool(found)
+
+
+def test_columns_of_the_tables_that_are_read_come_first(company: Path) -> None:
+    assert "reason" in texts(company, "SELECT r| FROM sick_leave")
+    assert "reason" not in texts(company, "SELECT r| FROM staff")
+
+
+def test_a_column_says_its_type_and_domain(company: Path) -> None:
+    (salary,) = complete(company, "SELECT sala|")
+    assert salary.display_meta_text == "integer in [0, 150000]"
+    (reason,) = complete(company, "SELECT reas|")
+    assert reason.display_meta_text == "varchar, one of 4 values"
+    assert (salary.start_position, salary.text) == (-4, "salary")

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from dpsql.console.proposal import proposal
+from dpsql.console.question import goes_ahead
+from dpsql.errors import Refused, Span
+
+
+@pytest.mark.parametrize(
+    ("sql", "span", "hint", "found"),
+    [
+        ("SELECT x FROM staf", Span(14, 18), "did you mean staff?", "SELECT x FROM staff;"),
+        (
+            "SELECT *",
+            Span(0, 8),
+            "aggregate over units: SELECT count(*) FROM t",
+            "SELECT count(*) FROM t;",
+        ),
+        ("SELECT *", Span(0, 8), "write SELECT …", None),
+        ("SELECT *", None, "did you mean staff?", None),
+        ("SELECT *", Span(0, 8), "", None),
+    ],
+)
+def test_what_can_be_sent_as_it_is_is_proposed(
+    sql: str, span: Span | None, hint: str, found: str | None
+) -> None:
+    assert proposal(Refused("no", at=span, hint=hint), sql) == found
+
+
+@pytest.mark.parametrize(
+    ("share", "answer", "runs"),
+    [
+        (Fraction(1, 5), "", True),
+        (Fraction(21, 100), "", False),
+        (Fraction(21, 100), "y", True),
+        (Fraction(21, 100), " Yes ", True),
+        (Fraction(21, 100), "no", False),
+        (Fraction(1), "y", True),
+    ],
+)
+def test_a_query_that_takes_over_a_fifth_needs_a_yes(
+    share: Fraction, answer: str, runs: bool
+) -> None:
+    asked: list[str] = []
+
+    def ask(question: str) -> str:
+        asked.append(question)
+        return answer
+
+    assert goes_ahead(share, ask) == runs
+    assert bool(asked) == (share > Fraction(1, 5))
+
+
+@pytest.mark.parametrize("error", [EOFError, KeyboardInterrupt])
+def test_silence_means_no(error: type[BaseException]) -> None:
+    def ask(_: str) -> str:
+        raise error
+
+    assert not goes_ahead(Fraction(1, 2), ask)
