@@ -103,6 +103,11 @@ def _read(text: str) -> Iterator[str]:
     return (found[1] for found in _ALIAS.finditer(text))
 
 
+def words() -> list[str]:
+    """All that is offered whatever the schema is."""
+    return [word.text for word in (*_functions(), *_keywords(""))]
+
+
 def _columns(tables: Iterable[Table]) -> list[_Word]:
     words = {c.name: _Word(c.name, describe(c)) for t in tables for c in t.columns.values()}
     return list(words.values())
