@@ -1,0 +1,52 @@
+"""Seconds until `dpsql --help` and a first answer are there, printed beside what they should be.
+
+The aim on two cores is 0.3 s for the help and 1 s for a first query. Run with `-m slow -s`; nothing is
+asserted of time, since other work of the machine only ever adds.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from dpsql.cli.demo.data import generate
+
+RUNS = 5
+WITHOUT_PANDAS = "import sys; sys.modules['pandas'] = None; "
+"""Where pandas is installed, pyarrow imports it with the first array: half a second more."""
+
+MAIN = "from dpsql.cli.main import main; main()"
+COUNT = "SELECT department, count(*) FROM staff WHERE born > 1960 GROUP BY department"
+
+
+def seconds(code: str, *arguments: object) -> float:
+    """The best of several runs."""
+    best = float("inf")
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        subprocess.run(
+            [sys.executable, "-c", code, *map(str, arguments)], check=True, capture_output=True
+        )
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+@pytest.mark.slow
+def test_the_help_is_there_at_once() -> None:
+    print(f"\ndpsql --help: {seconds(MAIN, '--help'):.2f} s, to be 0.3 s")  # noqa: T201
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [WITHOUT_PANDAS, ""], ids=["without pandas", "with pandas"])
+def test_a_first_query_is_answered_soon(tmp_path: Path, before: str) -> None:
+    generate(tmp_path / "data")
+    path = tmp_path / "schema.yaml"
+    path.write_text(files("dpsql.cli.demo").joinpath("schema.yaml").read_text(encoding="utf-8"))
+    name = "without pandas" if before else "with pandas"
+    best = seconds(before + MAIN, "query", path, COUNT, "--epsilon", "0.01")
+    print(f"\ndpsql query, {name}: {best:.2f} s, to be 1 s")  # noqa: T201
