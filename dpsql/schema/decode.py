@@ -50,6 +50,7 @@ def load_schema(path: Path, *, source: Path | None = None) -> Schema:
         analysts=read_analysts(document, file.analysts),
         ledger=ledger_path(document, file.ledger, file.dataset),
         anchor=anchor_path(file.dataset),
+        shares_answers=file.store == "shared",
         version=None if file.version is None else str(file.version),
         policy="",
         policy_hash="",

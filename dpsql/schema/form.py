@@ -28,6 +28,7 @@ class File(Form, frozen=True, kw_only=True):
     per_query: dict[str, object] | None = None
     analysts: dict[str, object] | None = None
     ledger: str | None = None
+    store: Literal["shared", "private"] = "shared"
     version: object = None
 
 

@@ -160,7 +160,8 @@ class Schema:
     """A dataset that can be queried.
 
     `ledger` is a file, or a PostgreSQL connection string. `policy` says all that a ledger holds the
-    owner to, as JSON, and `policy_hash` identifies it.
+    owner to, as JSON, and `policy_hash` identifies it. `shares_answers`: what one analyst was
+    answered, others are answered again.
     """
 
     dataset: str
@@ -174,6 +175,7 @@ class Schema:
     analysts: Mapping[str, Fraction]
     ledger: Path | str
     anchor: Path
+    shares_answers: bool
     version: str | None
     policy: str
     policy_hash: str

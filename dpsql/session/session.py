@@ -95,7 +95,7 @@ class Session:
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
     ) -> Prepared:
         """All that is decided before the charge."""
-        return self._prepared(sql, epsilon, parameters, self._version)
+        return self._prepared(sql, epsilon, parameters, self._edition)
 
     def explain(
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
@@ -245,6 +245,11 @@ class Session:
     def _analyst_cap(self) -> Fraction | None:
         found = self.schema.analysts.get(self.analyst)
         return None if found is None else amount(self.schema, found)
+
+    def _edition(self) -> str:
+        """What stored answers have in common: the data, and who sees them."""
+        version = self._version()
+        return version if self.schema.shares_answers else f"{version}\0{self.analyst}"
 
     def _version(self) -> str:
         if self.schema.version is not None:

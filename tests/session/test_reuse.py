@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.errors import BudgetSpent
+from dpsql.errors import BudgetSpent, SchemaFault
 from dpsql.session.session import Session
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
@@ -296,3 +296,31 @@ def test_a_stored_answer_is_given_when_the_budget_is_spent(schema: Path) -> None
     again = poor.query("WITH o AS (SELECT * FROM orders) SELECT count(*) FROM o")
     assert again.table.column(0).to_pylist() == first.table.column(0).to_pylist()
     poor.close()
+
+
+@pytest.mark.parametrize(("store", "shared"), [("", True), ("shared", True), ("private", False)])
+def test_analysts_share_answers_unless_the_schema_says_otherwise(
+    schema: Path, store: str, *, shared: bool
+) -> None:
+    schema.write_text(schema.read_text() + (f"store: {store}\n" if store else ""))
+    answers = {}
+    for analyst in ("alice", "bob", "alice"):
+        asking = Session(schema, analyst=analyst, epsilon="0.01")
+        answer = asking.query("SELECT count(*) FROM orders")
+        answers.setdefault(analyst, []).append(answer)
+        cost = spent(asking)
+        asking.close()
+    first, again = answers["alice"]
+    assert again.privacy.stored
+    assert again.table == first.table
+    (other,) = answers["bob"]
+    assert other.privacy.stored is shared
+    assert (other.table == first.table) is shared
+    assert first.privacy.loss is not None
+    assert (cost < 2 * first.privacy.loss.amount) is shared
+
+
+def test_another_word_for_the_store_is_a_fault(schema: Path) -> None:
+    schema.write_text(schema.read_text() + "store: secret\n")
+    with pytest.raises(SchemaFault, match="store"):
+        Session(schema)
