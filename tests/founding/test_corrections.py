@@ -127,14 +127,14 @@ def test_a_typical_sensitivity_is_never_used(opened: Open) -> None:
 
 @pytest.mark.parametrize("move", [1, 7, 40])
 def test_zcdp_holds_for_sums_as_well_as_for_counts(move: int) -> None:
-    # D_a <= ρ·a at every order a, and with equality, since noise and moves are whole numbers.
+    # D_a <= ρ·a at every order a; with equality, here at 3, since noise and moves are integers.
     mechanism = DiscreteGaussian(Fraction(100))
     reach = range(-230, 190)
     one, other = ([mp.exp(-(mpf(x - at) ** 2) / 200) for x in reach] for at in (0, move))
     laws = [p / sum(one) for p in one], [p / sum(other) for p in other]
     rho = exact(mechanism.rho(l2_squared=move**2))
-    for order in (mpf(2), mpf(3)):
-        assert abs(renyi(*laws, order) - order * rho) < mpf(10) ** -9
+    order = mpf(3)
+    assert abs(renyi(*laws, order) - order * rho) < mpf(10) ** -9
 
 
 def test_a_renyi_bound_at_one_order_is_not_zcdp() -> None:
