@@ -62,10 +62,10 @@ MUTANTS = (
         "if not attached:\n            return True",
     ),
     Mutant(
-        "partial sums aren't clamped",
+        "partial sums are neither scaled nor clamped",
         "emit/bounded.py",
-        'return within(exp.case(), exp.column(f"s{number}"), integer(low), integer(high))',
-        'return exp.column(f"s{number}")',
+        "bounded = select_from(select_from(counted, [*carried, *scaled]), [*carried, *clamped])",
+        "bounded = counted",
     ),
     Mutant(
         "values are clamped by their upper end only",
@@ -230,10 +230,10 @@ MUTANTS = (
         "exp.Ordered(this=reference(c), nulls_first=False) for c in ()",
     ),
     Mutant(
-        "a partial sum may be twice its bound",
+        "a clamped partial sum counts twice",
         "emit/bounded.py",
-        "high = min(bound, max(0, rows * most))",
-        "high = 2 * max(0, rows * most)",
+        "clamped = [exp.alias_(_clamped_partial(s, n, limited)",
+        "clamped = [exp.alias_(exp.Mul(this=_clamped_partial(s, n, limited), expression=integer(2))",
     ),
     Mutant(
         "a unit is present once for each of the rows it may have",
