@@ -122,10 +122,11 @@ class Session:
             return Fraction(0)
         return share(prepared, self._budget(), self.analyst, self._analyst_cap())
 
-    def balance(self) -> Balance:
-        """What the dataset has spent and has left."""
+    def balance(self, analyst: str | None = None) -> Balance:
+        """What the dataset, or one analyst under their own cap, has spent and has left."""
         self._check_open()
-        return self._budget().balance()
+        cap = None if analyst is None else self._analyst_cap(analyst)
+        return self._budget().balance(analyst, cap)
 
     def interrupt(self) -> None:
         """Stop what is running; its charge stands."""
@@ -146,7 +147,7 @@ class Session:
         kept = [r for r in prepared.releases if ledger.stored(r.key) is not None]
         rest = [r for r in prepared.releases if r not in kept]
         due = [r for r in rest if r.step.measurement.loss.amount]
-        cap = self._analyst_cap()
+        cap = self._analyst_cap(self.analyst)
         answers = ledger.view([r.key for r in kept], self.analyst, cap, self.schema.policy_hash)
         tables = {r.name: from_bytes(a, r.columns) for r, a in zip(kept, answers, strict=True)}
         free = Job(engine_source(self.schema), tuple(r.step for r in rest if r not in due))
@@ -242,8 +243,8 @@ class Session:
         found = open_rows(scan, raw)
         return found.rename_columns([c.name for c in scan.columns] or found.column_names)
 
-    def _analyst_cap(self) -> Fraction | None:
-        found = self.schema.analysts.get(self.analyst)
+    def _analyst_cap(self, analyst: str) -> Fraction | None:
+        found = self.schema.analysts.get(analyst)
         return None if found is None else amount(self.schema, found)
 
     def _edition(self) -> str:

@@ -324,3 +324,15 @@ def test_another_word_for_the_store_is_a_fault(schema: Path) -> None:
     schema.write_text(schema.read_text() + "store: secret\n")
     with pytest.raises(SchemaFault, match="store"):
         Session(schema)
+
+
+def test_a_balance_is_the_datasets_or_one_analysts(schema: Path) -> None:
+    schema.write_text(schema.read_text() + "analysts: {alice: {epsilon: 0.5}}\n")
+    alice = Session(schema, analyst="alice", epsilon="0.01")
+    alice.query("SELECT count(*) FROM orders")
+    assert alice.balance("alice").spent == alice.balance().spent
+    assert alice.balance("bob").cap is None
+    cap, left = alice.balance("alice").cap, alice.balance("alice").left
+    assert cap is not None
+    assert left == cap - alice.balance("alice").spent.amount
+    alice.close()
