@@ -120,7 +120,7 @@ class Session:
         prepared = self.prepare(sql, None, parameters)
         if prepared.loss is None:
             return Fraction(0)
-        return share(prepared, self._budget(), self.analyst, self._analyst_cap())
+        return share(prepared, self._budget(), self.analyst, self._analyst_cap(self.analyst))
 
     def balance(self, analyst: str | None = None) -> Balance:
         """What the dataset, or one analyst under their own cap, has spent and has left."""
