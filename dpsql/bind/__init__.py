@@ -19,6 +19,7 @@
 | aggregate_call | which aggregate a node is, as written                              |
 | aggregate_type | the types of aggregates                                            |
 | window      | window functions                                                      |
+| suggest     | SUGGEST BOUNDS: bounds to declare, as a release                        |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
 | ordering    | ORDER BY and LIMIT                                                    |
 | expression  | scalar expressions, with their types                                  |

@@ -37,9 +37,12 @@ class Selected:
 
 @dataclass(slots=True)
 class Cte:
-    """A named query: bound where it is first named, again wherever private rows are meant anew."""
+    """A named query: bound where it is first named, again wherever private rows are meant anew.
 
-    query: exp.Expr
+    `query` None: `bound` is a plan that no text says, and that is named once.
+    """
+
+    query: exp.Expr | None
     context: Context
     aliases: tuple[str, ...]
     bound: Selected | None = None

@@ -131,8 +131,12 @@ class From:
 
     def _named_query(self, cte: Cte, node: exp.Expr) -> Selected:
         """The query that a CTE names; a release is made once, however often it is named."""
-        if cte.bound is None or visibility(cte.bound.plan) is Visibility.PRIVATE:
+        if cte.query is not None and (
+            cte.bound is None or visibility(cte.bound.plan) is Visibility.PRIVATE
+        ):
             cte.bound = bind_query(cte.query, cte.context.inside(None))
+        if cte.bound is None:
+            raise ValueError("a named query has a text or a plan")
         self.context.repeated.add(cte.bound.plan, node)
         return renamed(cte.bound, self.context.names, cte.aliases)
 

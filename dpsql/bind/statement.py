@@ -14,6 +14,7 @@ from dpsql.bind.parse import parse_query, span, tokens
 from dpsql.bind.placeholder import as_written
 from dpsql.bind.query import bind_query
 from dpsql.bind.size import check_nesting
+from dpsql.bind.suggest import is_suggestion, suggestion
 from dpsql.errors import BadParameter, Error, Span, WouldShowIndividuals
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
@@ -39,9 +40,14 @@ def bind(sql: str, schema: Schema, parameters: Parameters = NO_PARAMETERS) -> St
     Raises an `dpsql.errors.Error` that points into `sql` for whatever has no rule.
     """
     try:
+        context = Context(schema, Names(), parameters)
+        words = tokens(sql)
+        if is_suggestion(words):
+            selected = suggestion(words, context)
+            return Statement(selected.plan, output_columns(selected.plan), selected.names)
         tree = parse_query(sql)
         _check_used(tree, parameters)
-        selected = bind_query(tree, Context(schema, Names(), parameters))
+        selected = bind_query(tree, context)
         check_nesting(selected.plan)
         if visibility(selected.plan) is Visibility.PRIVATE:
             raise _individuals(selected.plan, span(tree))

@@ -1,7 +1,7 @@
 """Seconds until `dpsql --help` and a first answer are there, printed beside what they should be.
 
-The aim on two cores is 0.3 s for the help and 1 s for a first query. Run with `-m slow -s`; nothing is
-asserted of time, since other work of the machine only ever adds.
+The aim on two cores is 0.3 s for the help and 1 s for a first query. Run with `-m slow -s`; nothing
+is asserted of time, since other work of the machine only ever adds.
 """
 
 from __future__ import annotations

@@ -1,0 +1,141 @@
+"""SUGGEST BOUNDS column FROM table: bounds and limits to declare, as a release that is paid for.
+
+Of each unit's lowest and highest value, and of its number of rows, the power of two beyond it, as
+an integer; of these the quantiles over all units that leave out one unit in twenty. The grid goes
+from 2^-40 to 2^80 whatever the data are. What comes out is noisy, and public from then on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot.tokenizer_core import Token
+
+from dpsql.bind.context import Context, Cte, Selected
+from dpsql.bind.parse import parse_query
+from dpsql.bind.query import bind_query
+from dpsql.bind.relation import find_table
+from dpsql.errors import Refused, Span, SyntaxFault, UnknownColumn
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
+from dpsql.plan.operator import Aggregate, Plan, Scan
+from dpsql.plan.tree import bottom_up
+from dpsql.schema.model import Limits, Public, Table
+from dpsql.schema.type import BIGINT, Decimal, Double, Integer
+
+MOST_ROWS = 2**20
+"""The grid's end for a unit's rows: beyond any limit that a schema would declare."""
+
+_CODES = """
+SELECT CASE WHEN code BETWEEN -121 AND 121 THEN code END AS code FROM (
+  SELECT CAST(CASE WHEN x > 0 THEN ceil(log2(x)) + 41
+                   WHEN x < 0 THEN -ceil(log2(-x)) - 41 ELSE 0 END AS INTEGER) AS code
+  FROM (SELECT CAST({column} AS DOUBLE) AS x FROM {table}) t) t
+"""
+"""Powers of two by their exponents: 2^k is k + 41 and -2^k is -(k + 41), in the order of values."""
+
+_CHOSEN = """
+SELECT quantile_disc(low, 0.025) AS low, quantile_disc(high, 0.975) AS high,
+  quantile_disc(CASE WHEN n >= 1 THEN CAST(ceil(log2(n)) AS INTEGER) END, 0.95) AS n
+FROM units
+"""
+
+_SHOWN = """
+SELECT {name} AS "column",
+  CASE WHEN low > 0 THEN power(2, low - 42) WHEN low < 0 THEN -power(2, -low - 41) ELSE 0 END
+    AS dp_low,
+  CASE WHEN high > 0 THEN power(2, high - 41) WHEN high < 0 THEN -power(2, -high - 42) ELSE 0 END
+    AS dp_high,
+  CAST(power(2, n) AS BIGINT) AS dp_rows
+FROM chosen
+"""
+
+
+def is_suggestion(words: list[Token]) -> bool:
+    """Whether the statement begins with SUGGEST BOUNDS."""
+    return [word.text.casefold() for word in words[:2]] == ["suggest", "bounds"]
+
+
+def suggestion(words: list[Token], context: Context) -> Selected:
+    """The plan of SUGGEST BOUNDS: one row with noisy bounds of a column and rows of a unit."""
+    table, column = _asked(words, context)
+    codes = _bound(_CODES.format(column=_quoted(column), table=_quoted(table.name)), context)
+    grid = bottom_up(_unbounded, codes.plan)
+    units = _per_unit(replace(codes, plan=grid), context)
+    chosen = _bound(_CHOSEN, context.with_cte("units", Cte(None, context, (), units)))
+    name = "'" + f"{table.name}.{column}".replace("'", "''") + "'"
+    named = context.with_cte("chosen", Cte(None, context, (), chosen))
+    return _bound(_SHOWN.format(name=name), named)
+
+
+def _asked(words: list[Token], context: Context) -> tuple[Table, str]:
+    texts = [word.text for word in words if word.text != ";"]
+    if len(texts) != 5 or texts[3].casefold() != "from":
+        raise SyntaxFault(
+            "SUGGEST BOUNDS isn't written so",
+            at=Span(words[0].start, words[-1].end + 1),
+            hint="write SUGGEST BOUNDS column FROM table",
+        )
+    place = Span(words[2].start, words[2].end + 1)
+    table = find_table(context.schema, texts[4], Span(words[4].start, words[4].end + 1))
+    if isinstance(table.ownership, Public):
+        raise Refused(
+            f"{table.name} is public: its bounds are no secret",
+            at=place,
+            hint=f"SELECT min({texts[2]}), max({texts[2]}) FROM {table.name}",  # noqa: S608
+            note="suggest_bounds",
+        )
+    for column in table.columns.values():
+        if column.name.casefold() == texts[2].casefold():
+            if not isinstance(column.type, Integer | Decimal | Double):
+                raise Refused(
+                    f"{column.name} is no number",
+                    at=place,
+                    hint="days and moments have bounds that its owner knows",
+                    note="suggest_bounds",
+                )
+            return table, column.name
+    raise UnknownColumn(
+        f"there is no column {texts[2]} in {table.name}",
+        at=place,
+        hint=f"columns: {', '.join(table.columns)}",
+    )
+
+
+def _per_unit(codes: Selected, context: Context) -> Selected:
+    """Each unit's lowest and highest code, and its rows; a row unit's are those of its row."""
+    (code,) = codes.columns
+    names = context.names
+
+    def output(name: str, function: AggregateFunction) -> AggregateOutput:
+        counted = function is AggregateFunction.COUNT
+        kind = BIGINT if counted else code.type
+        call = AggregateCall(function, () if counted else (code,), False, None, kind)
+        return AggregateOutput(names.column(name, kind), call)
+
+    outputs = (
+        output("low", AggregateFunction.MIN),
+        output("high", AggregateFunction.MAX),
+        output("n", AggregateFunction.COUNT),
+    )
+    # Private rows are grouped by their unit, and here by nothing else.
+    return Selected(Aggregate(codes.plan, (), outputs), ("low", "high", "n"))
+
+
+def _unbounded(plan: Plan) -> Plan:
+    """The schema's bounds and limits are what is in question."""
+    if not isinstance(plan, Scan):
+        return plan
+    limits = Limits(groups=MOST_ROWS, rows_per_group=MOST_ROWS, rows=MOST_ROWS)
+    loose = {
+        name: replace(column, bounds=None, values=None)
+        for name, column in plan.table.columns.items()
+    }
+    return replace(plan, table=replace(plan.table, limits=limits, columns=loose))
+
+
+def _bound(sql: str, context: Context) -> Selected:
+    return bind_query(parse_query(sql), context.inside(None))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
