@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from decimal import Decimal
 from pathlib import Path
+from typing import Final
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.filters import Condition
@@ -12,6 +13,7 @@ from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
+from prompt_toolkit.styles import Style
 from pygments.lexers.sql import SqlLexer
 
 from dpsql.console.command import COMMANDS
@@ -20,6 +22,17 @@ from dpsql.console.desk import Desk
 from dpsql.console.statement import is_complete
 from dpsql.dbapi.budget import Budget
 from dpsql.errors import Error
+
+_STYLE: Final = Style.from_dict(
+    {
+        "pygments.keyword": "bold ansibrightblue",
+        "pygments.name.builtin": "ansibrightblue",
+        "pygments.literal.string": "ansigreen",
+        "pygments.literal.number": "ansimagenta",
+        "pygments.comment": "ansibrightblack",
+        "pygments.operator": "",
+    }
+)
 
 
 class Prompt:
@@ -36,6 +49,7 @@ class Prompt:
             ),
             complete_while_typing=False,
             lexer=PygmentsLexer(SqlLexer),
+            style=_STYLE,
             key_bindings=_keys(desk),
             enable_open_in_editor=True,
             prompt_continuation=lambda width, _line, soft: "" if soft else "..> ".rjust(width),

@@ -33,6 +33,10 @@ class Terminal:
     def text(self) -> str:
         return "\n".join(self.lines)
 
+    def cell(self, row: int, column: int) -> pyte.screens.Char:
+        """A sign with its colours."""
+        return self._screen.buffer[row][column]
+
     def type(self, text: str) -> None:
         self.process.send(text)
 
