@@ -124,8 +124,8 @@ MUTANTS = (
     Mutant(
         "a unit's presence is free",
         "stability/sensitivity.py",
-        "return 1  # a unit is there or not",
-        "return 0  # a unit is there or not",
+        "return 1  # a unit is there, ",
+        "return 0  # a unit is there, ",
     ),
     Mutant(
         "limits hold by declared keys",
