@@ -15,7 +15,7 @@ from dpsql.privacy.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
 from dpsql.privacy.noise_split import split_gaussian, split_laplace
-from dpsql.privacy.partition_selection import threshold
+from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.choice import Chooser, chooser
 from dpsql.stability.sensitivity import Sensitivity, rows_per_group
 
@@ -79,12 +79,32 @@ def _summed(bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLos
             laplace = _laplace(bounded, sensitivity, grant, selects=selects)
             if not grant.delta:
                 return laplace
-            share = grant.delta / 2 if selects else grant.delta
-            rho = rho_of_epsilon(grant.amount, share)
-            gaussian = _gaussian(bounded, sensitivity, grant, rho, grant.delta - share)
+            gaussian = _with_one_delta(bounded, sensitivity, grant)
             return min(laplace, gaussian, key=lambda m: expected_cost(bounded, sensitivity, m))
         case missing:
             assert_never(missing)
+
+
+def _with_one_delta(
+    bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss
+) -> Measurement:
+    """Gaussian noise at (ε, δ), and a threshold on it within the same δ where that holds."""
+    rho = rho_of_epsilon(grant.amount, grant.delta)
+    whole = _gaussian(bounded, sensitivity, grant, rho, grant.delta)
+    if bounded.selection is None or whole.threshold is None:
+        return whole
+    counted = whole.mechanisms[bounded.selection]
+    delta = selection_delta(
+        counted.tail(whole.threshold - sensitivity.per_group[bounded.selection]),
+        groups=sensitivity.groups * sensitivity.units,
+        rho=rho,
+        rho_per_group=rho / sensitivity.groups,
+        epsilon=grant.amount,
+    )
+    if delta <= grant.delta:
+        return whole
+    half = grant.delta / 2
+    return _gaussian(bounded, sensitivity, grant, rho_of_epsilon(grant.amount, half), half)
 
 
 def expected_cost(

@@ -15,6 +15,7 @@ from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.rewrite.statistic import Statistics
 from dpsql.stability.environment import environment
 from dpsql.stability.lineage import identities
+from dpsql.stability.sensitivity import rows_per_group
 
 
 def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> BoundedRelease:
@@ -22,7 +23,13 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
     release = prune_release(release)
     below = environment(release.source)
     domains = key_domains(release.keys, release.source, release.listed, below, facts)
-    statistics = Statistics(below, _unit_columns(release.source), nonnegative=settings.nonnegative)
+    draft, _ = limited(Terms(release.source, release.keys, domains, ()), facts, settings)
+    statistics = Statistics(
+        below,
+        _unit_columns(release.source),
+        nonnegative=settings.nonnegative,
+        counts_once=rows_per_group(draft) == 1,
+    )
     summed = tuple(a for a in release.aggregates if _is_summed(a.call))
     formulas = statistics.formulas(summed)
     selections = Selections(below)

@@ -63,6 +63,7 @@ class Statistics:
     """Collects the statistics of one release; equal ones are one, and share one draw of noise.
 
     `units` are the columns that name the privacy unit; `nonnegative` counts are 0 at least.
+    Where a unit `counts_once` in a group, however many rows it has there, rows and units are one.
     """
 
     domains: Environment
@@ -70,6 +71,7 @@ class Statistics:
     found: list[Statistic] = field(default_factory=list)
     squared: set[Expression] = field(default_factory=set)
     nonnegative: bool = False
+    counts_once: bool = False
 
     def formulas(self, outputs: tuple[AggregateOutput, ...]) -> tuple[FormulaOutput, ...]:
         """The formula of each aggregate."""
@@ -92,7 +94,7 @@ class Statistics:
 
     def presence(self) -> int:
         """The place of the number of units in each group."""
-        return self._place(Presence(), None)
+        return self._place(Ones() if self.counts_once else Presence(), None)
 
     def _output(self, column: Column, call: AggregateCall) -> FormulaOutput:
         match call.part:
