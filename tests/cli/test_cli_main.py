@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import click
 import pytest
@@ -43,3 +44,21 @@ def test_help_has_every_exit_code(run: Run) -> None:
     codes = re.search(r"Exit codes: (.*)\.", run("--help").out.replace("\n  ", " "))
     assert codes
     assert [int(code) for code in re.findall(r"\d+", codes[1])] == list(ExitCode)
+
+
+def test_no_command_waits_for_pandas(company: Path) -> None:
+    """pyarrow imports it where it is installed, and a first query would take twice as long."""
+    code = (
+        "import runpy, sys; sys.argv[0] = 'dpsql'\n"
+        "try: runpy.run_module('dpsql.cli', run_name='__main__')\n"
+        "finally: print({'pandas', 'polars'} & {*sys.modules})"
+    )
+    sql = "SELECT department, count(*) FROM staff GROUP BY department"
+    found = subprocess.run(
+        [sys.executable, "-c", code, "query", company, sql],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Production" in found.stdout
+    assert found.stdout.endswith("set()\n")
