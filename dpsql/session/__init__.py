@@ -6,6 +6,7 @@
 | account  | a schema's ledger; looser schemas are refused                         |
 | grant    | ε asked for → loss in the ledger's currency; the ledger's terms        |
 | prepared | a statement bound, bounded, emitted and calibrated: all but run        |
+| plans    | statements that were prepared before                                   |
 | canonical | what a release means, however its query is written                   |
 | deep     | room for deep statements                                              |
 | fact     | public facts, from verified keys and public tables                     |

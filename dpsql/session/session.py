@@ -35,6 +35,7 @@ from dpsql.session.deep import deeply
 from dpsql.session.explain import answer_columns, column_privacy, explain
 from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant
+from dpsql.session.plans import Plans
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
 from dpsql.session.share import share
@@ -74,6 +75,7 @@ class Session:
         self._finisher: DuckDBEngine | None = None
         self._ledger: Ledger | None = None
         self._facts: SourceFacts | None = None
+        self._plans = Plans()
         self._open = True
 
     def query(
@@ -95,7 +97,13 @@ class Session:
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
     ) -> Prepared:
         """All that is decided before the charge."""
-        return self._prepared(sql, epsilon, parameters, self._edition)
+        self._check_open()
+        edition = self._edition()
+        asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
+        key = (sql, asked, tuple(sorted(parameters.items())), self.settings, edition)
+        return self._plans.prepared(
+            key, lambda: self._prepared(sql, asked, parameters, lambda: edition)
+        )
 
     def explain(
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
