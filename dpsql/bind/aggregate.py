@@ -144,6 +144,8 @@ class Aggregates:
 
     def _no_rule(self, node: exp.Expr) -> Refused:
         name = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
+        if isinstance(node, exp.Anonymous):
+            name = node.name.lower()
         return Refused(
             f"{name}() has no rule",
             at=span(node),

@@ -58,6 +58,7 @@ def form(node: exp.Expr) -> Form | None:
     """The aggregate that `node` is; None if it has no rule or is none."""
     reader = _READERS.get(type(node))
     if reader is not None:
+        _check_complete(node)
         return reader(node)
     if isinstance(node, exp.Anonymous) and node.name.lower() in _NAMED:
         return Form(_NAMED[node.name.lower()], tuple(node.expressions))
@@ -69,6 +70,15 @@ def is_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.AggFunc | exp.WithinGroup):
         return True
     return isinstance(node, exp.Anonymous) and node.name.lower() in _NAMED.keys() | _PARTS
+
+
+def _check_complete(node: exp.Expr) -> None:
+    """The parser reads regr_count(, x) as a call with one argument, and others with none."""
+    needed = {name for name, is_needed in type(node).arg_types.items() if is_needed}
+    if isinstance(node, exp.RegrCount | exp.RegrAvgx | exp.RegrAvgy):
+        needed |= {"this", "expression"}
+    if any(node.args.get(name) is None for name in needed):
+        raise refused(node, "an aggregate without an argument")
 
 
 def _plain(node: exp.Expr) -> Form:

@@ -137,6 +137,11 @@ class From:
             cte.bound = bind_query(cte.query, cte.context.inside(None))
         if cte.bound is None:
             raise ValueError("a named query has a text or a plan")
+        if len(cte.aliases) > len(cte.bound.names):
+            raise SyntaxFault(
+                f"the query has {len(cte.bound.names)} columns, and {len(cte.aliases)} are named",
+                at=span(node),
+            )
         self.context.repeated.add(cte.bound.plan, node)
         return renamed(cte.bound, self.context.names, cte.aliases)
 

@@ -13,10 +13,11 @@ from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.name import Names
 from dpsql.bind.ordering import order_keys
 from dpsql.bind.parse import span
-from dpsql.errors import Refused, TypeFault, UnknownFunction
+from dpsql.errors import GroupingFault, Refused, TypeFault, UnknownFunction
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import Plan, WindowCall, WindowOutput
+from dpsql.plan.tree import columns, expressions
 from dpsql.schema.type import BIGINT, Double, Integer, SqlType
 from dpsql.stability.lineage import Visibility, has_row_units, identities, visibility
 
@@ -54,6 +55,12 @@ class Windows:
             _frame(node),
             kind,
         )
+        if columns(*expressions(window)) & {output.column for output in self.found}:
+            raise GroupingFault(
+                "window functions can't be nested",
+                at=span(node),
+                hint="compute the inner one in a subquery",
+            )
         for output in self.found:
             if output.call == window:
                 return output.column
