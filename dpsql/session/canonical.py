@@ -76,7 +76,7 @@ _MIRRORED = {
 def meaning(bounded: BoundedRelease, keys: Mapping[Release, str]) -> Digest:
     """What `bounded` means; `keys` identify the answers of the releases that it reads."""
     reader = _Reader(keys)
-    parts = (bounded.limited, bounded.outputs, bounded.selection)
+    parts = (bounded.limited, bounded.outputs, bounded.selection, bounded.least)
     return _digest("release", *map(reader.read, parts))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -223,6 +224,14 @@ def test_another_epsilon_is_another_release(session: Session, setting: str) -> N
     before = spent(session)
     session.query(sql, epsilon=setting)
     assert spent(session) > before
+
+
+def test_leaving_small_groups_out_is_another_release(session: Session) -> None:
+    sql = "SELECT o_orderpriority, count(DISTINCT o_custkey) AS n FROM orders GROUP BY 1"
+    whole = session.query(sql).table
+    session.settings = replace(session.settings, min_units=10**6)
+    assert whole.num_rows > 0
+    assert session.query(sql).table.num_rows == 0
 
 
 def test_only_what_is_new_of_a_statement_is_charged(session: Session) -> None:
