@@ -18,6 +18,7 @@ from dpsql.session.session import Session
 from dpsql.terminal.cost import cost
 from dpsql.terminal.export import csv, json, parquet
 from dpsql.terminal.table import markdown, plain, print_on_terminal
+from dpsql.terminal.visible import visible_lines
 from dpsql.terminal.watch import Cancelled, Watch
 
 Found = TypeVar("Found")
@@ -48,7 +49,7 @@ def explain(
             schema, epsilon, analyst, lambda connection: connection.explain(sql)
         )
         with closing(connection):
-            click.echo(found.written(Explained(form), sql=with_sql))
+            click.echo(visible_lines(found.written(Explained(form), sql=with_sql)))
 
 
 def write(cursor: Cursor, form: Form) -> None:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections import deque
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ from dpsql.console.proposal import proposal
 from dpsql.console.question import Ask, goes_ahead
 from dpsql.console.running import Work
 from dpsql.console.statement import parts
-from dpsql.dbapi.connection import Connection
+from dpsql.dbapi.connection import EXPLAINED, Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.errors import BadParameter, BudgetSpent, Error
 from dpsql.session.session import Session
@@ -27,7 +28,7 @@ from dpsql.terminal.cost import cost
 from dpsql.terminal.export import csv, json
 from dpsql.terminal.message import describe
 from dpsql.terminal.table import markdown, plain
-from dpsql.terminal.visible import visible
+from dpsql.terminal.visible import visible, visible_lines
 from dpsql.terminal.watch import Cancelled
 
 _HELLO: Final = r"dpsql on {name}. Statements end with ;  \? lists commands, \q quits."
@@ -103,10 +104,11 @@ class Console:
         connection = desk.connection
         began = time.monotonic()
         if desk.settings.dry:
-            click.echo(self._work.run(lambda: connection.explain(sql), connection.interrupt))
+            found = self._work.run(lambda: connection.explain(sql), connection.interrupt)
+            click.echo(visible_lines(str(found)))
             return
         if ask is not None:
-            share = self._work.run(lambda: connection.share(sql), connection.interrupt)
+            share = self._work.run(lambda: _share(connection, sql), connection.interrupt)
             if not goes_ahead(share, ask):
                 click.echo("not run; nothing was charged")
                 return
@@ -128,6 +130,9 @@ class Console:
         if desk.settings.output is not None:
             _add(desk.settings.output, cursor)
             return
+        if [column[0] for column in columns] == [EXPLAINED]:
+            click.echo("\n".join(visible_lines(str(line)) for (line,) in cursor))
+            return
         if not sys.stdout.isatty() or cursor.privacy is None:
             click.echo(plain(columns, cursor.fetchall()))
             return
@@ -143,6 +148,14 @@ class Console:
         self.failure = error
         self._say(describe(error, sql))
         self._desk.proposal = None if isinstance(error, BudgetSpent) else proposal(error, sql)
+
+
+def _share(connection: Connection, sql: str) -> Fraction:
+    """What is refused takes nothing; why it is, is said and noted when it is run."""
+    try:
+        return connection.share(sql)
+    except Error:
+        return Fraction(0)
 
 
 def _add(path: Path, cursor: Cursor) -> None:

@@ -14,7 +14,8 @@ _PART: Final = re.compile(
     r"|.",
     re.DOTALL,
 )
-_NOTHING: Final = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
+# Atomic: a comment that could also end later would be tried in all ways.
+_NOTHING: Final = re.compile(r"(?:\s|(?>--[^\n]*(?:\n|\Z))|(?>/\*.*?\*/))*+", re.DOTALL)
 
 
 def parts(text: str) -> list[str]:

@@ -38,6 +38,9 @@ from dpsql.schema.type import Double, Varchar
 from dpsql.session.grant import as_epsilon, grant
 from dpsql.session.session import Session
 
+EXPLAINED: Final = "explain_privacy"
+"""The one column of EXPLAIN PRIVACY's answer."""
+
 
 def connect(
     schema: str | PathLike[str],
@@ -186,7 +189,7 @@ class Connection:
             case ExplainPrivacy(sql=sql, form=form, with_sql=with_sql):
                 found = self._explain(sql, parameters).written(form, sql=with_sql)
                 lines = found.split("\n") if form is Form.TEXT else [found]
-                return texts(["explain_privacy"], ([line] for line in lines))
+                return texts([EXPLAINED], ([line] for line in lines))
             case Show(setting=setting):
                 return self._show(setting)
             case Change():

@@ -12,6 +12,11 @@ def visible(text: str) -> str:
     )
 
 
+def visible_lines(text: str) -> str:
+    """`text` with its line breaks, and escapes for whatever else isn't printable."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def width(text: str) -> int:
     """How many cells of a terminal `text` takes."""
     return cell_len(text)

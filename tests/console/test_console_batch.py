@@ -131,3 +131,16 @@ def test_the_editor_gets_the_last_query_and_its_text_is_not_run(
     assert ended.code == 0
     assert (tmp_path / "seen").read_text().strip() == COUNT
     assert "edited" not in ended.out
+
+
+def test_an_explanation_is_text_in_which_nothing_acts(run: Run, company: Path) -> None:
+    sql = "SELECT count(*) AS \"\x1b[2J\" FROM staff WHERE department = '\x1b[2J';"
+    for ended in (
+        run("console", company, stdin=f"\\explain {sql}".encode()),
+        run("console", company, stdin=f"\\dry\n{sql}".encode()),
+        run("explain", company, sql.rstrip(";")),
+    ):
+        assert ended.code == 0, ended.err
+        assert "explain_privacy" not in ended.out
+        assert "\x1b" not in ended.out
+        assert "Scan(staff, unit=person_id)" in ended.out

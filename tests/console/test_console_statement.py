@@ -46,3 +46,10 @@ def test_statements_and_commands_are_told_apart(text: str, found: list[str]) -> 
 )
 def test_a_statement_ends_with_a_semicolon(text: str, complete: bool) -> None:
     assert is_complete(text) == complete
+
+
+def test_many_comments_are_read_at_once() -> None:
+    """A comment that may end at several places is not tried in all ways."""
+    text = "/* a */ " * 200
+    assert not is_complete(f"{text} SELECT 1")
+    assert parts(f"{text} SELECT 1") == [f"{text} SELECT 1"]

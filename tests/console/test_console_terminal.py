@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import duckdb
+from cli.cli_run import Run
 from console.terminal import CTRL_C, CTRL_D, CTRL_R, ENTER, TAB, UP, Terminal, console
 
 DEPARTMENTS = "SELECT department, count(*) AS people FROM staff GROUP BY 1 ORDER BY 1;"
@@ -36,7 +37,7 @@ def test_all_completions_are_offered_with_their_meanings(company: Path) -> None:
         assert "staff       private" in text
 
 
-def test_a_refusal_underlines_the_place_and_offers_the_fix(company: Path) -> None:
+def test_a_refusal_underlines_the_place_and_offers_the_fix(company: Path, run: Run) -> None:
     with console(company) as terminal:
         terminal.until("demo ε 3/3>")
         terminal.ask("SELECT count(*) FROM staf;")
@@ -51,6 +52,13 @@ def test_a_refusal_underlines_the_place_and_offers_the_fix(company: Path) -> Non
         terminal.until(lambda text: "(Tab)" not in text)
         terminal.type(ENTER)
         terminal.until("cost: epsilon = 0.5")
+        terminal.until("demo ε 2.")
+        terminal.ask("SELECT salary FROM staff;")
+        terminal.until("sqlstate: 42501")
+    # The owner sees what was refused at the console, too.
+    assert (
+        "refused: 1, the latest: the answer would list rows of staff" in run("budget", company).out
+    )
 
 
 def test_ctrl_c_gives_up_a_line_and_ctrl_d_ends(company: Path) -> None:
