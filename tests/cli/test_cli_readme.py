@@ -93,3 +93,11 @@ def test_the_python_in_the_readme_runs(
     path.write_text(text.replace("source: data", f"source: {tpch_folder}"))
     exec(block("python").replace("fixtures/tpch/schema.yaml", str(path)), {})  # noqa: S102
     assert "AUTOMOBILE" in capsys.readouterr().out
+
+
+def test_the_pictures_in_the_readme_are_there_and_small() -> None:
+    pictures = re.findall(r"!\[[^]]+\]\((assets/[^)]+)\)", README)
+    assert {Path(name).stem for name in pictures} == {"explain", "console", "budget"}
+    folder = Path(__file__).parent.parent.parent
+    for name in pictures:
+        assert (folder / name).stat().st_size < 100_000
