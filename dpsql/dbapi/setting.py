@@ -26,6 +26,8 @@ def changed(settings: Settings, change: Change) -> Settings:
             return replace(settings, min_units=_number(change))
         case Setting.NONNEGATIVE:
             return replace(settings, nonnegative=_truth(change))
+        case Setting.REUSE:
+            return replace(settings, reuse=_truth(change))
         case Setting.BUDGET | Setting.EPSILON as other:
             raise ValueError(f"{other.value} is set elsewhere")
         case missing:
@@ -52,7 +54,7 @@ def _number(change: Change) -> int | None:
 
 def _truth(change: Change) -> bool:
     if change.value is None:
-        return AS_DECLARED.nonnegative
+        return bool(getattr(AS_DECLARED, change.setting.value))
     asked = change.value.casefold()
     if asked not in _TRUTH:
         name = f"dpsql.{change.setting.value}"

@@ -11,6 +11,7 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
 | SET dpsql.min_units = 20           | leave out groups of fewer units           |
 | SET dpsql.nonnegative = on         | show counts below 0 as 0                  |
+| SET dpsql.reuse = on               | sum answers from stored ones of more groups: free, noisier |
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Setting(Enum):
     ROWS = "rows"
     MIN_UNITS = "min_units"
     NONNEGATIVE = "nonnegative"
+    REUSE = "reuse"
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,11 @@ def privatize(
     )
 
 
+def listed_cells(bounded: BoundedRelease, query: EngineQuery) -> tuple[Cell, ...]:
+    """The rows of a release that shows every cell of its enumerated keys, in their order."""
+    return tuple(sorted(_cells(bounded, query), key=_sort_key))
+
+
 def rows_in_cells(
     table: pa.Table, bounded: BoundedRelease, query: EngineQuery
 ) -> dict[Cell, dict[int, int]]:

@@ -12,7 +12,8 @@ class Settings:
     """Limits below the schema's, None where those hold, and what is done to answers.
 
     `min_units`: groups of fewer units, as far as noise lets tell, are left out. `nonnegative`:
-    counts below 0 are shown as 0, which biases sums over many of them upwards.
+    counts below 0 are shown as 0, which biases sums over many of them upwards. `reuse`: where that
+    is free, an answer is summed from a stored one of more groups, at more noise.
     """
 
     groups: int | None = None
@@ -20,6 +21,7 @@ class Settings:
     rows: int | None = None
     min_units: int | None = None
     nonnegative: bool = False
+    reuse: bool = False
 
     def tightened(self, limits: Limits) -> Limits:
         """The schema's limits, or lower ones."""

@@ -10,7 +10,8 @@
 | canonical | what a release means, however its query is written                   |
 | deep     | room for deep statements                                              |
 | fact     | public facts, from verified keys and public tables                     |
-| storage  | a release as the ledger keeps it                                       |
+| storage  | releases as the ledger has them: their charge, their tables as bytes   |
+| rollup   | answers summed from the noisy cells of stored ones, on request        |
 | answer   | what an analyst gets: a table, and what it cost                        |
 | copied   | public tables that are read above the releases                         |
 | share    | how much of what is left a statement would take                       |

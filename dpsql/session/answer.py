@@ -33,7 +33,8 @@ class Privacy:
     `thresholds` are the least noisy unit counts at which unlisted keys appear. `receipt` proves the
     charge, None if there was none: the owner's `dpsql ledger verify` finds it.
     `shown` has for each column of the answer how its values were made, None for keys and for what
-    is computed of released values.
+    is computed of released values. Where a value was summed from a stored answer of more groups,
+    `summed` is of how many noisy cells it is, at most; their noise is in the half-widths.
     """
 
     loss: PrivacyLoss | None
@@ -43,6 +44,7 @@ class Privacy:
     stored: bool
     receipt: str | None = None
     shown: tuple[ColumnPrivacy | None, ...] = ()
+    summed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

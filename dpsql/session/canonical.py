@@ -81,6 +81,23 @@ def meaning(bounded: BoundedRelease, keys: Mapping[Release, str]) -> Digest:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """What a release counts, part by part: its rows, each of its keys, each of its statistics."""
+
+    rows: Digest
+    keys: tuple[Digest, ...]
+    statistics: tuple[Digest, ...]
+
+
+def shape(bounded: BoundedRelease) -> Shape:
+    """The parts of `bounded`, which reads no other release, as far as others may share them."""
+    terms, reader = bounded.terms, _Reader({})
+    rows = reader.read(terms.source)
+    keys = tuple(reader.read(key.expression) for key in terms.keys)
+    return Shape(rows, keys, tuple(map(reader.read, terms.statistics)))
+
+
+@dataclass(frozen=True, slots=True)
 class _Rows:
     """All combinations of rows of `sources` for which `where` holds: filters and inner joins."""
 

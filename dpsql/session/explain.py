@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import starmap
+from types import MappingProxyType
 from typing import assert_never
 
 from dpsql.plan.bounded import BoundedRelease
@@ -37,12 +39,16 @@ from dpsql.session.grant import conversion_delta, epsilon_of
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof, SensitivityLine
 from dpsql.session.provenance import released_column
+from dpsql.session.rollup import RollUp
 from dpsql.stability.chain import chain_lines, tree_lines
 from dpsql.stability.environment import environment
 from dpsql.stability.narrowing import Known
 from dpsql.stability.sensitivity import rows_per_group
 
 CONFIDENCE = Fraction(95, 100)
+
+Rolled = Mapping[str, RollUp]
+NOTHING: Rolled = MappingProxyType({})
 
 
 def explain(prepared: Prepared, schema: Schema) -> Proof:
@@ -58,16 +64,18 @@ def explain(prepared: Prepared, schema: Schema) -> Proof:
     )
 
 
-def column_privacy(prepared: Prepared) -> tuple[ColumnPrivacy, ...]:
-    """How each released column was made."""
+def column_privacy(prepared: Prepared, rolled: Rolled = NOTHING) -> tuple[ColumnPrivacy, ...]:
+    """How each released column was made; `rolled` are the releases that others are summed to."""
     return tuple(
-        _column(release, place)
+        _made(release, place, rolled)
         for release in prepared.releases
         for place in range(len(release.step.bounded.outputs))
     )
 
 
-def answer_columns(prepared: Prepared) -> tuple[ColumnPrivacy | None, ...]:
+def answer_columns(
+    prepared: Prepared, rolled: Rolled = NOTHING
+) -> tuple[ColumnPrivacy | None, ...]:
     """For each column of the answer how it was made, None if it isn't a released value."""
     places = {
         (release.release, output.column.id): (release, place)
@@ -76,7 +84,7 @@ def answer_columns(prepared: Prepared) -> tuple[ColumnPrivacy | None, ...]:
     }
     found = (released_column(prepared.plan, c.id) for c in prepared.statement.columns)
     known = (None if each is None else places.get(each) for each in found)
-    return tuple(None if each is None else _column(*each) for each in known)
+    return tuple(None if each is None else _made(*each, rolled) for each in known)
 
 
 def describe_statistic(statistic: Statistic) -> str:
@@ -207,6 +215,14 @@ def _declared(source: Plan) -> dict[Known, Domain]:
         if isinstance(part, Scan):
             found |= environment(part)
     return found
+
+
+def _made(release: PreparedRelease, place: int, rolled: Rolled) -> ColumnPrivacy:
+    way = rolled.get(release.name)
+    if way is None:
+        return _column(release, place)
+    found = way.noisier(_column(way.fine, way.outputs[place]))
+    return replace(found, name=release.step.bounded.outputs[place].column.name)
 
 
 def _column(release: PreparedRelease, place: int) -> ColumnPrivacy:

@@ -50,7 +50,8 @@ class PreparedRelease:
 class Prepared:
     """A statement that is ready to be charged and run; no private row was read for it.
 
-    `finish` is the SQL that makes the answer of the released tables.
+    `finish` is the SQL that makes the answer of the released tables. The releases' keys are those
+    of answers for `version` of the data.
     """
 
     statement: Statement
@@ -58,6 +59,8 @@ class Prepared:
     releases: tuple[PreparedRelease, ...]
     finish: str
     grant: PrivacyLoss
+    version: str
+    settings: Settings
 
     @property
     def loss(self) -> PrivacyLoss | None:
@@ -89,7 +92,8 @@ def prepare(
             release, names, prepared, schema, facts, share, version, settings
         )
     finish = emit_plan(plan, names).sql(dialect="duckdb", copy=False)
-    return Prepared(statement, plan, tuple(prepared.values()), finish, grant)
+    ready = tuple(prepared.values())
+    return Prepared(statement, plan, ready, finish, grant, version, settings)
 
 
 def _prepare(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.errors import ExecutionFailed, InterfaceError
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import Charge, Kept, Receipt
+from dpsql.ledger.request import Kept, Receipt
 from dpsql.ledger.rule import Balance
 from dpsql.plan.operator import Scan
 from dpsql.privacy.loss import PrivacyLoss
@@ -38,8 +36,9 @@ from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant
 from dpsql.session.plans import Plans
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
+from dpsql.session.rollup import Memory, RollUp
 from dpsql.session.share import share
-from dpsql.session.storage import detail, from_bytes, to_bytes
+from dpsql.session.storage import charge_for, from_bytes, to_bytes
 from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
@@ -75,7 +74,11 @@ class Session:
         self._finisher: DuckDBEngine | None = None
         self._ledger: Ledger | None = None
         self._facts: SourceFacts | None = None
+<<<<<<< HEAD
         self._plans = Plans()
+=======
+        self._given = Memory()
+>>>>>>> 56ba331 (SET dpsql.reuse: sum an answer from a stored one's cells, free)
         self._open = True
 
     def query(
@@ -89,9 +92,10 @@ class Session:
         prepared = self.prepare(sql, epsilon, parameters)
         if not prepared.releases:
             return self._public(prepared)
-        released, paid = self._released(sql, prepared)
+        rolled = self._roll_ups(prepared)
+        released, paid = self._released(sql, prepared, rolled)
         self._progress("finishing the answer")
-        return self._answer(prepared, self._finish(prepared, released), paid)
+        return self._answer(prepared, self._finish(prepared, released), paid, rolled)
 
     def prepare(
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
@@ -128,7 +132,8 @@ class Session:
         prepared = self.prepare(sql, None, parameters)
         if prepared.loss is None:
             return Fraction(0)
-        return share(prepared, self._budget(), self.analyst, self._analyst_cap(self.analyst))
+        free, cap = self._roll_ups(prepared), self._analyst_cap(self.analyst)
+        return share(prepared, self._budget(), self.analyst, cap, free)
 
     def balance(self, analyst: str | None = None) -> Balance:
         """What the dataset, or one analyst under their own cap, has spent and has left."""
@@ -149,22 +154,37 @@ class Session:
             if held is not None:
                 held.close()
 
-    def _released(self, sql: str, prepared: Prepared) -> tuple[dict[str, pa.Table], Paid]:
+    def _roll_ups(self, prepared: Prepared) -> dict[str, RollUp]:
+        """What of `prepared` isn't stored, and may be summed from what this session was given."""
+        if not self.settings.reuse:
+            return {}
+        missing = [r for r in prepared.releases if self._budget().stored(r.key) is None]
+        return self._given.roll_ups(prepared, missing)
+
+    def _released(
+        self, sql: str, prepared: Prepared, rolled: Mapping[str, RollUp]
+    ) -> tuple[dict[str, pa.Table], Paid]:
         """The released tables by name: what was paid before is read again, the rest is charged."""
         ledger = self._budget()
-        kept = [r for r in prepared.releases if ledger.stored(r.key) is not None]
-        rest = [r for r in prepared.releases if r not in kept]
+        asked = [r for r in prepared.releases if r.name not in rolled]
+        kept = [r for r in asked if ledger.stored(r.key) is not None]
+        rest = [r for r in asked if r not in kept]
         due = [r for r in rest if r.step.measurement.loss.amount]
         cap = self._analyst_cap(self.analyst)
-        answers = ledger.view([r.key for r in kept], self.analyst, cap, self.schema.policy_hash)
-        tables = {r.name: from_bytes(a, r.columns) for r, a in zip(kept, answers, strict=True)}
+        read = [*kept, *(way.fine for way in rolled.values())]
+        answers = ledger.view([r.key for r in read], self.analyst, cap, self.schema.policy_hash)
+        found = [from_bytes(a, r.columns) for r, a in zip(read, answers, strict=True)]
+        tables = {r.name: table for r, table in zip(kept, found, strict=False)}
+        for way, table in zip(rolled.values(), found[len(kept) :], strict=True):
+            tables[way.asked.name] = way.table(table)
         free = Job(engine_source(self.schema), tuple(r.step for r in rest if r not in due))
         tables |= run(free, self._source_engine(), self._randomness)
+        self._given.add(prepared, kept)
         if not due:
             return tables, None
-        new, receipt = self._run(sql, due, cap, tables)
-        losses = [r.step.measurement.loss for r in due]
-        return tables | new, (sum(losses[1:], losses[0]), receipt)
+        new, paid = self._run(sql, due, cap, tables)
+        self._given.add(prepared, due)
+        return tables | new, paid
 
     def _run(
         self,
@@ -172,39 +192,26 @@ class Session:
         due: list[PreparedRelease],
         cap: Fraction | None,
         released: dict[str, pa.Table],
-    ) -> tuple[dict[str, pa.Table], Receipt]:
+    ) -> tuple[dict[str, pa.Table], Paid]:
         """Charge all of `due` in one entry, then run them; a failure burns the charge."""
         ledger = self._budget()
         losses = [r.step.measurement.loss for r in due]
-        keys = ",".join(r.key for r in due)
+        loss = sum(losses[1:], losses[0])
         receipt = ledger.charge(
-            Charge(
-                request_id=secrets.token_hex(16),
-                request_hash=hashlib.sha256(f"{self.analyst}\0{keys}".encode()).hexdigest(),
-                analyst=self.analyst,
-                loss=sum(losses[1:], losses[0]),
-                analyst_cap=cap,
-                data_version=self._version(),
-                policy_hash=self.schema.policy_hash,
-                query=sql,
-                detail=tuple(detail(r) for r in due),
-            )
+            charge_for(self.schema, self.analyst, sql, due, self._version(), loss, cap)
         )
         try:
             self._progress(RUNNING)
             job = Job(engine_source(self.schema), tuple(r.step for r in due))
             tables = run(job, self._source_engine(), self._randomness, released)
             encoded = [to_bytes(tables[r.name]) for r in due]
-            kept = [
-                Kept(r.key, answer, r.step.measurement.loss)
-                for r, answer in zip(due, encoded, strict=True)
-            ]
+            kept = [Kept(r.key, a, own) for r, a, own in zip(due, encoded, losses, strict=True)]
             # Recorded before anybody sees it: what was shown can't be drawn again.
             ledger.release(receipt, b"".join(encoded), kept)
         except BaseException:
             ledger.burn(receipt)
             raise
-        return tables, receipt
+        return tables, (loss, receipt)
 
     def _finish(self, prepared: Prepared, released: dict[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else."""
@@ -223,16 +230,18 @@ class Session:
             raw = self._source_engine().execute(prepared.finish)
         except ExecutionFailed:
             raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
-        return self._answer(prepared, open_rows(prepared.plan, raw), None)
+        return self._answer(prepared, open_rows(prepared.plan, raw), None, {})
 
-    def _answer(self, prepared: Prepared, table: pa.Table, paid: Paid) -> Answer:
+    def _answer(
+        self, prepared: Prepared, table: pa.Table, paid: Paid, rolled: Mapping[str, RollUp]
+    ) -> Answer:
         columns = prepared.statement.columns
         ordered = table.select([f"c{c.id}" for c in columns])
         loss, receipt = (None, None) if paid is None else paid
         privacy = Privacy(
             loss,
             epsilon_of(self.schema, loss.amount if loss else Fraction(0)),
-            column_privacy(prepared),
+            column_privacy(prepared, rolled),
             tuple(
                 r.step.measurement.threshold
                 for r in prepared.releases
@@ -240,7 +249,8 @@ class Session:
             ),
             bool(prepared.releases) and paid is None,
             None if receipt is None else str(receipt.proof),
-            answer_columns(prepared),
+            answer_columns(prepared, rolled),
+            max((way.cells for way in rolled.values()), default=0),
         )
         # Names may repeat; only the plan's columns are told apart, so they go beside the table.
         return Answer(ordered, prepared.statement.names, tuple(c.type for c in columns), privacy)

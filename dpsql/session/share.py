@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from fractions import Fraction
 
 from dpsql.ledger.ledger import Ledger
 from dpsql.session.prepared import Prepared
 
 
-def share(prepared: Prepared, ledger: Ledger, analyst: str, cap: Fraction | None) -> Fraction:
+def share(
+    prepared: Prepared,
+    ledger: Ledger,
+    analyst: str,
+    cap: Fraction | None,
+    free: Container[str] = (),
+) -> Fraction:
     """The part of the smaller of both allowances that `prepared` would take: 1 is all, or more.
 
-    In the ledger's currency, where losses add up. What was answered before takes nothing.
+    In the ledger's currency, where losses add up. What was answered before takes nothing,
+    nor do the releases named `free`.
     """
-    due = [r for r in prepared.releases if ledger.stored(r.key) is None]
+    due = [r for r in prepared.releases if r.name not in free and ledger.stored(r.key) is None]
     asked = sum((r.step.measurement.loss.amount for r in due), Fraction(0))
     balances = (ledger.balance(), ledger.balance(analyst, cap))
     left = min(found.left for found in balances if found.left is not None)

@@ -1,12 +1,42 @@
-"""A release as the ledger keeps it: its noisy table as bytes, and how it was made."""
+"""Releases as the ledger has them: their charge, how they were made, their tables as bytes."""
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Sequence
+from fractions import Fraction
 
 import pyarrow as pa
 
+from dpsql.ledger.request import Charge
+from dpsql.privacy.loss import PrivacyLoss
+from dpsql.schema.model import Schema
 from dpsql.session.prepared import PreparedRelease
+
+
+def charge_for(
+    schema: Schema,
+    analyst: str,
+    sql: str,
+    due: Sequence[PreparedRelease],
+    version: str,
+    loss: PrivacyLoss,
+    cap: Fraction | None,
+) -> Charge:
+    """The charge of `loss` for all of `due` together, under an id of its own."""
+    keys = ",".join(r.key for r in due)
+    return Charge(
+        request_id=secrets.token_hex(16),
+        request_hash=hashlib.sha256(f"{analyst}\0{keys}".encode()).hexdigest(),
+        analyst=analyst,
+        loss=loss,
+        analyst_cap=cap,
+        data_version=version,
+        policy_hash=schema.policy_hash,
+        query=sql,
+        detail=tuple(detail(r) for r in due),
+    )
 
 
 def detail(release: PreparedRelease) -> dict[str, str]:

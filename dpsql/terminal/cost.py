@@ -10,7 +10,9 @@ from dpsql.session.answer import Privacy
 
 def cost(privacy: Privacy, budget: Budget) -> str:
     """What an answer cost, and what is left, in one line."""
-    if privacy.stored:
+    if privacy.stored and privacy.summed:
+        paid = f"nothing to the dataset, {summed(privacy)}"
+    elif privacy.stored:
         paid = "nothing to the dataset, answered before"
     elif privacy.loss is None:
         paid = "nothing, no private table was read"
@@ -23,6 +25,12 @@ def cost(privacy: Privacy, budget: Budget) -> str:
     if own.epsilon_left is not None:
         left += f" ({digits(own.epsilon_left)} of {digits(own.epsilon_cap)} for {budget.analyst})"
     return f"cost: {paid}; left: {left}"
+
+
+def summed(privacy: Privacy) -> str:
+    """How an answer came about that wasn't given before, and what is different about it."""
+    cells = f"up to {privacy.summed} noisy cells a value"
+    return f"summed from a stored answer ({cells}, limits as in its groups)"
 
 
 def digits(number: Decimal | None) -> str:

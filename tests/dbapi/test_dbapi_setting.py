@@ -6,6 +6,7 @@ import pytest
 
 import dpsql
 from dpsql.dbapi.connection import Connection
+from dpsql.terminal.cost import cost
 
 SETTINGS = [
     ("groups", "2"),
@@ -13,6 +14,7 @@ SETTINGS = [
     ("rows", "3"),
     ("min_units", "20"),
     ("nonnegative", "on"),
+    ("reuse", "on"),
 ]
 
 COUNTS = "SELECT species, count(*) AS n FROM penguins WHERE year = 2007 GROUP BY species"
@@ -34,9 +36,25 @@ def test_a_limit_is_a_whole_number(connection: Connection, name: str, value: str
         connection.execute(f"SET dpsql.{name} = {value}")
 
 
-def test_a_switch_is_on_or_off(connection: Connection) -> None:
+@pytest.mark.parametrize("name", ["nonnegative", "reuse"])
+def test_a_switch_is_on_or_off(connection: Connection, name: str) -> None:
     with pytest.raises(dpsql.ProgrammingError, match="on or off"):
-        connection.execute("SET dpsql.nonnegative = perhaps")
+        connection.execute(f"SET dpsql.{name} = perhaps")
+
+
+def test_a_reused_answer_says_what_it_is_summed_from(connection: Connection) -> None:
+    connection.execute("SET dpsql.reuse = on")
+    fine = connection.execute("SELECT species, sex, count(*) FROM penguins GROUP BY 1, 2")
+    assert fine.privacy is not None
+    counts: dict[object, int] = {}
+    for species, _, count in fine.fetchall():
+        assert isinstance(count, int)
+        counts[species] = counts.get(species, 0) + count
+    coarse = connection.execute("SELECT species, count(*) FROM penguins GROUP BY 1")
+    assert dict(coarse.fetchall()) == counts
+    assert coarse.privacy is not None
+    assert coarse.privacy.loss is None
+    assert "summed from a stored answer" in cost(coarse.privacy, connection.budget)
 
 
 def test_few_units_leave_their_group_out(connection: Connection) -> None:
