@@ -74,11 +74,8 @@ class Session:
         self._finisher: DuckDBEngine | None = None
         self._ledger: Ledger | None = None
         self._facts: SourceFacts | None = None
-<<<<<<< HEAD
         self._plans = Plans()
-=======
         self._given = Memory()
->>>>>>> 56ba331 (SET dpsql.reuse: sum an answer from a stored one's cells, free)
         self._open = True
 
     def query(
