@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import sys
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,6 +11,7 @@ from typing import Protocol
 import pytest
 
 from dpsql.cli.main import main
+from dpsql.terminal import watch
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Run:
         wrappers = {n: io.TextIOWrapper(s, encoding="utf-8") for n, s in streams.items()}
         with monkeypatch.context() as patch:
             patch.setenv("COLUMNS", "80")
+            # How far a slow machine is would stand among what the command says.
+            patch.setattr(watch, "AFTER_SECONDS", math.inf)
             patch.setattr(sys, "argv", ["dpsql", *map(str, arguments)])
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
             for name, wrapper in wrappers.items():

@@ -144,7 +144,7 @@ STRANGE = [
 def test_no_statement_ends_in_a_traceback(run: Run, penguins: Path, command: str, sql: str) -> None:
     ended = run(command, penguins, sql)
     assert ended.code == 1
-    assert "\nerror: " in "\n" + ended.err  # on a slow machine the step under way stands before it
+    assert ended.err.startswith("error: ")
     assert "fault of its own" not in ended.err
     assert "Traceback" not in ended.err
     assert "\x1b" not in ended.err
