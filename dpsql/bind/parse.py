@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlglot import exp, parse
+from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
@@ -50,14 +50,17 @@ def tokens(sql: str) -> list[Token]:
     return found
 
 
-def parse_query(sql: str, clock: Clock = utc) -> exp.Query:
+def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) -> exp.Query:
     """The one query that `sql` is; its `?` are numbered, and places are those of numbered text.
 
-    What it calls now is what `clock` tells.
+    What it calls now is what `clock` tells. `words` are its `tokens`, where they are known.
     """
-    text = numbered(sql, tokens(sql))
+    known = tokens(sql) if words is None else words
+    text = numbered(sql, known)
     try:
-        trees = [tree for tree in parse(text, dialect="duckdb") if tree is not None]
+        dialect = DuckDB()
+        found = dialect.parser().parse(known if text == sql else dialect.tokenize(text), text)
+        trees = [tree for tree in found if tree is not None]
     except ParseError as error:
         raise _syntax_fault(text, error) from None
     except (SqlglotError, ValueError, AttributeError, TypeError, IndexError, KeyError) as error:

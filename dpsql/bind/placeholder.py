@@ -11,7 +11,11 @@ from dpsql.errors import Span
 
 def is_text(value: str) -> bool:
     """Neither NUL nor half a surrogate pair: what every engine and protocol can carry."""
-    return "\0" not in value and not any("\ud800" <= c <= "\udfff" for c in value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in value
 
 
 def numbered(sql: str, tokens: Sequence[Token]) -> str:

@@ -45,7 +45,7 @@ def bind(sql: str, schema: Schema, parameters: Parameters = NO_PARAMETERS) -> St
         if is_suggestion(words):
             selected = suggestion(words, context)
             return Statement(selected.plan, output_columns(selected.plan), selected.names)
-        tree = parse_query(sql)
+        tree = parse_query(sql, words=words)
         _check_used(tree, parameters)
         selected = bind_query(tree, context)
         check_nesting(selected.plan)
@@ -60,6 +60,8 @@ def bind(sql: str, schema: Schema, parameters: Parameters = NO_PARAMETERS) -> St
 
 def _check_used(tree: exp.Expr, parameters: Parameters) -> None:
     """A value that the statement doesn't ask for was meant for another one."""
+    if not parameters:
+        return
     asked = {mark.name for mark in tree.find_all(exp.Placeholder, exp.Parameter)}
     for name in parameters:
         if name not in asked:

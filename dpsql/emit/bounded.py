@@ -20,9 +20,10 @@ from dpsql.emit.distinct import distinct_values, with_distinct
 from dpsql.emit.expression import integer
 from dpsql.emit.histogram import histogram
 from dpsql.emit.limit import limited_groups
+from dpsql.emit.name import aliased, field
 from dpsql.emit.term import in_steps, total, within
 from dpsql.emit.terms import emit_term, emit_terms, group_names, grouped, select_from
-from dpsql.plan.bounded import BoundedRelease, ByHash, LimitGroups, OneRowPerUnit, Terms
+from dpsql.plan.bounded import BoundedRelease, ByHash, Limited, LimitGroups, OneRowPerUnit, Terms
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
 from dpsql.plan.statistic import Distinct, Over, Presence, Statistic
@@ -50,16 +51,18 @@ def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> En
             select = _partial_totals(limited, rows)
         case missing:
             assert_never(missing)
-    counted = [histogram(limited, rows, number) for number in range(len(terms.selections))]
-    histograms = tuple(Histogram(h.sql(dialect="duckdb"), _is_salted(h)) for h in counted)
-    return EngineQuery(select.sql(dialect="duckdb"), domains, _is_salted(select), histograms)
+    counted = [histogram(limited, rows.copy(), number) for number in range(len(terms.selections))]
+    histograms = tuple(
+        Histogram(_rendered(h), salted=isinstance(limited, LimitGroups)) for h in counted
+    )
+    return EngineQuery(_rendered(select), domains, _is_salted(limited), histograms)
 
 
 def _row_totals(terms: Terms, rows: exp.Select) -> exp.Select:
     """Each row is a unit's only one: clamped terms are summed as they are."""
-    groups = [exp.column(name) for name in group_names(terms)]
+    groups = [field(name) for name in group_names(terms)]
     sums = [
-        exp.alias_(
+        aliased(
             distinct_values(number)
             if isinstance(s.term, Distinct)
             else total(emit_term(s, number)),
@@ -69,7 +72,7 @@ def _row_totals(terms: Terms, rows: exp.Select) -> exp.Select:
     ]
     summed = grouped(rows, groups, sums)
     steps = [
-        exp.alias_(in_steps(s, exp.column(f"s{number}")), f"s{number}")
+        aliased(in_steps(s, field(f"s{number}")), f"s{number}")
         for number, s in enumerate(terms.statistics)
     ]
     return select_from(summed, [*groups, *steps])
@@ -78,24 +81,22 @@ def _row_totals(terms: Terms, rows: exp.Select) -> exp.Select:
 def _partial_totals(limited: LimitGroups, rows: exp.Select) -> exp.Select:
     terms = limited.source.source.source
     names = group_names(terms)
-    groups = [exp.column(name) for name in names]
+    groups = [field(name) for name in names]
     numbered = list(enumerate(terms.statistics))
-    sums = [exp.alias_(total(emit_term(s, n)), f"s{n}") for n, s in numbered if not _is_beside(s)]
-    number = exp.alias_(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
-    partials = grouped(rows, [exp.column("u"), *groups], [number, *sums])
-    carried = [*([exp.column("u")] if isinstance(limited.limit, ByHash) else []), *groups]
+    sums = [aliased(total(emit_term(s, n)), f"s{n}") for n, s in numbered if not _is_beside(s)]
+    number = aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
+    partials = grouped(rows, [field("u"), *groups], [number, *sums])
+    carried = [*([field("u")] if isinstance(limited.limit, ByHash) else []), *groups]
     steps = [
-        exp.alias_(in_steps(s, exp.column(f"s{n}")), f"s{n}")
-        for n, s in numbered
-        if not _is_beside(s)
+        aliased(in_steps(s, field(f"s{n}")), f"s{n}") for n, s in numbered if not _is_beside(s)
     ]
-    scaled = [exp.alias_(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
-    clamped = [exp.alias_(_clamped_partial(s, n, limited), f"s{n}") for n, s in numbered]
-    counted = select_from(partials, [*carried, exp.column("n"), *steps])
+    scaled = [aliased(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
+    clamped = [aliased(_clamped_partial(s, n, limited), f"s{n}") for n, s in numbered]
+    counted = select_from(partials, [*carried, field("n"), *steps])
     bounded = select_from(select_from(counted, [*carried, *scaled]), [*carried, *clamped])
     kept = limited_groups(bounded, limited, names)
     totals = [
-        exp.alias_(exp.Coalesce(this=total(exp.column(f"s{n}")), expressions=[integer(0)]), f"s{n}")
+        aliased(exp.Coalesce(this=total(field(f"s{n}")), expressions=[integer(0)]), f"s{n}")
         for n, _ in numbered
     ]
     return with_distinct(grouped(kept, groups, totals), limited, rows)
@@ -105,30 +106,30 @@ def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> 
     """A unit's sum in a group, scaled down if it has too many rows there; `//` goes toward 0."""
     rows = rows_per_group(limited)
     if isinstance(statistic.term, Over):
-        many = exp.GT(this=exp.column("n"), expression=integer(rows))
-        return exp.case().when(many, integer(1)).else_(integer(0))
+        many = exp.GT(this=field("n"), expression=integer(rows))
+        return exp.case().when(many, integer(1), copy=False).else_(integer(0), copy=False)
     if _is_beside(statistic):
         return integer(1)
-    total = exp.column(f"s{number}")
+    total = field(f"s{number}")
     scaled = exp.IntDiv(
         this=exp.Paren(this=exp.Mul(this=total.copy(), expression=integer(rows))),
-        expression=exp.column("n"),
+        expression=field("n"),
     )
-    many = exp.GT(this=exp.column("n"), expression=integer(rows))
-    return exp.case().when(many, scaled).else_(total)
+    many = exp.GT(this=field("n"), expression=integer(rows))
+    return exp.case().when(many, scaled, copy=False).else_(total, copy=False)
 
 
 def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) -> exp.Expr:
     """A unit's sum in a group, within the very interval that its sensitivity is derived from."""
     bound = partial_bound(statistic, limited)
     if isinstance(statistic.term, Over):
-        return exp.column(f"s{number}")
+        return field(f"s{number}")
     if _is_beside(statistic):
         return integer(bound)
     rows, (least, most) = rows_per_group(limited), statistic.interval
     low = max(-bound, min(0, rows * least))
     high = min(bound, max(0, rows * most))
-    return within(exp.case(), exp.column(f"s{number}"), integer(low), integer(high))
+    return within(exp.case(), field(f"s{number}"), integer(low), integer(high))
 
 
 def _is_beside(statistic: Statistic) -> bool:
@@ -140,5 +141,17 @@ def _is_distinct(statistic: Statistic) -> bool:
     return isinstance(statistic.term, Distinct)
 
 
-def _is_salted(select: exp.Select) -> bool:
-    return select.find(exp.Parameter) is not None
+def _rendered(select: exp.Select) -> str:
+    return select.sql(dialect="duckdb", copy=False)
+
+
+def _is_salted(limited: Limited) -> bool:
+    """Groups, or values in them, are chosen by a hash."""
+    match limited:
+        case OneRowPerUnit():
+            return False
+        case LimitGroups(limit=limit, source=clamped):
+            statistics = clamped.source.source.statistics
+            return isinstance(limit, ByHash) or any(map(_is_distinct, statistics))
+        case missing:
+            assert_never(missing)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sqlglot import exp
 
+from dpsql.emit.name import field
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.function import Total
@@ -55,8 +58,10 @@ def finite(expression: exp.Expr) -> exp.Expr:
     CASE WHEN isfinite(e) THEN e END would write e twice, and a nest of them grow without end: a
     lambda binds its value to a name.
     """
-    value = exp.column("v")
-    kept = exp.case().when(exp.Anonymous(this="isfinite", expressions=[value]), value.copy())
+    value = field("v")
+    kept = exp.case().when(
+        exp.Anonymous(this="isfinite", expressions=[value]), value.copy(), copy=False
+    )
     bound = exp.Lambda(this=kept, expressions=[exp.to_identifier("v")], colon=True)
     one = exp.Array(expressions=[expression])
     mapped = exp.Anonymous(this="list_transform", expressions=[one, bound])
@@ -65,9 +70,22 @@ def finite(expression: exp.Expr) -> exp.Expr:
 
 def try_cast(expression: exp.Expr, target: SqlType) -> exp.Expr:
     """`TRY_CAST(expression AS target)`."""
-    return exp.TryCast(
-        this=expression, to=exp.DataType.build(str(target), dialect="duckdb"), requires_string=False
-    )
+    return exp.TryCast(this=expression, to=data_type(str(target)), requires_string=False)
+
+
+def cast(expression: exp.Expr, target: str) -> exp.Expr:
+    """`CAST(expression AS target)`, of a constant that is known to be one."""
+    return exp.Cast(this=expression, to=data_type(target))
+
+
+def data_type(name: str) -> exp.DataType:
+    """A type by DuckDB's name of it."""
+    return _parsed(name).copy()
+
+
+@lru_cache(maxsize=256)
+def _parsed(name: str) -> exp.DataType:
+    return exp.DataType.build(name, dialect="duckdb")
 
 
 def _typed_beside(call: Call, place: int) -> bool:
@@ -104,7 +122,7 @@ def _rendered(name: str, arguments: list[exp.Expr]) -> exp.Expr:
             return exp.Anonymous(this="try_strptime", expressions=arguments)
         case "to_timestamp":
             microseconds = exp.Mul(this=arguments[0], expression=exp.Literal.number("1000000"))
-            whole = exp.cast(exp.Paren(this=microseconds), "BIGINT", dialect="duckdb")
+            whole = cast(exp.Paren(this=microseconds), "BIGINT")
             return exp.Anonymous(this="make_timestamp", expressions=[whole])
         case _:
             return exp.Anonymous(this=name, expressions=arguments)

@@ -22,7 +22,7 @@ def argument(selection: Selection) -> exp.Expr:
             assert_never(missing)
     if selection.filter is None:
         return rendered
-    return exp.case().when(emit_expression(selection.filter), rendered)
+    return exp.case().when(emit_expression(selection.filter), rendered, copy=False)
 
 
 def cell(selection: Selection, column: exp.Expr) -> exp.Expr:

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from dpsql.emit.expression import integer
 from dpsql.emit.limit import chosen, limited_groups
-from dpsql.emit.name import subquery
+from dpsql.emit.name import aliased, field, subquery
 from dpsql.emit.terms import group_names, grouped, select_from
 from dpsql.plan.bounded import LimitGroups
 from dpsql.plan.statistic import Distinct, Statistic
@@ -23,7 +23,7 @@ from dpsql.stability.sensitivity import partial_bound
 
 def distinct_values(number: int) -> exp.Expr:
     """The number of distinct values of statistic `number`, where each row is a unit's only one."""
-    return exp.Count(this=exp.Distinct(expressions=[exp.column(f"r{number}")]))
+    return exp.Count(this=exp.Distinct(expressions=[field(f"r{number}")]))
 
 
 def with_distinct(totals: exp.Select, limited: LimitGroups, rows: exp.Select) -> exp.Select:
@@ -34,25 +34,25 @@ def with_distinct(totals: exp.Select, limited: LimitGroups, rows: exp.Select) ->
         return totals
     names = group_names(terms)
     numbers = {
-        n: exp.Coalesce(this=exp.column(f"s{n}", table=f"d{n}"), expressions=[integer(0)])
+        n: exp.Coalesce(this=field(f"s{n}", table=f"d{n}"), expressions=[integer(0)])
         for n, _ in found
     }
-    items: list[exp.Expr] = [exp.column(name, table="t") for name in names]
+    items: list[exp.Expr] = [field(name, table="t") for name in names]
     items += [
-        exp.alias_(numbers.get(n, exp.column(f"s{n}", table="t")), f"s{n}")
+        aliased(numbers.get(n, field(f"s{n}", table="t")), f"s{n}")
         for n in range(len(terms.statistics))
     ]
     select = exp.select(*items, copy=False).from_(subquery(totals, "t"), copy=False)
     for n, statistic in found:
         same = [
-            exp.NullSafeEQ(this=exp.column(g, table="t"), expression=exp.column(g, table=f"d{n}"))
+            exp.NullSafeEQ(this=field(g, table="t"), expression=field(g, table=f"d{n}"))
             for g in names
         ]
         select = select.join(
             _counted(statistic, n, limited, rows),
             join_type="left",
             join_alias=f"d{n}",
-            on=exp.and_(*same) if same else exp.true(),
+            on=exp.and_(*same, copy=False) if same else exp.true(),
             copy=False,
         )
     return select
@@ -62,10 +62,10 @@ def _counted(
     statistic: Statistic, number: int, limited: LimitGroups, rows: exp.Select
 ) -> exp.Select:
     names = group_names(limited.source.source.source)
-    groups = [exp.column(name) for name in names]
-    value = exp.column(f"r{number}")
+    groups = [field(name) for name in names]
+    value = field(f"r{number}")
     # Groups are chosen among all the unit's, as they are for its sums: rows without a value, too.
-    pairs = grouped(rows, [exp.column("u"), *groups, value], [])
+    pairs = grouped(rows.copy(), [field("u"), *groups, value], [])
     kept = limited_groups(pairs, limited, names, rank="dense_rank")
     place = chosen(limited, "row_number", groups, [value])
     most = partial_bound(statistic, limited)
@@ -74,4 +74,4 @@ def _counted(
         .where(exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())), copy=False)
         .qualify(exp.LTE(this=place, expression=integer(most)), copy=False)
     )
-    return grouped(limited_values, groups, [exp.alias_(distinct_values(number), f"s{number}")])
+    return grouped(limited_values, groups, [aliased(distinct_values(number), f"s{number}")])

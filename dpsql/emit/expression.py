@@ -12,7 +12,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.call import attempt, emit_call, finite, try_cast
+from dpsql.emit.call import attempt, cast, emit_call, finite, try_cast
 from dpsql.emit.name import reference
 from dpsql.plan.describe import describe_number
 from dpsql.plan.duration import Duration
@@ -103,29 +103,29 @@ def emit_literal(value: object, kind: SqlType) -> exp.Expr:
         case None if isinstance(kind, Null):
             return exp.null()
         case None:
-            return exp.cast(exp.null(), str(kind), dialect="duckdb")
+            return cast(exp.null(), str(kind))
         case bool():
             return exp.true() if value else exp.false()
         case int() if kind == _integer_of(value):
             return _number(str(value))
         case int() | Fraction() if isinstance(kind, Double):
-            return exp.cast(exp.Literal.string(repr(float(value))), str(kind), dialect="duckdb")
+            return cast(exp.Literal.string(repr(float(value))), str(kind))
         case int() | Fraction():
             text = describe_number(Fraction(value))
-            return exp.cast(exp.Literal.string(text), str(kind), dialect="duckdb")
+            return cast(exp.Literal.string(text), str(kind))
         case str() if isinstance(kind, Interval):
             length = Duration.read(value)
             shown = exp.Literal.string(value if length is None else length.describe())
-            return exp.cast(shown, "INTERVAL", dialect="duckdb")
+            return cast(shown, "INTERVAL")
         case str() if isinstance(kind, Uuid):
-            return exp.cast(exp.Literal.string(value), "UUID", dialect="duckdb")
+            return cast(exp.Literal.string(value), "UUID")
         case str():
             return exp.Literal.string(value)
         case dt.datetime():
             text = value.isoformat(sep=" ")
-            return exp.cast(exp.Literal.string(text), "TIMESTAMP", dialect="duckdb")
+            return cast(exp.Literal.string(text), "TIMESTAMP")
         case dt.date():
-            return exp.cast(exp.Literal.string(value.isoformat()), "DATE", dialect="duckdb")
+            return cast(exp.Literal.string(value.isoformat()), "DATE")
         case other:
             raise TypeError(f"no literal for {type(other).__name__}")
 

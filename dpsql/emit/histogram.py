@@ -17,12 +17,10 @@ from sqlglot import exp
 
 from dpsql.emit.expression import integer
 from dpsql.emit.limit import chosen, limited_groups
+from dpsql.emit.name import aliased, field
 from dpsql.emit.terms import group_names, grouped, select_from
 from dpsql.plan.bounded import Limited, LimitGroups, OneRowPerUnit
 from dpsql.stability.sensitivity import rows_per_group
-
-_CELL = exp.column("p")
-_NTH = exp.column("i")
 
 
 def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
@@ -33,33 +31,33 @@ def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
             cells = _cells(rows, names, number, [])
         case LimitGroups():
             names = group_names(limited.source.source.source)
-            cells = _few(_cells(rows, names, number, [exp.column("u")]), limited, names)
+            cells = _few(_cells(rows, names, number, [field("u")]), limited, names)
         case missing:
             assert_never(missing)
-    groups = [exp.column(name) for name in names]
-    present = select_from(cells, [exp.Star()]).where(_is_known(_CELL), copy=False)
-    count = exp.alias_(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
-    return grouped(present, [*groups, _CELL], [count])
+    groups = [field(name) for name in names]
+    present = select_from(cells, [exp.Star()]).where(_is_known(field("p")), copy=False)
+    count = aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
+    return grouped(present, [*groups, field("p")], [count])
 
 
 def _cells(rows: exp.Select, names: list[str], number: int, units: list[exp.Expr]) -> exp.Select:
-    columns = [*units, *(exp.column(name) for name in names)]
-    return select_from(rows, [*columns, exp.alias_(exp.column(f"p{number}"), "p")])
+    columns = [*units, *(field(name) for name in names)]
+    return select_from(rows, [*columns, aliased(field(f"p{number}"), "p")])
 
 
 def _few(cells: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Select:
     """Which rows are kept depends on how many the unit has in each cell, not on how they lie."""
-    groups = [exp.column(name) for name in names]
+    groups = [field(name) for name in names]
     # Groups are chosen among all the unit's, as they are for its sums.
     kept = limited_groups(cells, limited, names, rank="dense_rank")
     nth = exp.Window(
         this=exp.Anonymous(this="row_number", expressions=[]),
-        partition_by=[exp.column("u"), *groups, _CELL],
+        partition_by=[field("u"), *groups, field("p")],
     )
-    numbered = select_from(kept, [exp.Star(), exp.alias_(nth, "i")]).where(
-        _is_known(_CELL), copy=False
+    numbered = select_from(kept, [exp.Star(), aliased(nth, "i")]).where(
+        _is_known(field("p")), copy=False
     )
-    place = chosen(limited, "row_number", groups, [_CELL, _NTH])
+    place = chosen(limited, "row_number", groups, [field("p"), field("i")])
     few = exp.LTE(this=place, expression=integer(rows_per_group(limited)))
     return select_from(numbered, [exp.Star()]).qualify(few, copy=False)
 

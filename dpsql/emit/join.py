@@ -8,7 +8,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.emit.expression import emit_expression
-from dpsql.emit.name import named, no_column, reference, schema_name, subquery
+from dpsql.emit.name import field, named, no_column, reference, schema_name, subquery
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression
 from dpsql.plan.operator import Join, Mark, OuterJoin, OuterKind, Plan, Scan
@@ -22,7 +22,7 @@ def scan(plan: Scan) -> exp.Select:
     base = exp.Table(
         this=schema_name(table.name), alias=exp.TableAlias(this=exp.to_identifier("t"))
     )
-    items = [named(exp.column(schema_name(c.name), table="t"), c) for c in plan.columns]
+    items = [named(field(schema_name(c.name), table="t"), c) for c in plan.columns]
     if plan.unit is None:
         return exp.select(*(items or [no_column()]), copy=False).from_(base, copy=False)
     match table.ownership:
@@ -42,13 +42,13 @@ def scan(plan: Scan) -> exp.Select:
                         alias=exp.TableAlias(this=exp.to_identifier(parent)),
                     ),
                     on=exp.EQ(
-                        this=exp.column(schema_name(hop.column), table=alias),
-                        expression=exp.column(schema_name(hop.key), table=parent),
+                        this=field(schema_name(hop.column), table=alias),
+                        expression=field(schema_name(hop.key), table=parent),
                     ),
                     copy=False,
                 )
                 alias = parent
-            owner = exp.column(schema_name(column), table=alias)
+            owner = field(schema_name(column), table=alias)
             return select.select(*items, named(owner, plan.unit), copy=False).where(
                 exp.Not(this=exp.Is(this=owner.copy(), expression=exp.null())), copy=False
             )
@@ -135,7 +135,7 @@ def unowned(source: Plan) -> exp.Select:
     """A table without its unit, which the join takes from its owner."""
     if not isinstance(source, Scan):
         raise TypeError("only a table's unit is taken from its owner")
-    items = [named(exp.column(schema_name(c.name)), c) for c in source.columns]
+    items = [named(field(schema_name(c.name)), c) for c in source.columns]
     return exp.select(*(items or [no_column()]), copy=False).from_(
         exp.Table(this=schema_name(source.table.name)), copy=False
     )
@@ -156,7 +156,7 @@ def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Sele
         .from_(subquery(left, "t0"), copy=False)
         .join(
             subquery(right, "t1"),
-            on=exp.and_(*(conditions or [exp.true()])),
+            on=exp.and_(*(conditions or [exp.true()]), copy=False),
             join_type=join.kind.value,
             copy=False,
         )

@@ -8,6 +8,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.emit.expression import integer
+from dpsql.emit.name import field
 from dpsql.emit.terms import select_from
 from dpsql.plan.bounded import ByDomain, ByHash, ByUnit, LimitGroups
 from dpsql.stability.lineage import has_row_units
@@ -24,7 +25,7 @@ def limited_groups(
         case ByDomain() | ByUnit():
             return source
         case ByHash(groups=groups):
-            columns = [exp.column(name) for name in names]
+            columns = [field(name) for name in names]
             place = chosen(limited, rank, [], columns)
             return select_from(source, [exp.Star()]).qualify(
                 exp.LTE(this=place, expression=integer(groups)), copy=False
@@ -41,7 +42,7 @@ def chosen(
     Every unit makes a choice of its own, so that no item is lost to all of them. A row that is a
     unit has no name but its number, which other rows' being there decides: it isn't hashed.
     """
-    own = exp.column("u")
+    own = field("u")
     rows_are_units = has_row_units(limited.source.source.source.source)
     hashed = items if rows_are_units else [own, *items]
     salted = [*hashed, exp.Parameter(this=exp.Literal.number("1"))]

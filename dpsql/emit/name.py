@@ -12,14 +12,32 @@ def column_name(column: Column) -> str:
     return f"c{column.id}"
 
 
+def field(name: str | exp.Identifier, table: str | None = None) -> exp.Column:
+    """A column by its name, of the FROM clause's `table`."""
+    return exp.Column(
+        this=exp.to_identifier(name, copy=False),
+        table=None if table is None else exp.to_identifier(table),
+    )
+
+
+def aliased(expression: exp.Expr, name: str) -> exp.Alias:
+    """`expression AS name`; `expression` becomes a part of it."""
+    return exp.Alias(this=expression, alias=exp.to_identifier(name))
+
+
 def reference(column: Column) -> exp.Column:
     """A column of the FROM clause; ids are unique, so no table needs naming."""
-    return exp.column(column_name(column))
+    return field(column_name(column))
 
 
 def schema_name(name: str) -> exp.Identifier:
     """A table or column of the schema, quoted."""
     return exp.to_identifier(name, quoted=True)
+
+
+def table(name: str) -> exp.Table:
+    """A table that is handed to the engine with the statement."""
+    return exp.Table(this=exp.to_identifier(name))
 
 
 def subquery(select: exp.Select, alias: str) -> exp.Subquery:
@@ -29,9 +47,9 @@ def subquery(select: exp.Select, alias: str) -> exp.Subquery:
 
 def named(expression: exp.Expr, column: Column) -> exp.Expr:
     """`expression AS c<id>`."""
-    return exp.alias_(expression, column_name(column), copy=False)
+    return aliased(expression, column_name(column))
 
 
 def no_column() -> exp.Expr:
     """A relation without columns still has rows."""
-    return exp.alias_(exp.Literal.number("1"), "nothing")
+    return aliased(exp.Literal.number("1"), "nothing")

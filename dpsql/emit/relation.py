@@ -11,7 +11,7 @@ from dpsql.emit.aggregate import emit_aggregate, emit_window, sort_key
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression, emit_literal
 from dpsql.emit.join import inner_join, mark, outer_join, owners, scan, unowned
-from dpsql.emit.name import named, no_column, reference, subquery
+from dpsql.emit.name import named, no_column, reference, subquery, table
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import (
@@ -88,7 +88,7 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
         case Release():
             # Arrow has no HUGEINT: the columns come as what holds them, and are what they were.
             items = [named(try_cast(reference(c), c.type), c) for c in output_columns(plan)]
-            return exp.select(*items, copy=False).from_(exp.to_table(releases[plan]), copy=False)
+            return exp.select(*items, copy=False).from_(table(releases[plan]), copy=False)
         case Sort() | Limit():
             return _ordered(plan, releases, _passed_on(plan))
         case missing:

@@ -40,9 +40,9 @@ def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
         case Ones():
             if statistic.filter is None:
                 return ()
-            return (exp.case().when(emit_expression(statistic.filter), integer(1)),)
+            return (exp.case().when(emit_expression(statistic.filter), integer(1), copy=False),)
         case Present(argument=argument):
-            return (exp.case().when(_only(statistic, _is_value(argument)), integer(1)),)
+            return (exp.case().when(_only(statistic, _is_value(argument)), integer(1), copy=False),)
         case Amount(value=value) | Square(value=value):
             return (_filtered(value.argument, statistic),)
         case Product(left=left, right=right):
@@ -101,7 +101,9 @@ def _steps(value: Measured, column: exp.Expr) -> exp.Expr:
         case Double():
             # Infinities and huge values can't be cast, so doubles are clamped as doubles first.
             low, high = (emit_literal(end * step, Double()) for end in (value.low, value.high))
-            clamped = within(exp.case().when(is_nan(column), exp.null()), column, low, high)
+            clamped = within(
+                exp.case().when(is_nan(column.copy()), exp.null(), copy=False), column, low, high
+            )
             scaled = exp.Mul(this=clamped, expression=emit_literal(1 / step, Double()))
             return try_cast(scaled, BIGINT)
         case Integer() if step == 1:
@@ -176,7 +178,7 @@ def _filtered(argument: Expression, statistic: Statistic) -> exp.Expr:
     rendered = emit_expression(argument)
     if statistic.filter is None:
         return rendered
-    return exp.case().when(emit_expression(statistic.filter), rendered)
+    return exp.case().when(emit_expression(statistic.filter), rendered, copy=False)
 
 
 def _held(steps: int, kind: Decimal) -> Fraction:
@@ -195,7 +197,7 @@ def _exactly(steps: int, kind: Decimal) -> exp.Expr:
 def _only(statistic: Statistic, condition: exp.Expr) -> exp.Expr:
     if statistic.filter is None:
         return condition
-    return exp.and_(emit_expression(statistic.filter), condition)
+    return exp.and_(emit_expression(statistic.filter), condition, copy=False)
 
 
 def _is_value(argument: Expression) -> exp.Expr:
@@ -203,5 +205,5 @@ def _is_value(argument: Expression) -> exp.Expr:
     rendered = emit_expression(argument)
     present = exp.Not(this=exp.Is(this=rendered, expression=exp.null()))
     if isinstance(argument.type, Double):
-        return exp.and_(present, exp.Not(this=is_nan(rendered.copy())))
+        return exp.and_(present, exp.Not(this=is_nan(rendered.copy())), copy=False)
     return present

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.emit.cell import argument, cell
 from dpsql.emit.expression import emit_expression, integer
-from dpsql.emit.name import reference, subquery
+from dpsql.emit.name import aliased, field, reference, subquery, table
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.term import clamped_term, measured, values
 from dpsql.plan.bounded import Terms
@@ -28,56 +28,55 @@ def emit_terms(terms: Terms, releases: Mapping[Release, str], *, with_unit: bool
     if own is None:
         raise ValueError("a release has private rows below it")
     if with_unit:
-        items.append(exp.alias_(reference(own), "u"))
+        items.append(aliased(reference(own), "u"))
     listed = {place for found in terms.domains for place in found.keys}
     unlisted = [key for place, key in enumerate(terms.keys) if place not in listed]
     names = iter(group_names(terms))
     items += [
-        exp.alias_(exp.column("cell", table=f"d{place}"), next(names))
+        aliased(field("cell", table=f"d{place}"), next(names))
         for place in range(len(terms.domains))
     ]
-    items += [exp.alias_(emit_expression(key.expression), next(names)) for key in unlisted]
+    items += [aliased(emit_expression(key.expression), next(names)) for key in unlisted]
     items += [
-        exp.alias_(column, name)
+        aliased(column, name)
         for number, s in enumerate(terms.statistics)
         for name, column in zip(_names("vw", number), values(s), strict=False)
     ]
-    items += [exp.alias_(argument(s), f"x{n}") for n, s in enumerate(terms.selections)]
+    items += [aliased(argument(s), f"x{n}") for n, s in enumerate(terms.selections)]
     source = subquery(emit_plan(terms.source, releases), "t")
-    select = exp.select(*(items or [exp.alias_(integer(1), "nothing")]), copy=False).from_(
+    select = exp.select(*(items or [aliased(integer(1), "nothing")]), copy=False).from_(
         source, copy=False
     )
     for place, found in enumerate(terms.domains):
         nulls = any(value is None for cell in found.cells for value in cell)
         equal = exp.NullSafeEQ if nulls else exp.EQ
         select = select.join(
-            exp.to_table(f"domain_{place}"),
+            table(f"domain_{place}"),
             join_alias=f"d{place}",
             on=exp.and_(
                 *(
                     equal(
                         this=emit_expression(terms.keys[key].expression),
-                        expression=exp.column(f"k{number}", table=f"d{place}"),
+                        expression=field(f"k{number}", table=f"d{place}"),
                     )
                     for number, key in enumerate(found.keys)
-                )
+                ),
+                copy=False,
             ),
             copy=False,
         )
-    carried = [*([exp.column("u")] if with_unit else []), *map(exp.column, group_names(terms))]
+    carried = [*([field("u")] if with_unit else []), *map(field, group_names(terms))]
     steps = [
-        exp.alias_(column, name)
+        aliased(column, name)
         for number, s in enumerate(terms.statistics)
         for name, column in zip(
             _names("rq", number),
-            measured(s, tuple(map(exp.column, _names("vw", number)[: len(values(s))]))),
+            measured(s, tuple(map(field, _names("vw", number)[: len(values(s))]))),
             strict=False,
         )
     ]
-    steps += [
-        exp.alias_(cell(s, exp.column(f"x{n}")), f"p{n}") for n, s in enumerate(terms.selections)
-    ]
-    return select_from(select, [*carried, *steps] or [exp.alias_(integer(1), "nothing")])
+    steps += [aliased(cell(s, field(f"x{n}")), f"p{n}") for n, s in enumerate(terms.selections)]
+    return select_from(select, [*carried, *steps] or [aliased(integer(1), "nothing")])
 
 
 def group_names(terms: Terms) -> list[str]:
@@ -89,12 +88,14 @@ def group_names(terms: Terms) -> list[str]:
 
 def emit_term(statistic: Statistic, number: int) -> exp.Expr:
     """A row's clamped term, by the columns that `emit_terms` made."""
-    return clamped_term(statistic, tuple(map(exp.column, _names("rq", number))))
+    return clamped_term(statistic, tuple(map(field, _names("rq", number))))
 
 
 def select_from(source: exp.Select, items: Sequence[exp.Expr]) -> exp.Select:
     """`items` of a derived table."""
-    return exp.select(*items, copy=True).from_(subquery(source, "t"), copy=False)
+    # A node has one parent: a column that is named in several places is copied.
+    own = (item if item.parent is None else item.copy() for item in items)
+    return exp.select(*own, copy=False).from_(subquery(source, "t"), copy=False)
 
 
 def grouped(
@@ -102,7 +103,6 @@ def grouped(
 ) -> exp.Select:
     """`items` for each of `groups`."""
     select = select_from(source, [*groups, *items])
-    # Without `copy` the groups would be the same nodes as the items; with it all below is copied.
     return select.group_by(*(g.copy() for g in groups), copy=False) if groups else select
 
 
