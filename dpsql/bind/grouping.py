@@ -12,6 +12,7 @@ from dpsql.bind.context import Context
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.group_key import SETS, KeyReader, Keys
 from dpsql.bind.item import Item
+from dpsql.bind.kept_row import Qualified, release_of
 from dpsql.bind.window import Windows
 from dpsql.errors import GroupingFault, Refused, Span
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
@@ -31,7 +32,6 @@ from dpsql.plan.operator import (
     Output,
     Plan,
     Project,
-    Release,
     Union,
 )
 from dpsql.plan.tree import columns
@@ -144,7 +144,7 @@ def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Contex
     used = tuple(k for k in keys if not isinstance(k.expression, Literal))
     lifted: dict[Expression, Expression] = {k.expression: k.column for k in used}
     if grouping.sets is None:
-        plan: Plan = _frontier(source, used, aggregates)
+        plan: Plan = _frontier(source, used, aggregates, found.scope.qualified)
         lifted |= {absent.column: absent.value(grouping.keys) for absent in found.absent}
     else:
         plan = _sets(source, tuple(keys), grouping.sets, found, context)
@@ -163,7 +163,10 @@ def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Contex
 
 
 def _frontier(
-    source: Plan, keys: tuple[Output, ...], aggregates: tuple[AggregateOutput, ...]
+    source: Plan,
+    keys: tuple[Output, ...],
+    aggregates: tuple[AggregateOutput, ...],
+    qualified: Qualified,
 ) -> Plan:
     """The lowest aggregate whose keys don't determine the unit is a release."""
     if visibility(source) is not Visibility.PRIVATE:
@@ -174,7 +177,7 @@ def _frontier(
         return _per_unit(source, keys, aggregates)
     for output in aggregates:
         _check_distinct(output)
-    return Release(source, keys, aggregates)
+    return release_of(source, keys, aggregates, qualified)
 
 
 def _per_unit(
@@ -213,7 +216,7 @@ def _sets(
             replace(a, column=context.names.column(a.column.name, a.column.type))
             for a in found.found
         )
-        rows = _frontier(source, own, results)
+        rows = _frontier(source, own, results, found.scope.qualified)
         if visibility(rows) is Visibility.PRIVATE:
             raise Refused(
                 "grouping sets of keys that determine the privacy unit",

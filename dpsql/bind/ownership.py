@@ -23,6 +23,7 @@ from dpsql.stability.lineage import (
     unit_kind,
     visibility,
 )
+from dpsql.stability.lineage import unit as unit_of
 
 Tags = Mapping[Column, frozenset[Identity]]
 
@@ -59,14 +60,17 @@ def outer_join(
 ) -> OuterJoin:
     """An outer join in which each row, with or without a partner, belongs to one unit or nobody.
 
-    A public row that is kept for lack of a private partner would tell that there is none.
+    A public row that is kept for lack of a private partner tells that there is none: where rows are
+    released, `kept_row` sees to it that nothing depends on it.
     """
     sides = (visibility(left), visibility(right))
+    if kind is OuterKind.LEFT and sides == (Visibility.PUBLIC, Visibility.PRIVATE):
+        return OuterJoin(OuterKind.PUBLIC, left, right, on, unit_of(right), span(node))
     unit = None if Visibility.PRIVATE not in sides else names.column("unit", BIGINT)
     match kind:
         case OuterKind.LEFT:
             sound = sides[0] is Visibility.PRIVATE or unit is None
-        case OuterKind.FULL:
+        case OuterKind.FULL | OuterKind.PUBLIC:
             sound = sides == (Visibility.PRIVATE, Visibility.PRIVATE) or unit is None
         case missing:
             assert_never(missing)
@@ -74,8 +78,8 @@ def outer_join(
         raise Refused(
             "an outer join that keeps public rows tells which of them have no private partner",
             at=span(node),
-            hint="use an inner join: all keys of a public table appear in the result anyway",
-            note="join",
+            hint="write private LEFT JOIN public, or public LEFT JOIN private",
+            note="outer_join",
         )
     if sides == (Visibility.PRIVATE, Visibility.PRIVATE):
         _check_kinds([left, right], span(node))

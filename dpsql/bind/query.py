@@ -8,6 +8,7 @@ from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import common_type
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.expression import convert
+from dpsql.bind.kept_row import release_of
 from dpsql.bind.ordering import order_by_name, row_limit
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, SyntaxFault, TypeFault
@@ -17,7 +18,6 @@ from dpsql.plan.operator import (
     Output,
     Plan,
     Project,
-    Release,
     SetKind,
     SetOperation,
     Union,
@@ -144,7 +144,7 @@ def _keys_of(arm: Plan, context: Context) -> Plan:
     """Private rows' distinct values as a release; they lost their unit."""
     if visibility(arm) is not Visibility.PRIVATE:
         return arm
-    return Release(arm, _fresh(arm, context), ())
+    return release_of(arm, _fresh(arm, context), (), lambda column: column.name)
 
 
 def _distinct(plan: Plan, context: Context) -> Plan:

@@ -89,6 +89,8 @@ class OuterKind(Enum):
 
     LEFT = "LEFT"
     FULL = "FULL"
+    PUBLIC = "PUBLIC"
+    """The left one, whose rows are public, of a private right one: until rows are released."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ class OuterJoin:
     right: Plan
     on: tuple[Expression, ...]
     unit: Column | None
+    at: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@
 | narrowing   | domains after a predicate                                            |
 | finite      | expressions over columns of few values, computed                     |
 | computed    | values of expressions, row by row                                     |
+| constant    | expressions whose columns are known, most of all to be NULL            |
 | public_part | the public rows that private ones can meet: keys to be listed         |
 | distance    | stability of each operator: distance out, given distance in          |
 | joint       | statistics that can't all be extreme at once                          |

@@ -20,6 +20,7 @@ from dpsql.plan.operator import (
     Mark,
     Nothing,
     OuterJoin,
+    OuterKind,
     Plan,
     Project,
     Release,
@@ -148,6 +149,8 @@ def identities(plan: Plan) -> Mapping[Column, frozenset[Identity]]:
             | Limit(source=source)
         ):
             return identities(source)
+        case OuterJoin(kind=OuterKind.PUBLIC, right=right):
+            return identities(right)
         case OuterJoin(left=left):
             # A column of the other side is NULL where it has no partner: then it tells nothing.
             return identities(left)

@@ -42,10 +42,10 @@ def prepared(sql: str, world: World) -> Prepared:
     return prepare(sql, world.schema, world.facts, grant(world.schema, Fraction(1)), "data")
 
 
-def exact_answer(ready: Prepared, world: World) -> Answer:
-    """What `ready` answers without noise; enumerated groups without rows are left out."""
+def exact_answer(ready: Prepared, world: World, *, empty_groups: bool = False) -> Answer:
+    """What `ready` answers without noise; enumerated groups without rows only if `empty_groups`."""
     if ready.releases:
-        table = _finished(ready, world)
+        table = _finished(ready, world, empty_groups=empty_groups)
     else:
         table = world.connection.sql(ready.finish).to_arrow_table()
     shown = table.select([f"c{c.id}" for c in ready.statement.columns])
@@ -64,9 +64,9 @@ def released_tables(
     return tables
 
 
-def _finished(ready: Prepared, world: World) -> pa.Table:
+def _finished(ready: Prepared, world: World, *, empty_groups: bool) -> pa.Table:
     """All that stands above the releases, in an engine that has nothing else."""
-    tables = released_tables(ready, world)
+    tables = released_tables(ready, world, empty_groups=empty_groups)
     for name in _public_tables(ready.plan):
         tables[name] = world.connection.sql(f'FROM "{name}"').to_arrow_table()
     return _finisher().execute(ready.finish, (), tables).table

@@ -179,6 +179,41 @@ SELECT count(*) AS n, count(p.age) AS a, count(v.cost) AS c FROM patients p FULL
 SELECT ward, count(kind) AS n FROM visits v LEFT JOIN tests t ON t.visit_id = v.visit_id GROUP BY ward;
 SELECT count(*) FROM (SELECT * FROM patients WHERE age > 20) p JOIN (SELECT * FROM visits WHERE cost > 10) v ON p.patient_id = v.patient_id;
 
+-- == clinic: outer joins that keep public rows
+
+-- mark: keeps nothing
+SELECT d.specialty, count(v.visit_id) AS n, sum(v.cost) AS s, avg(v.cost) AS m FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id GROUP BY d.specialty;
+-- mark: keeps nothing
+SELECT d.doctor_id, count(v.visit_id) AS n, sum(v.cost) AS s, avg(v.cost) AS m FROM visits v RIGHT JOIN doctors d ON v.doctor_id = d.doctor_id AND v.cost > 950 GROUP BY d.doctor_id;
+-- mark: keeps
+SELECT d.doctor_id, count(v.visit_id) AS n, sum(CASE WHEN v.ward = 'ER' THEN 1 ELSE 0 END) AS er, sum(coalesce(v.cost, 0)) AS s FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id AND d.region_id = 1 GROUP BY d.doctor_id;
+-- mark: keeps
+SELECT d.specialty, count(v.visit_id) AS n, count(t.test_id) AS tests, count(DISTINCT v.patient_id) AS people FROM doctors d LEFT JOIN visits v USING (doctor_id) LEFT JOIN tests t ON t.visit_id = v.visit_id GROUP BY d.specialty;
+-- mark: keeps
+SELECT r.region_name, d.specialty, count(v.visit_id) AS n FROM regions r LEFT JOIN doctors d ON d.region_id = r.region_id LEFT JOIN visits v ON v.doctor_id = d.doctor_id AND v.ward = 'ICU' AND r.region_name = 'north' GROUP BY r.region_name, d.specialty;
+-- mark: keeps
+SELECT d.specialty, r.region_name, count(v.visit_id) AS n FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id LEFT JOIN regions r ON r.region_id = d.region_id GROUP BY ALL;
+-- mark: keeps
+SELECT d.specialty, count(v.visit_id) AS n FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id AND v.cost > 990 JOIN regions r ON r.region_id = d.region_id WHERE r.region_name IN ('north', 'south') AND d.doctor_id <> 2 GROUP BY d.specialty HAVING count(v.visit_id) < 50 ORDER BY n DESC, d.specialty;
+-- mark: keeps
+SELECT t.specialty, count(t.visit_id) AS n, sum(t.twice) AS s FROM (SELECT d.specialty, v.visit_id, coalesce(v.cost * 2, 0) AS twice FROM (SELECT * FROM doctors WHERE region_id IS NOT NULL) d LEFT JOIN (SELECT * FROM visits WHERE ward = 'GP' AND cost > 900) v ON v.doctor_id = d.doctor_id) t GROUP BY t.specialty;
+-- mark: keeps
+SELECT m.m, count(v.visit_id) AS n FROM (SELECT doctor_id AS m FROM doctors UNION ALL SELECT doctor_id + 12 FROM doctors) m LEFT JOIN visits v ON month(v.visit_date) = m.m GROUP BY m.m ORDER BY m.m;
+-- mark: keeps
+SELECT m.day, count(v.visit_id) AS n FROM (SELECT DATE '2024-03-01' + CAST(doctor_id AS INTEGER) AS day FROM doctors) m LEFT JOIN visits v ON v.visit_date <= m.day GROUP BY m.day;
+-- mark: keeps
+SELECT r.region_name, count(t.visit_id) AS n FROM regions r LEFT JOIN (SELECT d.region_id, v.visit_id FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id AND v.cost > 999) t ON t.region_id = r.region_id GROUP BY r.region_name;
+-- mark: keeps nothing
+SELECT upper(d.specialty) AS s, d.region_id IS NULL AS nowhere, count(p.age) AS n, sum(CASE WHEN d.region_id = 1 THEN v.cost END) AS x FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id AND v.ward = 'ER' LEFT JOIN patients p ON p.patient_id = v.patient_id AND p.sex = 'F' GROUP BY 1, 2;
+-- mark: keeps
+SELECT d.specialty, count(v.visit_id) AS n FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id AND v.cost > 990 GROUP BY ROLLUP (d.specialty);
+-- mark: keeps
+SELECT DISTINCT d.specialty FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id AND v.cost > 999;
+SELECT count(v.visit_id) AS n, count(*) FILTER (WHERE v.cost > 500) AS dear, max(v.cost) > 0 AS any FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id AND d.specialty <> 'eye';
+SELECT v.ward, count(*) AS n FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id WHERE v.cost > 100 GROUP BY v.ward;
+SELECT p.sex, d.specialty, count(*) AS n FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id JOIN patients p ON p.patient_id = v.patient_id GROUP BY p.sex, d.specialty;
+SELECT d.specialty, count(*) AS n FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id WHERE EXISTS (SELECT 1 FROM tests t WHERE t.visit_id = v.visit_id) GROUP BY d.specialty;
+
 -- == clinic: ctes and derived tables
 
 WITH er AS (SELECT * FROM visits WHERE ward = 'ER') SELECT count(*), sum(cost) AS s FROM er;

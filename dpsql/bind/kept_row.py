@@ -1,0 +1,293 @@
+"""Outer joins that keep public rows: an inner join, whose group keys the kept rows list.
+
+    SELECT specialty, count(visit_id) FROM doctors LEFT JOIN visits USING (doctor_id) GROUP BY 1
+
+A kept row, a doctor without visits, belongs to nobody, and one visit makes it go away. Nothing of
+it may reach the answer but its keys, which public rows tell as well; where the rest of the
+statement gives such a row no other part, leaving all of them out changes nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from dpsql.errors import Refused, Span
+from dpsql.plan.aggregate import (
+    ARGUMENTS_OF_EXTREMES,
+    PAIRED,
+    AggregateCall,
+    AggregateFunction,
+    AggregateOutput,
+)
+from dpsql.plan.columns import output_columns
+from dpsql.plan.describe import describe
+from dpsql.plan.expression import Column, Expression, Literal, conjunction, conjuncts
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Mark,
+    Nothing,
+    OuterJoin,
+    OuterKind,
+    Output,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    SetOperation,
+    Sort,
+    Union,
+    Window,
+)
+from dpsql.plan.tree import bottom_up, columns, operators, rewrite_expression
+from dpsql.schema.type import Boolean
+from dpsql.stability.constant import Fixed, constant, never_true
+from dpsql.stability.lineage import Visibility, private_scans, visibility
+
+Qualified = Callable[[Column], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The rows without a partner: each is among the rows of the public `plan`.
+
+    `fixed` are the columns whose value they share, `plain` those that say the same of a row with
+    partners; `at` is the outer join that keeps them.
+    """
+
+    plan: Plan
+    fixed: Fixed
+    plain: frozenset[Column]
+    at: Span | None
+
+    @property
+    def listed(self) -> frozenset[Column]:
+        return frozenset(output_columns(self.plan))
+
+    def drops(self, predicates: Iterable[Expression]) -> bool:
+        return any(never_true(p, self.fixed) for p in predicates)
+
+
+def release_of(
+    source: Plan,
+    keys: tuple[Output, ...],
+    aggregates: tuple[AggregateOutput, ...],
+    qualified: Qualified,
+) -> Release:
+    """Private rows grouped, without the public rows that an outer join keeps, but with their keys.
+
+    Raises Refused where those rows would have any other part in the answer.
+    """
+    kept = _kept_rows(source)
+    if not any(_keeps(part) for part in operators(source)):
+        return Release(source, keys, aggregates)
+    rows = bottom_up(_without_kept, source)
+    if kept is None:
+        return Release(rows, keys, aggregates)
+    for output in aggregates:
+        if not _adds_nothing(output.call, kept.fixed):
+            raise _counted(output.call, kept, source, qualified)
+    for key in keys:
+        if not columns(key.expression) <= kept.listed:
+            raise Refused(
+                f"grouping by {describe(key.expression)} shows which public rows have no private "
+                "partner",
+                at=key.at or kept.at,
+                hint="group by columns of the public table, or use an inner join",
+                note="outer_join",
+            )
+    return Release(rows, keys, aggregates, Aggregate(kept.plan, keys, ()) if keys else None)
+
+
+def _keeps(plan: Plan) -> bool:
+    return isinstance(plan, OuterJoin) and plan.kind is OuterKind.PUBLIC
+
+
+def _without_kept(plan: Plan) -> Plan:
+    """The inner join of the same rows; what it is joined to beside it stands in one join."""
+    if isinstance(plan, OuterJoin) and plan.kind is OuterKind.PUBLIC:
+        plan = Join((plan.left, plan.right), plan.on)
+    if not isinstance(plan, Join):
+        return plan
+    sources = tuple(s for p in plan.sources for s in (p.sources if isinstance(p, Join) else (p,)))
+    on = tuple(c for p in plan.sources if isinstance(p, Join) for c in p.on)
+    return Join(sources, (*on, *plan.on))
+
+
+def _kept_rows(plan: Plan) -> _Kept | None:
+    """The rows of `plan` that belong to nobody; None if there are none."""
+    match plan:
+        case Scan() | Release() | Nothing():
+            return None
+        case Filter(source=source, predicate=predicate):
+            return _filtered(_kept_rows(source), conjuncts(predicate))
+        case Project(source=source, outputs=outputs):
+            kept = _kept_rows(source)
+            return None if kept is None else _projected(kept, outputs)
+        case Join():
+            return _joined(plan)
+        case OuterJoin():
+            return _outer(plan)
+        case Mark():
+            return _marked(plan)
+        case (
+            Aggregate(source=source)
+            | Window(source=source)
+            | Sort(source=source)
+            | Limit(source=source)
+        ):
+            return _none(_kept_rows(source))
+        case Union(sources=sources):
+            return _none(*map(_kept_rows, sources))
+        case SetOperation(left=left, right=right):
+            return _none(_kept_rows(left), _kept_rows(right))
+        case missing:
+            assert_never(missing)
+
+
+def _filtered(kept: _Kept | None, predicates: tuple[Expression, ...]) -> _Kept | None:
+    if kept is None or kept.drops(predicates):
+        return None
+    for predicate in predicates:
+        if not columns(predicate) <= kept.plain:
+            raise Refused(
+                f"{describe(predicate)} chooses among public rows by whether they have a private "
+                "partner",
+                at=kept.at,
+                hint="count the partners instead, and compare the counts; or use an inner join",
+                note="outer_join",
+            )
+    # What reads released values is left out here: more keys are listed then.
+    own = tuple(p for p in predicates if columns(p) <= kept.listed)
+    return replace(kept, plan=Filter(kept.plan, conjunction(own))) if own else kept
+
+
+def _projected(kept: _Kept, outputs: tuple[Output, ...]) -> _Kept:
+    found = {o.column: constant(o.expression, kept.fixed) for o in outputs}
+    listed = tuple(o for o in outputs if columns(o.expression) <= kept.listed)
+    plain = frozenset(o.column for o in outputs if columns(o.expression) <= kept.plain)
+    fixed = {c: value for c, value in found.items() if value is not None}
+    return _Kept(Project(kept.plan, listed), fixed, plain, kept.at)
+
+
+def _joined(join: Join) -> _Kept | None:
+    found = [(source, _kept_rows(source)) for source in join.sources]
+    keeping = [kept for _, kept in found if kept is not None]
+    if not keeping or all(kept.drops(join.on) for kept in keeping):
+        return None
+    (kept, *more) = keeping
+    others = [source for source, known in found if known is None]
+    if more or any(visibility(s) is Visibility.PRIVATE for s in others):
+        return _none(kept)
+    plain = kept.plain.union(*map(output_columns, others))
+    public = tuple(s for s in others if visibility(s) is Visibility.PUBLIC)
+    rows = Join((kept.plan, *public), ()) if public else kept.plan
+    return _filtered(replace(kept, plan=rows, plain=plain), join.on)
+
+
+def _outer(join: OuterJoin) -> _Kept | None:
+    ours, theirs = _kept_rows(join.left), _kept_rows(join.right)
+    right = output_columns(join.right)
+    match join.kind:
+        case OuterKind.PUBLIC:
+            missing = {c: Literal(None, c.type) for c in right}
+            if theirs is not None:
+                # Public rows kept on the right may be partners: what they hold isn't known.
+                missing = {c: v for c, v in missing.items() if theirs.fixed.get(c) == v}
+            return _Kept(join.left, missing, frozenset(output_columns(join.left)), join.at)
+        case OuterKind.FULL:
+            return _none(ours, theirs)
+        case OuterKind.LEFT:
+            if theirs is not None and not theirs.drops(join.on):
+                return _none(theirs)
+            return None if ours is None else _beside(ours, join)
+        case unknown:
+            assert_never(unknown)
+
+
+def _beside(kept: _Kept, join: OuterJoin) -> _Kept:
+    """Kept rows of the left side, with a partner of the right one if they have any."""
+    right, whose = frozenset(output_columns(join.right)), visibility(join.right)
+    if kept.drops(join.on):
+        return replace(kept, fixed={**kept.fixed, **{c: Literal(None, c.type) for c in right}})
+    if whose is Visibility.PRIVATE:
+        _none(kept)
+    read = columns(*join.on) - right
+    plain = kept.plain | right if read <= kept.plain else kept.plain
+    if whose is Visibility.PUBLIC and read <= kept.listed:
+        listed = OuterJoin(OuterKind.LEFT, kept.plan, join.right, join.on, None)
+        return replace(kept, plan=listed, plain=plain)
+    return replace(kept, plain=plain)
+
+
+def _marked(mark: Mark) -> _Kept | None:
+    kept, asked = _kept_rows(mark.source), _kept_rows(mark.relation)
+    if asked is not None and not asked.drops(mark.on):
+        _none(asked)
+    if kept is None:
+        return None
+    if kept.drops(mark.on):
+        return replace(kept, fixed={**kept.fixed, mark.column: Literal(False, Boolean())})
+    read = columns(*mark.on) - frozenset(output_columns(mark.relation))
+    whose = visibility(mark.relation)
+    if whose is Visibility.PRIVATE or not read <= kept.plain:
+        return kept
+    known = replace(kept, plain=kept.plain | {mark.column})
+    if whose is Visibility.PUBLIC and read <= kept.listed:
+        return replace(known, plan=replace(mark, source=kept.plan))
+    return known
+
+
+def _none(*found: _Kept | None) -> _Kept | None:
+    """No kept rows; refuse what has no rule for them, if there are any."""
+    for kept in found:
+        if kept is not None:
+            raise Refused(
+                "public rows that an outer join keeps can be grouped by their own columns only",
+                at=kept.at,
+                hint="use an inner join: all keys of a public table appear in the result anyway",
+                note="outer_join",
+            )
+    return None
+
+
+def _adds_nothing(call: AggregateCall, fixed: Fixed) -> bool:
+    """A kept row leaves the aggregate as it is; a sum stays what it is with one more 0 too."""
+    if call.filter is not None and never_true(call.filter, fixed):
+        return True
+    values = [constant(argument, fixed) for argument in call.arguments]
+    absent = [value is not None and value.value is None for value in values]
+    if call.function in PAIRED | ARGUMENTS_OF_EXTREMES:
+        return any(absent)
+    zero = [value is not None and not value.value for value in values]
+    return bool(absent) and (absent[0] or (call.function is AggregateFunction.SUM and zero[0]))
+
+
+def _counted(call: AggregateCall, kept: _Kept, source: Plan, qualified: Qualified) -> Refused:
+    """Such an aggregate, and one that only has rows with a partner."""
+
+    def named_fully(part: Expression) -> Expression:
+        return replace(part, name=qualified(part)) if isinstance(part, Column) else part
+
+    keys = {name for scan in private_scans(source) for name in scan.table.key or ()}
+    absent = [c for c, value in kept.fixed.items() if value.value is None]
+    named = [c for c in absent if qualified(c) != c.name] or absent
+    best = next((c for c in named if c.name in keys), named[0] if named else None)
+    arguments = (rewrite_expression(named_fully, a) for a in call.arguments)
+    distinct = "DISTINCT " if call.distinct else ""
+    shown = f"{call.function.value}({distinct}{', '.join(map(describe, arguments)) or '*'})"
+    hint = "use an inner join"
+    if best is not None and call.filter is None:
+        hint = f"{shown} FILTER (WHERE {qualified(best)} IS NOT NULL)"
+        if not call.arguments:
+            hint = f"count({qualified(best)})"
+    return Refused(
+        f"{shown} takes in public rows that have no private partner",
+        at=call.at or kept.at,
+        hint=hint,
+        note="outer_join",
+    )
