@@ -19,6 +19,7 @@ from dpsql.bind.scope import Scope
 from dpsql.errors import GroupingFault, Refused, Span, TypeFault
 from dpsql.plan.aggregate import (
     ARGUMENTS_OF_EXTREMES,
+    LEFT_OUT,
     PAIRED,
     AggregateCall,
     AggregateFunction,
@@ -69,8 +70,7 @@ class Aggregates:
             found = self._call_of(inner)
             if found is None:
                 raise _no_aggregate_in(part, node)
-            counts = part in (Part.CLIPPED, Part.OVER)
-            kind = COUNT_TYPE if counts else Double()
+            kind = COUNT_TYPE if part in LEFT_OUT else Double()
             return self._column(replace(found, part=part, type=kind))
         asked = self._call_of(node)
         return None if asked is None else self._column(asked)

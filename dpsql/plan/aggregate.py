@@ -81,6 +81,10 @@ class Part(Enum):
     OVER = "dp_over_limit"
 
 
+LEFT_OUT = frozenset({Part.CLIPPED, Part.OVER})
+"""What is measured for itself, whatever the aggregate."""
+
+
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
     """`function([DISTINCT] arguments) [FILTER (WHERE filter)]`; no argument is count(*).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsql.plan.aggregate import AggregateCall, Part
+from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
 from dpsql.plan.bounded import BoundedRelease, LeastUnits, Terms
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Plan, Release
@@ -51,7 +51,7 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
 
 def _is_summed(call: AggregateCall) -> bool:
     """What limits leave out is counted, also of what is chosen."""
-    return call.function not in CHOSEN or call.part in (Part.CLIPPED, Part.OVER)
+    return call.function not in CHOSEN or call.part in LEFT_OUT
 
 
 def _unit_columns(source: Plan) -> frozenset[Expression]:

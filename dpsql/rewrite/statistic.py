@@ -15,6 +15,7 @@ from typing import assert_never
 
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import (
+    LEFT_OUT,
     PAIRED,
     SPREADS,
     AggregateCall,
@@ -86,7 +87,7 @@ class Statistics:
         }
         # Counts first: a sum that finds a count of its rows is centred by it, at less noise.
         for call in calls:
-            if call.function in _COUNTED_FIRST:
+            if call.function in _COUNTED_FIRST and call.part not in LEFT_OUT:
                 self._formula(call)
         return tuple(
             self._output(output.column, call) for output, call in zip(outputs, calls, strict=True)
