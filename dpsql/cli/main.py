@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -51,18 +51,36 @@ def commands() -> None:
 
 @commands.command()
 @_schema
-@_sql
+@click.argument("sql", required=False)
 @_form
 @_epsilon
 @_analyst
-def query(schema: Path, sql: str, form: Form, epsilon: float | None, analyst: str) -> None:
+@click.option(
+    "--batch",
+    type=click.File(encoding="utf-8"),
+    metavar="FILE",
+    help="Answer all statements of a file, together at less cost (accounting: approx).",
+)
+def query(
+    schema: Path,
+    sql: str | None,
+    form: Form,
+    epsilon: float | None,
+    analyst: str,
+    batch: TextIO | None,
+) -> None:
     """Answer a query, and charge for it.
 
     The answer goes to stdout; its cost and what is left go to stderr.
     """
     from dpsql.cli import query as run  # noqa: PLC0415 - opens engines
 
-    run.query(schema, _text(sql), form, epsilon=epsilon, analyst=analyst)
+    if (sql is None) == (batch is None):
+        raise click.UsageError("give either SQL or --batch FILE")
+    if batch is not None:
+        run.batch(schema, batch.read(), form, epsilon=epsilon, analyst=analyst)
+    elif sql is not None:
+        run.query(schema, _text(sql), form, epsilon=epsilon, analyst=analyst)
 
 
 @commands.command()

@@ -11,11 +11,12 @@ from typing import Literal, TypeVar, assert_never
 import click
 
 from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.console.statement import parts
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.explanation import Form as Explained
 from dpsql.session.session import Session
-from dpsql.terminal.cost import cost
+from dpsql.terminal.cost import cost, cost_of_batch
 from dpsql.terminal.export import csv, json, parquet
 from dpsql.terminal.table import markdown, plain, print_on_terminal
 from dpsql.terminal.visible import visible_lines
@@ -38,6 +39,24 @@ def query(schema: Path, sql: str, form: Form, *, epsilon: float | None, analyst:
             write(cursor, form)
             if cursor.privacy is not None:
                 say(cost(cursor.privacy, connection.budget))
+
+
+def batch(
+    schema: Path, statements: str, form: Form, *, epsilon: float | None, analyst: str
+) -> None:
+    """Answer all statements of a text, composed and charged together, or none."""
+    if form == "parquet":
+        raise click.UsageError("Parquet holds one answer: ask for another format")
+    with explained():
+        connection, (cursors, found) = _watched(
+            schema, epsilon, analyst, lambda connection: connection.batch(parts(statements))
+        )
+        with closing(connection):
+            for number, cursor in enumerate(cursors):
+                if number:
+                    click.echo()
+                write(cursor, form)
+            say(cost_of_batch(found, connection.budget))
 
 
 def explain(

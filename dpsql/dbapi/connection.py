@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import fields
 from fractions import Fraction
 from functools import partial
@@ -35,6 +36,7 @@ from dpsql.dbapi.statement import (
 from dpsql.errors import BadParameter, InterfaceError
 from dpsql.schema.model import Schema
 from dpsql.schema.type import Double, Varchar
+from dpsql.session.batch import Batch
 from dpsql.session.grant import as_epsilon, grant
 from dpsql.session.session import Session
 
@@ -94,6 +96,20 @@ class Connection:
         with self._one_statement:
             self._check_open()
             return self._do(read_statement(sql), parameters)
+
+    def batch(self, statements: Sequence[str]) -> tuple[list[Cursor], Batch]:
+        """Answer all of `statements`, or none: a cursor for each, and what they cost together.
+
+        Under approx accounting only: declared together, they are composed and cost less.
+        """
+        with self._one_statement:
+            self._check_open()
+            for sql in statements:
+                if not isinstance(read_statement(sql), Query):
+                    raise BadParameter("a batch has queries only", hint="write SELECT …")
+            session = self._session
+            found = interruptible(lambda: session.batch(statements), session.interrupt)
+            return [Cursor(self, answered(answer)) for answer in found.answers], found
 
     def explain(self, sql: str, parameters: Parameters | None = None) -> Explanation:
         """The proof and the price of a query: free, and without touching private rows.

@@ -35,10 +35,10 @@ class Runner(Protocol):
 class Cursor:
     """Runs statements and reads their answers. A cursor belongs to one thread."""
 
-    def __init__(self, connection: Runner) -> None:
+    def __init__(self, connection: Runner, result: Result | None = None) -> None:
         self.connection = connection
         self.arraysize = 1
-        self._result: Result | None = None
+        self._result = result
         self._rows: list[Row] | None = None
         self._next = 0
         self._open = True

@@ -143,15 +143,20 @@ def check_analyst_cap(cap: Fraction | None) -> None:
 
 
 def check_kept(keep: Sequence[Kept], charged: PrivacyLoss) -> None:
-    """Refuses releases that together claim to have cost more than what was charged for them."""
+    """Refuses releases that claim to have cost more than what was charged for them.
+
+    Under approx accounting a batch costs less than the sum of its parts, but no less than each;
+    elsewhere they add up.
+    """
     for kept in keep:
         check_key(kept.key)
         check_loss(kept.loss, charged.accounting)
     if len({kept.key for kept in keep}) < len(keep):
         raise BadParameter("two kept releases have one key")
-    if (
-        sum(kept.loss.amount for kept in keep) > charged.amount
-        or sum(kept.loss.delta for kept in keep) > charged.delta
+    claim = max if charged.accounting is Accounting.APPROX else sum
+    if keep and (
+        claim(kept.loss.amount for kept in keep) > charged.amount
+        or claim(kept.loss.delta for kept in keep) > charged.delta
     ):
         raise BadParameter("the kept releases cost more than what was charged")
 

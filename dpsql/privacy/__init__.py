@@ -6,6 +6,7 @@
 | distance            | how far apart neighbouring databases can push an operator's output     |
 | loss                | what a measurement costs: ε, (ε, δ) or (ρ, δ)                          |
 | conversion          | ρ to (ε, δ) and back, rounded against ourselves                        |
+| composition         | what measurements fixed beforehand cost together                        |
 | rounding            | exact enclosures, rounded against ourselves                             |
 | joint_split         | the same for statistics that can't all be extreme at once        |
 | noise_split         | how one loss is shared by the statistics of a release                  |

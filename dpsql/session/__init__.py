@@ -13,6 +13,9 @@
 | storage  | releases as the ledger has them: their charge, their tables as bytes   |
 | rollup   | answers summed from the noisy cells of stored ones, on request        |
 | answer   | what an analyst gets: a table, and what it cost                        |
+| answering | a finished table becomes an answer                                   |
+| draw     | charge, run, keep: one entry for all that is drawn together           |
+| batch    | statements declared together, composed, and charged as one            |
 | copied   | public tables that are read above the releases                         |
 | share    | how much of what is left a statement would take                       |
 | provenance | which columns of an answer are released values as they are          |

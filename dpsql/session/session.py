@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.errors import ExecutionFailed, InterfaceError
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import Kept, Receipt
+from dpsql.ledger.request import Receipt
 from dpsql.ledger.rule import Balance
 from dpsql.plan.operator import Scan
 from dpsql.privacy.loss import PrivacyLoss
@@ -27,22 +27,24 @@ from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.account import noting_refusals, open_ledger
-from dpsql.session.answer import Answer, Privacy
+from dpsql.session.answer import Answer
+from dpsql.session.answering import answered
+from dpsql.session.batch import Batch, apart, check_batch, together
 from dpsql.session.copied import copied_scans
 from dpsql.session.deep import deeply
-from dpsql.session.explain import answer_columns, column_privacy, explain
+from dpsql.session.draw import Part, distinct, draw
+from dpsql.session.explain import explain
 from dpsql.session.fact import SourceFacts
-from dpsql.session.grant import amount, as_epsilon, epsilon_of, grant
+from dpsql.session.grant import amount, as_epsilon, grant
 from dpsql.session.plans import Plans
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
 from dpsql.session.rollup import Memory, RollUp
 from dpsql.session.share import share
-from dpsql.session.storage import charge_for, from_bytes, to_bytes
+from dpsql.session.storage import charge_for, from_bytes
 from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
-Paid = tuple[PrivacyLoss, Receipt] | None
 
 RUNNING = "running on the data"
 """The step after the charge: what is cancelled from here on stays charged."""
@@ -83,16 +85,40 @@ class Session:
     ) -> Answer:
         """Prove, charge, run and answer `sql`; a refusal costs and reads nothing private."""
         with noting_refusals(self.schema, lambda: self._ledger, self.analyst, sql):
-            return self._query(sql, epsilon, parameters)
+            return self._answered(sql, self.prepare(sql, epsilon, parameters))
 
-    def _query(self, sql: str, epsilon: object, parameters: Parameters) -> Answer:
-        prepared = self.prepare(sql, epsilon, parameters)
+    def batch(self, statements: Sequence[str], epsilon: object = None) -> Batch:
+        """All of `statements`, composed and charged in one entry before any runs, or refused.
+
+        Under approx only. Each is proved with `epsilon`; a failure burns the charge of all.
+        """
+        sql = ";\n".join(statements)
+        with noting_refusals(self.schema, lambda: self._ledger, self.analyst, sql):
+            check_batch(self.schema)
+            prepared = [self.prepare(statement, epsilon) for statement in statements]
+            parts = [self._found(one, {}) for one in prepared if one.releases]
+            due, loss, receipt = distinct(parts), None, None
+            if due:
+                loss = together(self.schema, due)
+                _, made = self._draw(sql, parts, loss)
+                receipt = str(made.proof)
+            # All are stored by now.
+            answers = tuple(self._answered("", one) for one in prepared)
+            return Batch(answers, loss, apart(due) if due else None, receipt)
+
+    def _answered(self, sql: str, prepared: Prepared) -> Answer:
         if not prepared.releases:
             return self._public(prepared)
         rolled = self._roll_ups(prepared)
-        released, paid = self._released(sql, prepared, rolled)
+        part, paid = self._found(prepared, rolled), None
+        released = part.tables
+        if part.due:
+            loss = apart(distinct([part]))
+            (released,), receipt = self._draw(sql, [part], loss)
+            self._given.add(prepared, part.due)
+            paid = loss, receipt
         self._progress("finishing the answer")
-        return self._answer(prepared, self._finish(prepared, released), paid, rolled)
+        return answered(prepared, self.schema, self._finish(prepared, released), paid, rolled)
 
     def prepare(
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
@@ -158,10 +184,8 @@ class Session:
         missing = [r for r in prepared.releases if self._budget().stored(r.key) is None]
         return self._given.roll_ups(prepared, missing)
 
-    def _released(
-        self, sql: str, prepared: Prepared, rolled: Mapping[str, RollUp]
-    ) -> tuple[dict[str, pa.Table], Paid]:
-        """The released tables by name: what was paid before is read again, the rest is charged."""
+    def _found(self, prepared: Prepared, rolled: Mapping[str, RollUp]) -> Part:
+        """What is due of `prepared`, beside what was paid before, or never has to be."""
         ledger = self._budget()
         asked = [r for r in prepared.releases if r.name not in rolled]
         kept = [r for r in asked if ledger.stored(r.key) is not None]
@@ -174,48 +198,33 @@ class Session:
         tables = {r.name: table for r, table in zip(kept, found, strict=False)}
         for way, table in zip(rolled.values(), found[len(kept) :], strict=True):
             tables[way.asked.name] = way.table(table)
-        free = Job(engine_source(self.schema), tuple(r.step for r in rest if r not in due))
-        tables |= run(free, self._source_engine(), self._randomness)
+        tables |= self._run((r for r in rest if r not in due), {})
         self._given.add(prepared, kept)
-        if not due:
-            return tables, None
-        new, paid = self._run(sql, due, cap, tables)
-        self._given.add(prepared, due)
-        return tables | new, paid
+        return Part(due, tables)
+
+    def _draw(
+        self, sql: str, parts: list[Part], loss: PrivacyLoss
+    ) -> tuple[list[dict[str, pa.Table]], Receipt]:
+        """The tables of all `parts`, charged in one entry; a failure burns the charge."""
+        cap, due, version = self._analyst_cap(self.analyst), distinct(parts), self._version()
+        charge = charge_for(self.schema, self.analyst, sql, due, version, loss, cap)
+        self._progress(RUNNING)
+        return draw(
+            self._budget(), charge, parts, lambda one, read: self._run([one], read)[one.name]
+        )
 
     def _run(
-        self,
-        sql: str,
-        due: list[PreparedRelease],
-        cap: Fraction | None,
-        released: dict[str, pa.Table],
-    ) -> tuple[dict[str, pa.Table], Paid]:
-        """Charge all of `due` in one entry, then run them; a failure burns the charge."""
-        ledger = self._budget()
-        losses = [r.step.measurement.loss for r in due]
-        loss = sum(losses[1:], losses[0])
-        receipt = ledger.charge(
-            charge_for(self.schema, self.analyst, sql, due, self._version(), loss, cap)
-        )
-        try:
-            self._progress(RUNNING)
-            job = Job(engine_source(self.schema), tuple(r.step for r in due))
-            tables = run(job, self._source_engine(), self._randomness, released)
-            encoded = [to_bytes(tables[r.name]) for r in due]
-            kept = [Kept(r.key, a, own) for r, a, own in zip(due, encoded, losses, strict=True)]
-            # Recorded before anybody sees it: what was shown can't be drawn again.
-            ledger.release(receipt, b"".join(encoded), kept)
-        except BaseException:
-            ledger.burn(receipt)
-            raise
-        return tables, (loss, receipt)
+        self, releases: Iterable[PreparedRelease], read: Mapping[str, pa.Table]
+    ) -> dict[str, pa.Table]:
+        job = Job(engine_source(self.schema), tuple(r.step for r in releases))
+        return run(job, self._source_engine(), self._randomness, read)
 
-    def _finish(self, prepared: Prepared, released: dict[str, pa.Table]) -> pa.Table:
+    def _finish(self, prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else."""
         if self._finisher is None:
             self._finisher = postprocessing_engine()
         copied = copied_scans(prepared.plan)
-        tables = released | {name: self._copy(scan) for name, scan in copied.items()}
+        tables = {**released, **{name: self._copy(scan) for name, scan in copied.items()}}
         raw = self._finisher.execute(prepared.finish, (), tables)
         return open_rows(prepared.plan, raw)
 
@@ -227,30 +236,7 @@ class Session:
             raw = self._source_engine().execute(prepared.finish)
         except ExecutionFailed:
             raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
-        return self._answer(prepared, open_rows(prepared.plan, raw), None, {})
-
-    def _answer(
-        self, prepared: Prepared, table: pa.Table, paid: Paid, rolled: Mapping[str, RollUp]
-    ) -> Answer:
-        columns = prepared.statement.columns
-        ordered = table.select([f"c{c.id}" for c in columns])
-        loss, receipt = (None, None) if paid is None else paid
-        privacy = Privacy(
-            loss,
-            epsilon_of(self.schema, loss.amount if loss else Fraction(0)),
-            column_privacy(prepared, rolled),
-            tuple(
-                r.step.measurement.threshold
-                for r in prepared.releases
-                if r.step.measurement.threshold is not None
-            ),
-            bool(prepared.releases) and paid is None,
-            None if receipt is None else str(receipt.proof),
-            answer_columns(prepared, rolled),
-            max((way.cells for way in rolled.values()), default=0),
-        )
-        # Names may repeat; only the plan's columns are told apart, so they go beside the table.
-        return Answer(ordered, prepared.statement.names, tuple(c.type for c in columns), privacy)
+        return answered(prepared, self.schema, open_rows(prepared.plan, raw), None, {})
 
     def _copy(self, scan: Scan) -> pa.Table:
         """A public table's needed columns, for joins with released tables."""

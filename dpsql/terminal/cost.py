@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 from dpsql.dbapi.budget import Budget
 from dpsql.session.answer import Privacy
+from dpsql.session.batch import Batch
 
 
 def cost(privacy: Privacy, budget: Budget) -> str:
@@ -17,14 +19,30 @@ def cost(privacy: Privacy, budget: Budget) -> str:
     elif privacy.loss is None:
         paid = "nothing, no private table was read"
     else:
-        paid = f"epsilon = {float(privacy.epsilon):.4g}"
-        if privacy.loss.delta:
-            paid += f", delta = {float(privacy.loss.delta):.2g}"
+        paid = _amounts(privacy.epsilon, privacy.loss.delta)
+    return f"cost: {paid}; {_left(budget)}"
+
+
+def cost_of_batch(batch: Batch, budget: Budget) -> str:
+    """What all answers of a batch cost together, and would have cost apart, in one line."""
+    if batch.loss is None or batch.apart is None:
+        return f"cost: nothing to the dataset, answered before; {_left(budget)}"
+    paid = _amounts(batch.loss.amount, batch.loss.delta)
+    one_by_one = _amounts(batch.apart.amount, batch.apart.delta)
+    return f"cost: {paid} for all, one by one {one_by_one}; {_left(budget)}"
+
+
+def _amounts(epsilon: Fraction, delta: Fraction) -> str:
+    found = f"epsilon = {float(epsilon):.4g}"
+    return f"{found}, delta = {float(delta):.2g}" if delta else found
+
+
+def _left(budget: Budget) -> str:
     of_all, own = budget.dataset, budget.own
     left = f"epsilon = {digits(of_all.epsilon_left)} of {digits(of_all.epsilon_cap)}"
     if own.epsilon_left is not None:
         left += f" ({digits(own.epsilon_left)} of {digits(own.epsilon_cap)} for {budget.analyst})"
-    return f"cost: {paid}; left: {left}"
+    return f"left: {left}"
 
 
 def summed(privacy: Privacy) -> str:

@@ -195,3 +195,24 @@ def test_a_reader_that_goes_away_gets_no_traceback(penguins: Path) -> None:
     ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert "Traceback" not in ended.stderr
     assert "Exception" not in ended.stderr
+
+
+def test_a_batch_is_answered_together_at_one_cost(run: Run, penguins: Path, tmp_path: Path) -> None:
+    text = penguins.read_text()
+    penguins.write_text(text.replace("accounting: zcdp", "accounting: approx"))
+    file = tmp_path / "batch.sql"
+    file.write_text("".join(f"{COUNT} WHERE year > {n}; -- {n}\n" for n in range(2000, 2012)))
+    ended = run("query", penguins, "--batch", file, "--epsilon", "0.01", "--format", "csv")
+    assert ended.code == 0, ended.err
+    assert ended.out.count("count_star()") == 12
+    assert "for all, one by one epsilon = 0.12" in ended.err
+    again = run("query", penguins, "--batch", file, "--epsilon", "0.01", "--format", "csv")
+    assert again.out == ended.out
+    assert again.err.startswith("cost: nothing to the dataset")
+
+
+@pytest.mark.parametrize("arguments", [(), (COUNT, "--batch", "-"), ("--batch", "nowhere.sql")])
+def test_a_batch_is_instead_of_one_query(
+    run: Run, penguins: Path, arguments: tuple[str, ...]
+) -> None:
+    assert run("query", penguins, *arguments).code == 2

@@ -1,0 +1,47 @@
+"""A finished table becomes an answer, with what it cost and how noisy it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import pyarrow as pa
+
+from dpsql.ledger.request import Receipt
+from dpsql.privacy.loss import PrivacyLoss
+from dpsql.schema.model import Schema
+from dpsql.session.answer import Answer, Privacy
+from dpsql.session.explain import answer_columns, column_privacy
+from dpsql.session.grant import epsilon_of
+from dpsql.session.prepared import Prepared
+from dpsql.session.rollup import RollUp
+
+Paid = tuple[PrivacyLoss, Receipt] | None
+
+
+def answered(
+    prepared: Prepared, schema: Schema, table: pa.Table, paid: Paid, rolled: Mapping[str, RollUp]
+) -> Answer:
+    """The answer of `prepared` whose rows are `table`, its columns named by their ids.
+
+    `paid` is None where nothing was charged; `rolled` are the releases summed from stored ones.
+    """
+    columns = prepared.statement.columns
+    ordered = table.select([f"c{c.id}" for c in columns])
+    loss, receipt = (None, None) if paid is None else paid
+    privacy = Privacy(
+        loss,
+        epsilon_of(schema, loss.amount if loss else Fraction(0)),
+        column_privacy(prepared, rolled),
+        tuple(
+            r.step.measurement.threshold
+            for r in prepared.releases
+            if r.step.measurement.threshold is not None
+        ),
+        bool(prepared.releases) and paid is None,
+        None if receipt is None else str(receipt.proof),
+        answer_columns(prepared, rolled),
+        max((way.cells for way in rolled.values()), default=0),
+    )
+    # Names may repeat; only the plan's columns are told apart, so they go beside the table.
+    return Answer(ordered, prepared.statement.names, tuple(c.type for c in columns), privacy)
