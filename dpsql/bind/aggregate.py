@@ -116,7 +116,7 @@ class Aggregates:
         if function is AggregateFunction.COUNT and not found.distinct:
             arguments = tuple(a for a in arguments if not _never_null(a))
         types = [a.type for a in arguments]
-        kind = result_type(function, types)
+        kind = found.type or result_type(function, types)
         if kind is None:
             shown = ", ".join(map(str, types))
             raise TypeFault(

@@ -12,6 +12,7 @@ from dpsql.bind.allow import only, refused
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateFunction, Part
+from dpsql.schema.type import HUGEINT, Integer, SqlType
 
 _PLAIN: dict[type[exp.Expr], AggregateFunction] = {
     exp.Count: AggregateFunction.COUNT,
@@ -45,13 +46,17 @@ _HALF = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """An aggregate as written; `condition` is that of count_if, which counts rows that meet it."""
+    """An aggregate as written; `condition` is that of count_if, which counts rows that meet it.
+
+    `type` is DuckDB's, where it isn't the function's usual one.
+    """
 
     function: AggregateFunction
     arguments: tuple[exp.Expr, ...]
     distinct: bool = False
     condition: exp.Expr | None = None
     fraction: Fraction | None = None
+    type: SqlType | None = None
 
 
 def form(node: exp.Expr) -> Form | None:
@@ -101,13 +106,14 @@ def _approximate(node: exp.Expr) -> Form:
 
 def _count_if(node: exp.Expr) -> Form:
     only(node, "this")
-    return Form(AggregateFunction.COUNT, (), condition=node.this)
+    return Form(AggregateFunction.COUNT, (), condition=node.this, type=HUGEINT)
 
 
 def _regr_count(node: exp.Expr) -> Form:
     only(node, "this", "expression")
     both = _both_are_there(node.this, node.expression)
-    return Form(AggregateFunction.COUNT, (), condition=both)
+    kind = Integer(32, signed=False)
+    return Form(AggregateFunction.COUNT, (), condition=both, type=kind)
 
 
 def _regr_avg(node: exp.Expr) -> Form:

@@ -28,7 +28,10 @@ def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
         arguments.append(emit_literal(call.fraction, Double()))
     if call.distinct:
         return _filtered(_called(call.function.value, arguments[0], distinct=True), call)
-    return _filtered(exp.Anonymous(this=call.function.value, expressions=arguments), call)
+    found = _filtered(exp.Anonymous(this=call.function.value, expressions=arguments), call)
+    if call.function is AggregateFunction.COUNT and call.type != BIGINT:
+        return try_cast(found, call.type)  # count_if is a HUGEINT
+    return found
 
 
 def emit_window(call: WindowCall, source: Plan) -> exp.Expr:

@@ -17,7 +17,8 @@ from dpsql.plan.expression import Expression, conjunction, conjuncts
 from dpsql.plan.formula import FormulaOutput, Named, Position
 from dpsql.plan.selection import Cells, Listed, MostFrequent, Places, Selection, Spaced
 from dpsql.rewrite.measure import range_of
-from dpsql.stability.domain import Environment, domain
+from dpsql.schema.type import Date, SqlType, Timestamp
+from dpsql.stability.domain import DAY, Environment, domain
 from dpsql.stability.narrowing import narrow
 
 CELLS = 4096
@@ -79,7 +80,8 @@ class Selections:
                     case Places(quantiles=quantiles), Spaced(value=value, width=width):
                         place = before + quantiles.index(place_of(call))
                         middle = value.low + Fraction(width - 1, 2)
-                        return Position(place, middle * value.step, width * value.step, call.type)
+                        step = value.step * _unit(value.argument.type, call.type)
+                        return Position(place, middle * step, width * step, call.type)
                     case MostFrequent(), Listed(values=values):
                         return Named(before, values)
                     case _:
@@ -96,6 +98,11 @@ class Selections:
         found = range_of(argument, domains, call.at, squared=False, ordered=True)
         value = found.around(argument, found.low)
         return Spaced(value, -(-(value.high - value.low + 1) // CELLS)), only
+
+
+def _unit(argument: SqlType, result: SqlType) -> Fraction:
+    """Cells of days are days wide; the median of days is a moment, counted in microseconds."""
+    return DAY if isinstance(argument, Date) and isinstance(result, Timestamp) else Fraction(1)
 
 
 def _check_value(call: AggregateCall) -> None:

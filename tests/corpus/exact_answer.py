@@ -89,7 +89,7 @@ def _released(
     if count and step.bounded.terms.keys and not empty_groups:
         bounded = replace(bounded, selection=bounded.selection or 0)
     groups = privatize(raw, bounded, step.query, measurement, SeededRandomness("exact"))
-    if not count and not empty_groups:
+    if not count and bounded.terms.keys and not empty_groups:
         groups = _present(groups, release, world)
     return columns(step.bounded, groups, step.measurement)
 

@@ -26,10 +26,13 @@ from corpus.world import World
 from dpsql.plan.formula import Linear
 from dpsql.session.prepared import Prepared
 
+_OF_OUR_OWN = re.compile(r"\bdp_\w+\(|^\s*SUGGEST\b", re.IGNORECASE)
+"""What a noisy answer has, and DuckDB's hasn't."""
+
 
 def accepted() -> Iterator[Statement]:
-    """Every query of the corpora that is answered."""
-    yield from noted()
+    """Every query of the corpora that is answered, and that DuckDB knows how to answer."""
+    yield from (s for s in noted() if not _OF_OUR_OWN.search(s.sql))
     yield from (s for number, s in tpch().items() if number not in LISTS_INDIVIDUALS)
     yield from (s for number, s in analytic().items() if not classes()[number].sqlstate)
     yield from written()
@@ -59,6 +62,10 @@ def test_an_answer_without_noise_is_duckdbs(statement: Statement, data: World) -
     known = marks(statement)
     ours = exact_answer(ready(statement, data), data, empty_groups="keeps" in known)
     theirs = data.connection.sql(_as_duckdb_has_it(statement.sql)).fetchall()
+    if any(r.step.bounded.terms.selections for r in ready(statement, data).releases):
+        # A chosen value is the middle of a cell: tests/release has its law.
+        assert len(ours.rows) == len(theirs)
+        return
     ordered = sqlglot.parse_one(statement.sql, dialect="duckdb").args.get("order") is not None
     assert not disagreement(
         ours.rows,
@@ -75,7 +82,8 @@ def test_columns_are_named_and_typed_as_duckdb_does(statement: Statement, data: 
     sql = f"DESCRIBE {_as_duckdb_has_it(statement.sql)}"
     theirs = data.connection.sql(sql).fetchall()
     assert [str(column.type) for column in bound.columns] == [row[1] for row in theirs]
-    assert [*map(_spelled, bound.names)] == [_spelled(row[0]) for row in theirs]
+    if "names" not in marks(statement):
+        assert [*map(_spelled, bound.names)] == [_spelled(row[0]) for row in theirs]
 
 
 @pytest.mark.parametrize("statement", parameters())
