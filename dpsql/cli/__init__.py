@@ -1,4 +1,4 @@
-"""The command line: `dpsql init`, `check`, `query`, `explain`, `budget`, `ledger`, `demo`.
+"""The command line: `dpsql init`, `check`, `query`, `explain`, `budget`, `serve`, `demo`.
 
 | module  | what it does                                                              |
 | ------- | ------------------------------------------------------------------------- |
@@ -9,6 +9,8 @@
 | console | a prompt, or statements from a pipe                                       |
 | budget  | what was spent and is left, and on what                                   |
 | ledger  | what an owner does with a ledger: verify, amend, back up                  |
+| serve   | runs the server that BI tools connect to                                  |
+| user    | who may log in to it                                                      |
 | failure | errors become messages and exit codes                                     |
 | demo    | a first run on generated data                                             |
 

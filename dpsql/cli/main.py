@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from dpsql.cli.failure import ExitCode, say
+from dpsql.cli.serve import serve
+from dpsql.cli.user import user
 
 if TYPE_CHECKING:
     from dpsql.cli.budget.report import Form as BudgetForm
@@ -251,6 +253,10 @@ def demo() -> None:
     from dpsql.cli.demo.story import tell  # noqa: PLC0415 - opens engines
 
     tell()
+
+
+commands.add_command(serve)
+commands.add_command(user)
 
 
 def main() -> None:

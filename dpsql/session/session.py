@@ -12,6 +12,7 @@ from dpsql.bind.parameter import Parameters
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.emit.relation import emit_plan
 from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.engine import Engine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.errors import ExecutionFailed, InterfaceError
 from dpsql.ledger.ledger import Ledger
@@ -72,8 +73,8 @@ class Session:
         self.settings = AS_DECLARED
         self._randomness = SystemRandomness() if randomness is None else randomness
         self._progress = progress
-        self._engine: DuckDBEngine | None = None
-        self._finisher: DuckDBEngine | None = None
+        self._engine: Engine | None = None
+        self._finisher: Engine | None = None
         self._ledger: Ledger | None = None
         self._facts: SourceFacts | None = None
         self._plans = Plans()
@@ -221,11 +222,9 @@ class Session:
 
     def _finish(self, prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else."""
-        if self._finisher is None:
-            self._finisher = postprocessing_engine()
         copied = copied_scans(prepared.plan)
         tables = {**released, **{name: self._copy(scan) for name, scan in copied.items()}}
-        raw = self._finisher.execute(prepared.finish, (), tables)
+        raw = self._finishing_engine().execute(prepared.finish, (), tables)
         return open_rows(prepared.plan, raw)
 
     def _public(self, prepared: Prepared) -> Answer:
@@ -263,7 +262,12 @@ class Session:
             self._facts = SourceFacts(self.schema, self._source_engine)
         return self._facts
 
-    def _source_engine(self) -> DuckDBEngine:
+    def _finishing_engine(self) -> Engine:
+        if self._finisher is None:
+            self._finisher = postprocessing_engine()
+        return self._finisher
+
+    def _source_engine(self) -> Engine:
         if self._engine is None:
             self._progress("opening the source")
             self._engine = DuckDBEngine(engine_source(self.schema))

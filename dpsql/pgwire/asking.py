@@ -1,0 +1,217 @@
+"""A statement's columns for free, its rows for its price."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+import pyarrow as pa
+
+from dpsql.bind.context import Context
+from dpsql.bind.name import Names
+from dpsql.bind.parse import parse_query
+from dpsql.bind.query import bind_query
+from dpsql.bind.statement import bind
+from dpsql.dbapi.budget import read_budget
+from dpsql.dbapi.connection import Connection
+from dpsql.dbapi.result import Result
+from dpsql.dbapi.statement import ExplainPrivacy, Setting, Show, read_statement
+from dpsql.dbapi.value import python_rows
+from dpsql.errors import BadParameter, Error, ExecutionFailed, Refused, WouldShowIndividuals
+from dpsql.pgwire.cost import cost
+from dpsql.pgwire.dataset import Dataset, Edition
+from dpsql.pgwire.failure import Cancelled, notice
+from dpsql.pgwire.portal import Answer, Rows
+from dpsql.pgwire.sql.dialect import Translated, counted, translated
+from dpsql.pgwire.sql.probe import asks_for_columns
+from dpsql.pgwire.value.oid import TEXT, Column, column
+from dpsql.pgwire.value.parameter import example
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import Literal
+from dpsql.schema.model import Schema
+from dpsql.session.deep import deeply
+from dpsql.session.session import RUNNING
+
+Parameters = Mapping[str, Literal]
+
+
+class Asking:
+    """One analyst's questions: of the catalogue for free, of the data through a session."""
+
+    def __init__(self, dataset: Dataset, analyst: str) -> None:
+        self._dataset = dataset
+        self._analyst = analyst
+        self._charged = False
+        self._cancelled = False
+        self._own: dict[str, str] = {}
+        self._use(dataset.edition())
+
+    @property
+    def schema(self) -> Schema:
+        """What may be asked about."""
+        return self._session.schema
+
+    def renew(self) -> None:
+        """Go on with the schema as its file is now."""
+        self._cancelled = self._charged = False
+        edition = self._dataset.edition()
+        if edition is not self._edition:
+            self._session.close()
+            self._use(edition)
+            self.apply(self._own)
+
+    def _use(self, edition: Edition) -> None:
+        self._edition = edition
+        self._session = edition.session(self._analyst, self._progress)
+        self._connection = Connection(self._session)
+        self._catalogue = edition.catalogue.reader(self._analyst)
+
+    def _progress(self, step: str) -> None:
+        if self._cancelled:
+            raise ExecutionFailed
+        self._charged = self._charged or step == RUNNING
+
+    def read(self, written: str) -> Translated:
+        """A statement in both dialects."""
+        asked = read_statement(written)
+        if isinstance(asked, ExplainPrivacy):
+            inner = translated(asked.sql, self.schema)
+            options = f"FORMAT {asked.form.name}" + (", SQL" if asked.with_sql else "")
+            return Translated(written, f"EXPLAIN PRIVACY ({options}) {inner.sql}", None, None)
+        if isinstance(asked, Show):
+            return Translated(written, written, None, None)
+        return translated(written, self.schema)
+
+    def columns(
+        self, query: Translated, types: Sequence[int], given: Parameters | None = None
+    ) -> tuple[Column, ...]:
+        """The columns of the answer, from the statement alone: nothing is run or charged.
+
+        Without `given`, parameters have some value of their `types`.
+        """
+        values = given if given is not None else _examples(types)
+        with _placed(query):
+            match read_statement(query.sql):
+                case ExplainPrivacy():
+                    return (Column("explain_privacy", TEXT),)
+                case Show():
+                    return self._described(self._connection.run(query.sql) or _NOTHING, query)
+                case _:
+                    pass
+            if self._catalogue.is_asked(query.tree):
+                return self._catalogue.columns(query, values)
+            return self._bound(*counted(query, values, self.schema))
+
+    def answer(self, query: Translated, given: Parameters) -> Answer:
+        """The rows, for their price; what was answered before is the same, and free."""
+        with _placed(query), self._cancellable():
+            if self._catalogue.is_asked(query.tree):
+                return self._catalogue.answer(query, given)
+            query, given = counted(query, given, self.schema)
+            try:
+                result = self._connection.run(query.sql, given)
+            except (WouldShowIndividuals, Refused):
+                if not asks_for_columns(query.tree):
+                    raise
+                return Answer(self._bound(query, given), (), (_NO_ROWS,))
+        assert result is not None
+        notices = []
+        if result.privacy is not None and result.privacy.columns:
+            session = self._session
+            left = read_budget(self.schema, session.analyst, session.epsilon)
+            notices.append(notice(cost(result.privacy, left)))
+        rows = python_rows(result.table, result.types)
+        return Answer(self._described(result, query), rows, tuple(notices))
+
+    def shown(self, setting: str) -> tuple[tuple[Column, ...], Rows]:
+        """What SHOW says of a setting of dpsql's own."""
+        found = self._connection.run(f"SHOW {setting}")
+        assert found is not None
+        return tuple(map(column, found.names, found.types)), python_rows(found.table, found.types)
+
+    def set(self, name: str, value: str | None) -> None:
+        """Change a setting of dpsql's own, None for its default."""
+        if value is not None and not re.fullmatch(r"[\w.+-]{1,30}", value):
+            raise BadParameter(f"{name} can't be that", hint="SET dpsql.epsilon = 0.1")
+        self._own |= {} if value is None else {name: value}
+        self._connection.run(f"SET {name} = {'DEFAULT' if value is None else value}")
+
+    def apply(self, own: Mapping[str, str]) -> None:
+        """Have the settings `own` of dpsql's, and all others as at first."""
+        self._own = dict(own)
+        for setting in Setting:
+            name = f"dpsql.{setting.value}"
+            if setting is not Setting.BUDGET:
+                self.set(name, own.get(name))
+
+    def cancel(self) -> None:
+        """Stop what runs; its charge stands. Called from another thread."""
+        self._cancelled = True
+        self._catalogue.interrupt()
+        self._session.interrupt()
+
+    def close(self) -> None:
+        """Let go of the ledger."""
+        self._session.close()
+
+    @contextmanager
+    def _cancellable(self) -> Iterator[None]:
+        try:
+            yield
+        except ExecutionFailed as error:
+            if not self._cancelled:
+                raise
+            stands = "its charge stands" if self._charged else "nothing was charged"
+            raise Cancelled(f"the statement was cancelled; {stands}") from error
+
+    def _bound(self, query: Translated, values: Parameters) -> tuple[Column, ...]:
+        try:
+            statement = deeply(lambda: bind(query.sql, self.schema, values))
+            found = Result(
+                statement.names, tuple(c.type for c in statement.columns), _NOTHING.table
+            )
+        except (WouldShowIndividuals, Refused):
+            if not asks_for_columns(query.tree):
+                raise
+            found = deeply(lambda: self._columns_alone(query.sql, values))
+        return self._described(found, query)
+
+    def _columns_alone(self, sql: str, values: Parameters) -> Result:
+        """The columns of rows that nobody is shown."""
+        context = Context(self.schema, Names(), values)
+        tree = parse_query(sql)
+        for clause in ("limit", "offset", "order", "distinct"):
+            tree.set(clause, None)
+        selected = bind_query(tree, context)
+        kinds = tuple(c.type for c in output_columns(selected.plan))
+        return Result(selected.names, kinds, _NOTHING.table)
+
+    @staticmethod
+    def _described(result: Result, query: Translated) -> tuple[Column, ...]:
+        names = result.names
+        if query.names is not None and len(query.names) == len(names):
+            names = query.names
+        return tuple(map(column, names, result.types))
+
+
+_NOTHING: Final = Result((), (), pa.table({}))
+_NO_ROWS: Final = notice(
+    "no rows: the question asks for columns, and rows of single units are not shown",
+    detail="ask for aggregates, as in SELECT count(*) …",
+)
+
+
+@contextmanager
+def _placed(query: Translated) -> Iterator[None]:
+    """Errors point into what was written."""
+    try:
+        yield
+    except Error as error:
+        error.at = query.place(error.at)
+        raise
+
+
+def _examples(types: Sequence[int]) -> dict[str, Literal]:
+    return {str(n): example(oid, str(n)) for n, oid in enumerate(types, start=1)}

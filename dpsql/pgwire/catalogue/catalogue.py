@@ -1,0 +1,150 @@
+"""Which statements are meant for the catalogue, and their answers."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Mapping
+from typing import Final
+
+import duckdb
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dpsql.errors import ExecutionFailed, Refused
+from dpsql.pgwire.catalogue.database import open_catalogue
+from dpsql.pgwire.catalogue.relation import type_names
+from dpsql.pgwire.catalogue.rewrite import relation, rewritten
+from dpsql.pgwire.catalogue.typing import columns
+from dpsql.pgwire.portal import Answer
+from dpsql.pgwire.sql.dialect import Translated
+from dpsql.pgwire.value.oid import Column, oid_of
+from dpsql.plan.expression import Literal
+from dpsql.schema.model import Schema
+from dpsql.session.deep import deeply
+
+log = logging.getLogger("dpsql.pgwire")
+
+_ASKED: Final = re.compile(
+    r"^(pg_|to_reg|has_|current_|session_|inet_|obj_description|col_description|format_type|"
+    r"version$|set_config|txid_|shobj_description|array_|generate_series|quote_ident)"
+)
+_PLAIN: Final = (
+    exp.Select,
+    exp.Literal,
+    exp.Alias,
+    exp.Identifier,
+    exp.Null,
+    exp.Boolean,
+    exp.Cast,
+    exp.DataType,
+    exp.Neg,
+    exp.Parameter,
+    exp.Paren,
+)
+_MOST_ROWS: Final = 100_000
+
+
+class Catalogue:
+    """What a schema declares; one for all connections, each of which reads it by itself."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._connection = open_catalogue(schema)
+
+    def reader(self, analyst: str) -> Reader:
+        """One connection's questions."""
+        return Reader(self._schema, self._connection, analyst)
+
+
+class Reader:
+    """One connection's questions of the catalogue, which cost nothing."""
+
+    def __init__(self, schema: Schema, connection: duckdb.DuckDBPyConnection, analyst: str) -> None:
+        self._schema = schema
+        self._database = connection
+        self._analyst = analyst
+        self._guard = threading.Lock()
+        self._running: duckdb.DuckDBPyConnection | None = None
+
+    def is_asked(self, tree: exp.Expr | None) -> bool:
+        """Whether the catalogue is meant: by its relations, or by its functions without any table.
+
+        A statement that names both the catalogue and the data is refused.
+        """
+        if tree is None:
+            return False
+        ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+        declared = {name.casefold() for name in self._schema.tables}
+        found = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+        own = [t for t in found if not t.text("db") or t.text("db").lower() == "public"]
+        data = [t for t in own if t.name.casefold() in declared and t.name.lower() not in ctes]
+        named = [t for t in found if t not in data and relation(t, ctes) is not None]
+        if named and data:
+            raise Refused(
+                "the catalogue and the data can't be read in one statement",
+                hint="ask for the catalogue's rows first",
+            )
+        if named:
+            return True
+        if data or any(t.name.lower() not in ctes for t in found):
+            return False
+        calls = (
+            node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+            for node in tree.find_all(exp.Func)
+        )
+        if any(_ASKED.match(call.lower()) for call in calls):
+            return True
+        names = {c.name.lower() for c in tree.find_all(exp.Column)}
+        if names & {"current_user", "session_user", "current_role", "user", "current_catalog"}:
+            return True
+        return all(isinstance(node, _PLAIN) for node in tree.walk())
+
+    def columns(self, query: Translated, values: Mapping[str, Literal]) -> tuple[Column, ...]:
+        """Names and types of the answer."""
+        tree = query.tree
+        assert tree is not None
+        names = type_names()
+        kinds = {n: names.get(oid_of(value.type), "text") for n, value in values.items()}
+        return deeply(lambda: columns(tree, kinds))
+
+    def answer(self, query: Translated, values: Mapping[str, Literal]) -> Answer:
+        """The rows; where this server doesn't know how to answer, none, and a line in the log."""
+        told = self.columns(query, values)
+        tree = query.tree
+        assert tree is not None
+        try:
+            sql = deeply(
+                lambda: rewritten(tree, values, self._schema.dataset, self._analyst).sql("duckdb")
+            )
+            rows = self._rows(sql)
+        except duckdb.InterruptException:
+            raise ExecutionFailed("the catalogue's answer took too long") from None
+        except (duckdb.Error, SqlglotError, ValueError, TypeError, AttributeError) as error:
+            if not told:
+                raise Refused("this question of the catalogue has no answer here") from None
+            # Questions of the catalogue come from tools: their text is no secret.
+            log.warning("unanswered: %s | %s", " ".join(query.written.split()), error)
+            return Answer(told, ())
+        if rows and len(rows[0]) != len(told):
+            log.warning("untyped: %s", " ".join(query.written.split()))
+            told = tuple(Column(f"column{n}", 25) for n in range(1, len(rows[0]) + 1))
+        return Answer(told, rows)
+
+    def interrupt(self) -> None:
+        """Stop what runs."""
+        with self._guard:
+            if self._running is not None:
+                self._running.interrupt()
+
+    def _rows(self, sql: str) -> list[tuple[object, ...]]:
+        cursor = self._database.cursor()
+        with self._guard:
+            self._running = cursor
+        try:
+            return cursor.execute(sql).fetchmany(_MOST_ROWS)
+        finally:
+            with self._guard:
+                self._running = None
+            cursor.close()

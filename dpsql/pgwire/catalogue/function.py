@@ -1,0 +1,209 @@
+"""PostgreSQL's functions as macros: what a schema says of objects is written into them as maps.
+
+A map and not a subquery, since a macro's argument would be taken for the subquery's own column of
+the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.pgwire.catalogue import object as o
+from dpsql.pgwire.catalogue.relation import relations, types
+from dpsql.pgwire.transaction import Settings
+from dpsql.pgwire.value.oid import formatted
+from dpsql.schema.model import Schema
+
+VERSION: Final = "PostgreSQL 15.0 (dpsql), differentially private answers"
+
+_TRUE: Final = """
+pg_table_is_visible(a) pg_type_is_visible(a) pg_function_is_visible(a)
+pg_collation_is_visible(a) pg_opclass_is_visible(a) pg_operator_is_visible(a)
+pg_relation_is_publishable(a) has_schema_privilege(a,b) has_schema_privilege(a,b,c)
+has_table_privilege(a,b) has_table_privilege(a,b,c) has_database_privilege(a,b)
+has_database_privilege(a,b,c) has_column_privilege(a,b,c) has_column_privilege(a,b,c,d)
+has_any_column_privilege(a,b) has_any_column_privilege(a,b,c) has_function_privilege(a,b)
+has_function_privilege(a,b,c) has_sequence_privilege(a,b) has_language_privilege(a,b)
+pg_has_role(a,b) pg_has_role(a,b,c) pg_try_advisory_lock(a)
+"""
+_FALSE: Final = """
+pg_is_other_temp_schema(a) pg_is_in_recovery() pg_is_wal_replay_paused()
+pg_cancel_backend(a) pg_terminate_backend(a)
+"""
+_NULL_TEXT: Final = """
+pg_get_expr(a,b) pg_get_expr(a,b,c) pg_get_serial_sequence(a,b) pg_get_function_result(a)
+pg_get_function_arguments(a) pg_get_function_identity_arguments(a)
+pg_get_function_arg_default(a,b) pg_get_functiondef(a) pg_get_triggerdef(a)
+pg_get_triggerdef(a,b) pg_get_viewdef(a) pg_get_viewdef(a,b) pg_get_statisticsobjdef(a)
+pg_get_statisticsobjdef_columns(a) pg_get_statisticsobjdef_expressions(a)
+pg_get_partkeydef(a) pg_get_partition_constraintdef(a) pg_get_ruledef(a) pg_get_ruledef(a,b)
+pg_tablespace_location(a) shobj_description(a,b)
+inet_server_addr() inet_client_addr() pg_stat_get_last_analyze_time(a) acldefault(a,b)
+pg_column_compression(a)
+"""
+_ZERO: Final = """
+pg_my_temp_schema() pg_table_size(a) pg_relation_size(a) pg_relation_size(a,b)
+pg_total_relation_size(a) pg_indexes_size(a) pg_database_size(a) pg_tablespace_size(a)
+pg_backend_pid() inet_server_port() txid_current() pg_stat_get_numscans(a)
+pg_stat_get_live_tuples(a)
+"""
+_WRITTEN: Final = """
+pg_encoding_to_char(a) := 'UTF8'
+pg_char_to_encoding(a) := 6
+pg_client_encoding() := 'UTF8'
+pg_size_pretty(a) := '0 bytes'
+pg_get_userbyid(a) := CASE a WHEN 10 THEN 'dpsql' WHEN 16383 THEN 'analyst' ELSE NULL END
+current_schemas(a) := CASE WHEN a THEN ['pg_catalog', 'public'] ELSE ['public'] END
+array_lower(a, b) := CASE WHEN len(a) > 0 THEN 1 ELSE NULL END
+array_upper(a, b) := CASE WHEN len(a) > 0 THEN CAST(len(a) AS INTEGER) ELSE NULL END
+array_ndims(a) := CASE WHEN len(a) > 0 THEN 1 ELSE NULL END
+set_config(a, b, c) := b
+quote_ident(a) := a
+pg_sleep(a) := ''
+pg_advisory_unlock_all() := ''
+pg_advisory_unlock(a) := TRUE
+quote_literal(a) := '''' || replace(a, '''', '''''') || ''''
+pg_postmaster_start_time() := CAST(NULL AS TIMESTAMP)
+to_regnamespace(a) := CASE a WHEN 'public' THEN 2200 WHEN 'pg_catalog' THEN 11 ELSE NULL END
+dpsql_space(a) := CASE a WHEN 2200 THEN 'public' WHEN 11 THEN 'pg_catalog' ELSE a::VARCHAR END
+pg_typeof(a) := 'text'
+"""
+
+
+def macros(schema: Schema) -> Iterator[str]:
+    """CREATE MACRO for each function, with all its forms in one statement."""
+    forms: dict[str, list[str]] = {}
+    for heads, body in (
+        (_TRUE, "TRUE"),
+        (_FALSE, "FALSE"),
+        (_NULL_TEXT, "CAST(NULL AS VARCHAR)"),
+        (_ZERO, "CAST(0 AS BIGINT)"),
+    ):
+        for head in heads.split():
+            _add(forms, head, body)
+    for line in _WRITTEN.strip().split("\n"):
+        head, _, body = line.partition(" := ")
+        _add(forms, head, body)
+    for head, body in _of_schema(schema):
+        _add(forms, head, body)
+    for name, bodies in forms.items():
+        yield f"CREATE MACRO {name}" + ", ".join(bodies)
+    yield (
+        "CREATE MACRO pg_get_keywords() AS TABLE SELECT * FROM (VALUES "
+        "('select', 'R', false, 'reserved', 'requires AS')) "
+        "AS k(word, catcode, barelabel, catdesc, baredesc)"
+    )
+    ancestors = "SELECT CAST(a AS BIGINT) AS relid, 1 AS depth WHERE false"
+    yield f"CREATE MACRO pg_partition_ancestors(a) AS TABLE {ancestors}"
+
+
+def _add(forms: dict[str, list[str]], head: str, body: str) -> None:
+    name, _, arguments = head.partition("(")
+    # Arguments have names that no column has.
+    listed = [a.strip() for a in arguments.rstrip(")").split(",") if a.strip()]
+    renamed = exp.maybe_parse(body, dialect="duckdb") if listed else None
+    if renamed is not None:
+        for column in renamed.find_all(exp.Column):
+            if column.name in listed and not column.table:
+                column.this.set("this", f"_{column.name}")
+        body = renamed.sql("duckdb")
+    forms.setdefault(name, []).append(f"({', '.join('_' + a for a in listed)}) AS {body}")
+
+
+def _of_schema(schema: Schema) -> Iterator[tuple[str, str]]:
+    listed = o.tables(schema)
+    settings = Settings({})
+    known = {name.lower(): settings[name] for name in settings}
+    yield "current_setting(a)", f"{_map(known)}[lower(a)]"
+    yield "current_setting(a, b)", f"{_map(known)}[lower(a)]"
+    yield "version()", exp.Literal.string(VERSION).sql("duckdb")
+    comments = {(t.oid, 0): t.comment for t in listed if t.comment}
+    comments |= {(t.oid, c.place): c.comment for t in listed for c in t.columns if c.comment}
+    keyed = {f"{oid}.{place}": text for (oid, place), text in comments.items()}
+    yield "obj_description(a)", f"{_map(keyed)}[a || '.0']"
+    yield "obj_description(a, b)", f"{_map(keyed)}[a || '.0']"
+    yield "col_description(a, b)", f"{_map(keyed)}[a || '.' || b]"
+    constraints, indexes, names = {}, {}, {}
+    by_name = {t.name: t for t in listed}
+    for table in listed:
+        names[table.oid] = table.name
+        if table.key is not None:
+            columns = ", ".join(table.columns[place - 1].name for place in table.key.places)
+            constraints[table.key.oid] = f"PRIMARY KEY ({columns})"
+            indexes[table.key.index_oid] = (
+                f"CREATE UNIQUE INDEX {table.key.name} ON public.{table.name} "
+                f"USING btree ({columns})"
+            )
+            names[table.key.index_oid] = table.key.name
+        for found in table.references:
+            other = by_name[found.to]
+            column, to = table.columns[found.place - 1], other.columns[found.to_place - 1]
+            constraints[found.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {found.to}({to.name})"
+    for head in ("pg_get_constraintdef(a)", "pg_get_constraintdef(a, b)"):
+        yield head, f"{_map(constraints)}[CAST(a AS BIGINT)]"
+    yield "pg_get_indexdef(a)", f"{_map(indexes)}[CAST(a AS BIGINT)]"
+    yield "pg_get_indexdef(a, b, c)", _index_columns(listed)
+    oids = {name: oid for oid, name in names.items()}
+    catalogue = {name: 1259 if name == "pg_class" else 0 for _, name in relations()}
+    catalogue |= {"pg_class": 1259, "pg_namespace": 2615, "pg_constraint": 2606, "pg_proc": 1255}
+    catalogue |= {"pg_type": 1247, "pg_attribute": 1249, "pg_database": 1262, "pg_am": 2601}
+    catalogue |= {"pg_trigger": 2620, "pg_index": 2610, "pg_description": 2609}
+    catalogue = {name: oid for name, oid in catalogue.items() if oid}
+    plain = "regexp_replace(replace(a, '\"', ''), '^(public|pg_catalog)[.]', '')"
+    yield "to_regclass(a)", f"{_map({**catalogue, **oids})}[{plain}]"
+    all_names = {**{oid: name for name, oid in catalogue.items()}, **names}
+    yield "dpsql_class(a)", f"coalesce({_map(all_names)}[CAST(a AS BIGINT)], CAST(a AS VARCHAR))"
+    yield "to_regtype(a)", f"{_map(_type_oids())}[{plain}]"
+    written = {kind.oid: _written(kind.oid, kind.name) for kind in types().values()}
+    yield "dpsql_type(a)", f"coalesce({_map(written)}[CAST(a AS BIGINT)], '???')"
+    shown = f"coalesce({_map(written)}[CAST(a AS BIGINT)], '???')"
+    yield (
+        "format_type(a, b)",
+        f"""CASE WHEN a IS NULL THEN NULL
+        WHEN a = 1700 AND b >= 4
+        THEN 'numeric(' || ((b - 4) >> 16) || ',' || ((b - 4) & 65535) || ')'
+        WHEN a = 1043 AND b >= 4 THEN 'character varying(' || (b - 4) || ')'
+        ELSE {shown} END""",
+    )
+
+
+def _index_columns(listed: tuple[o.Table, ...]) -> str:
+    found = {
+        f"{t.key.index_oid}.{n}": t.columns[place - 1].name
+        for t in listed
+        if t.key is not None
+        for n, place in enumerate(t.key.places, 1)
+    }
+    return f"{_map(found)}[a || '.' || b]"
+
+
+def _written(oid: int, name: str) -> str:
+    if name.startswith("_"):
+        inner = types().get(name[1:])
+        return (_written(inner.oid, inner.name) if inner else name[1:]) + "[]"
+    special = {"char": '"char"', "varchar": "character varying", "bpchar": "character"}
+    special |= {"timestamptz": "timestamp with time zone", "timetz": "time with time zone"}
+    special |= {"time": "time without time zone", "varbit": "bit varying"}
+    found = formatted(oid, -1)
+    return special.get(name, found if found != "text" else name)
+
+
+def _type_oids() -> dict[str, int]:
+    found = {kind.name: kind.oid for kind in types().values()}
+    return found | {_written(kind.oid, kind.name): kind.oid for kind in types().values()}
+
+
+def _map(values: Mapping[str, object] | Mapping[int, object]) -> str:
+    if not values:
+        return "MAP {'': CAST(NULL AS VARCHAR)}"
+    parts = (f"{_constant(key)}: {_constant(value)}" for key, value in values.items())
+    return "MAP {" + ", ".join(parts) + "}"
+
+
+def _constant(value: object) -> str:
+    if isinstance(value, int):
+        return f"CAST({value} AS BIGINT)"
+    return exp.Literal.string(str(value)).sql("duckdb")

@@ -1,0 +1,125 @@
+"""A schema's tables, columns and keys with OIDs: the same ones for the same schema.
+
+Keys are told of public tables only, and references only to them: a key that identifies units would
+be offered as a group key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from dpsql.pgwire.value.oid import NUMERIC, TEXT, column
+from dpsql.schema.model import Public, Schema
+from dpsql.schema.model import Table as Declared
+
+FIRST_OID: Final = 16_384
+OWNER: Final = 10
+READER: Final = 16_383
+DATABASE: Final = 5
+CATALOGUE, PUBLIC, STANDARD, TOAST = 11, 2200, 13_000, 99
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its place from 1, and its type as PostgreSQL tells it."""
+
+    name: str
+    place: int
+    type_oid: int
+    modifier: int
+    not_null: bool
+    comment: str
+
+    @property
+    def collation(self) -> int:
+        """Text has the default one."""
+        return 100 if self.type_oid == TEXT else 0
+
+    @property
+    def precision(self) -> tuple[int, int] | None:
+        """Digits in all, and after the point, of a decimal."""
+        if self.type_oid != NUMERIC or self.modifier < 0:
+            return None
+        return (self.modifier - 4) >> 16, (self.modifier - 4) & 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A primary key and its index."""
+
+    oid: int
+    index_oid: int
+    name: str
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """A reference to a public table's key."""
+
+    oid: int
+    name: str
+    place: int
+    to: str
+    to_place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A declared table."""
+
+    oid: int
+    type_oid: int
+    name: str
+    columns: tuple[Column, ...]
+    key: Key | None
+    references: tuple[ForeignKey, ...]
+    comment: str
+
+
+def tables(schema: Schema) -> tuple[Table, ...]:
+    """The declared tables in order of their names."""
+    listed = sorted(schema.tables.items())
+    return tuple(
+        _table(FIRST_OID + 100 * n, name, declared, schema)
+        for n, (name, declared) in enumerate(listed)
+    )
+
+
+def _table(oid: int, name: str, declared: Declared, schema: Schema) -> Table:
+    key = _key(oid, name, declared)
+    known = {column.name: n for n, column in enumerate(declared.columns.values(), 1)}
+    in_key = set() if key is None else set(key.places)
+    columns = []
+    for place, found in enumerate(declared.columns.values(), 1):
+        told = column(found.name, found.type)
+        columns.append(
+            Column(
+                found.name,
+                place,
+                told.oid,
+                told.modifier,
+                not found.nullable or place in in_key,
+                found.comment,
+            )
+        )
+    references = []
+    for n, found in enumerate(c for c in declared.columns.values() if c.references is not None):
+        assert found.references is not None
+        other = schema.tables[found.references.table]
+        if isinstance(other.ownership, Public) and other.key == (found.references.column,):
+            to_place = list(other.columns).index(found.references.column) + 1
+            constraint = f"{name}_{found.name}_fkey"
+            references.append(
+                ForeignKey(oid + 10 + n, constraint, known[found.name], other.name, to_place)
+            )
+    return Table(oid, oid + 1, name, tuple(columns), key, tuple(references), declared.comment)
+
+
+def _key(oid: int, name: str, declared: Declared) -> Key | None:
+    if declared.key is None or not isinstance(declared.ownership, Public):
+        return None
+    names = list(declared.columns)
+    places = tuple(names.index(column) + 1 for column in declared.key)
+    return Key(oid + 4, oid + 3, f"{name}_pkey", places)

@@ -1,0 +1,121 @@
+"""What PostgreSQL's functions, numbers and casts return: names of types."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlglot import exp
+
+_RETURNS: Final = {
+    "name": "current_database current_user session_user current_schema pg_get_userbyid "
+    "pg_encoding_to_char current_catalog pg_client_encoding getpgusername",
+    "bool": "pg_table_is_visible pg_type_is_visible pg_function_is_visible "
+    "pg_collation_is_visible pg_relation_is_publishable has_schema_privilege has_table_privilege "
+    "has_database_privilege has_column_privilege has_any_column_privilege pg_is_in_recovery "
+    "pg_is_other_temp_schema bool_and bool_or every pg_has_role pg_try_advisory_lock "
+    "has_function_privilege pg_cancel_backend pg_terminate_backend",
+    "int4": "array_upper array_lower array_length generate_subscripts pg_backend_pid length "
+    "char_length generate_series array_position array_ndims cardinality strpos",
+    "int8": "count row_number rank dense_rank pg_table_size pg_relation_size pg_database_size "
+    "pg_total_relation_size pg_indexes_size txid_current",
+    "_name": "current_schemas",
+    "oid": "pg_my_temp_schema",
+    "regclass": "to_regclass",
+    "regtype": "to_regtype pg_typeof",
+    "json": "json_build_object to_json row_to_json json_agg",
+    "jsonb": "jsonb_build_object jsonb_agg",
+    "void": "pg_sleep pg_advisory_unlock_all pg_advisory_unlock",
+    "float8": "random extract date_part",
+    "timestamptz": "now current_timestamp pg_postmaster_start_time",
+    "date": "current_date",
+    "_text": "regexp_split_to_array string_to_array",
+    "inet": "inet_server_addr inet_client_addr",
+    "_aclitem": "acldefault",
+}
+FUNCTIONS: Final = {name: kind for kind, names in _RETURNS.items() for name in names.split()}
+LIKE_FIRST: Final = frozenset(
+    {"min", "max", "coalesce", "nullif", "abs", "greatest", "least", "sum"}
+)
+TABLES: Final = {
+    "pg_get_keywords": (
+        ("word", "text"),
+        ("catcode", "char"),
+        ("barelabel", "bool"),
+        ("catdesc", "text"),
+        ("baredesc", "text"),
+    ),
+    "pg_partition_ancestors": (("relid", "regclass"),),
+}
+RANKED: Final = ("int2", "int4", "int8", "numeric", "float4", "float8")
+CASTS: Final = {
+    "int": "int4",
+    "integer": "int4",
+    "bigint": "int8",
+    "smallint": "int2",
+    "boolean": "bool",
+    "double precision": "float8",
+    "real": "float4",
+    "decimal": "numeric",
+    "char": "bpchar",
+    "timestamp": "timestamp",
+    "timestamptz": "timestamptz",
+    "character varying": "varchar",
+    "character": "bpchar",
+    "timestamp with time zone": "timestamptz",
+    "string": "text",
+}
+
+
+def settled(kind: str) -> str:
+    """A bare text is a text in the end."""
+    return "text" if kind == "unknown" else kind
+
+
+def element(kind: str) -> str:
+    """The type of an array's items."""
+    if kind in {"int2vector", "oidvector"}:
+        return kind.removesuffix("vector")
+    return kind[1:] if kind.startswith("_") else "text"
+
+
+def number_kind(written: str) -> str:
+    """The type of a number as written."""
+    if not written.isdigit():
+        return "numeric"
+    return "int4" if int(written) < 2**31 else "int8"
+
+
+def cast_kind(kind: exp.DataType) -> str:
+    """The type that a cast names."""
+    if kind.this == exp.DataType.Type.ARRAY and kind.expressions:
+        return "_" + cast_kind(kind.expressions[0])
+    said = kind.sql("postgres").lower().replace('"', "").removeprefix("pg_catalog.")
+    if said.endswith("[]"):
+        return "_" + CASTS.get(said[:-2], said[:-2])
+    if said == "char" and '"' in kind.sql("postgres"):
+        return "char"
+    base = said.partition("(")[0].strip()
+    return CASTS.get(base, base)
+
+
+def function_name(node: exp.Expr) -> str:
+    """What PostgreSQL calls a function, whatever the parser made of it."""
+    match node:
+        case exp.Anonymous():
+            return node.name.lower()
+        case exp.GenerateSeries() | exp.ExplodingGenerateSeries():
+            return "generate_series"
+        case exp.CurrentSchema():
+            return "current_schema"
+        case exp.CurrentDatabase() | exp.CurrentCatalog():
+            return "current_database"
+        case exp.LogicalAnd():
+            return "bool_and"
+        case exp.LogicalOr():
+            return "bool_or"
+        case exp.ArrayAgg():
+            return "array_agg"
+        case exp.Func():
+            return node.sql_name().lower()
+        case _:
+            return ""

@@ -1,0 +1,106 @@
+"""What all connections share: schema, workers, catalogue; taken anew when files change."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from dpsql.engine.fingerprint import Identity, identity
+from dpsql.errors import Error
+from dpsql.pgwire.catalogue.catalogue import Catalogue
+from dpsql.pgwire.limit import Limits
+from dpsql.pgwire.work.pool import Pool
+from dpsql.pgwire.work.remote import RemoteEngine, RemoteSession
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.decode import load_schema
+from dpsql.schema.model import Schema
+from dpsql.session.account import open_ledger
+from dpsql.session.fact import SourceFacts
+from dpsql.session.session import Progress
+
+log = logging.getLogger("dpsql.pgwire")
+
+
+class Edition:
+    """The schema as its file is at one time, and what follows from it."""
+
+    def __init__(self, schema: Schema, pool: Pool) -> None:
+        self.schema = schema
+        self.catalogue = Catalogue(schema)
+        self._pool = pool
+        self._source = engine_source(schema)
+        self._guard = threading.Lock()
+        self._version: tuple[Identity, str] | None = None
+        self._facts: tuple[Identity, SourceFacts] | None = None
+        # The owner hears of a schema that the ledger doesn't hold, not the first analyst.
+        open_ledger(schema).close()
+
+    def session(self, analyst: str, progress: Progress) -> RemoteSession:
+        """One analyst's session."""
+        return RemoteSession(self.schema, analyst, self._engine(), self.facts, progress)
+
+    def facts(self) -> SourceFacts:
+        """Public facts about the data as they are now, which all sessions share."""
+        now = identity(self._source)
+        with self._guard:
+            if self._facts is None or self._facts[0] != now:
+                self._facts = now, SourceFacts(self.schema, self._engine)
+            return self._facts[1]
+
+    def _engine(self) -> RemoteEngine:
+        return RemoteEngine(self._pool, self.schema, self._fingerprint)
+
+    def _fingerprint(self, find: Callable[[], str]) -> str:
+        """The data's version; a worker reads them only when their files have changed."""
+        now = identity(self._source)
+        with self._guard:
+            known = self._version
+        if known is not None and known[0] == now:
+            return known[1]
+        found = find()
+        with self._guard:
+            self._version = now, found
+        return found
+
+
+class Dataset:
+    """The dataset that a server answers about."""
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self._path = path
+        self._guard = threading.Lock()
+        schema = load_schema(path)
+        self._stamp = self._stat()
+        self.pool = Pool(limits.workers, limits.worker_bytes, limits.statement_seconds)
+        try:
+            self._edition = Edition(schema, self.pool)
+        except BaseException:
+            self.pool.close()
+            raise
+
+    def edition(self) -> Edition:
+        """The schema as its file is now; one that can't be read, or is looser, changes nothing."""
+        with self._guard:
+            stamp = self._stat()
+            if stamp is not None and stamp != self._stamp:
+                self._stamp = stamp
+                try:
+                    self._edition = Edition(load_schema(self._path), self.pool)
+                    log.info("the schema was read anew")
+                except Error as error:
+                    log.error("the schema is not read anew: %s", error.message)  # noqa: TRY400
+            return self._edition
+
+    def close(self) -> None:
+        """End the workers."""
+        self.pool.close()
+
+    def _stat(self) -> tuple[int, int, int] | None:
+        try:
+            found = os.stat(self._path)  # noqa: PTH116 - one call
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino

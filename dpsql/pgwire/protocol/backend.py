@@ -1,0 +1,128 @@
+"""What the server says → bytes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+AUTHENTICATED = b"R\0\0\0\x08\0\0\0\0"
+PARSED = b"1\0\0\0\x04"
+BOUND = b"2\0\0\0\x04"
+CLOSED = b"3\0\0\0\x04"
+NO_DATA = b"n\0\0\0\x04"
+NOTHING_ASKED = b"I\0\0\0\x04"
+SUSPENDED = b"s\0\0\0\x04"
+COPY_DONE = b"c\0\0\0\x04"
+ENCRYPT, STAY_PLAIN = b"S", b"N"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a RowDescription."""
+
+    name: str
+    oid: int
+    size: int
+    modifier: int
+    format: int = 0
+
+
+def sasl(mechanisms: Iterable[str]) -> bytes:
+    """Log in with one of `mechanisms`."""
+    names = b"".join(name.encode() + b"\0" for name in mechanisms)
+    return _message(b"R", struct.pack("!i", 10) + names + b"\0")
+
+
+def sasl_continue(data: bytes) -> bytes:
+    """The server's first message of the exchange."""
+    return _message(b"R", struct.pack("!i", 11) + data)
+
+
+def sasl_final(data: bytes) -> bytes:
+    """The server's last message of the exchange."""
+    return _message(b"R", struct.pack("!i", 12) + data)
+
+
+def negotiate(minor: int, unknown: Sequence[str]) -> bytes:
+    """The newest minor version that is spoken, and the options that aren't known."""
+    names = b"".join(map(_text, unknown))
+    return _message(b"v", struct.pack("!ii", minor, len(unknown)) + names)
+
+
+def parameter(name: str, value: str) -> bytes:
+    """A setting that clients keep."""
+    return _message(b"S", _text(name) + _text(value))
+
+
+def key(process: int, secret: bytes) -> bytes:
+    """What a CancelRequest has to name."""
+    return _message(b"K", struct.pack("!I", process) + secret)
+
+
+def ready(status: str) -> bytes:
+    """The next statement may come: I when idle, T in a transaction, E in a failed one."""
+    return _message(b"Z", status.encode())
+
+
+def parameters(oids: Sequence[int]) -> bytes:
+    """The types of a statement's parameters."""
+    return _message(b"t", struct.pack(f"!H{len(oids)}I", len(oids), *oids))
+
+
+def rows(fields: Sequence[Field]) -> bytes:
+    """The columns of what follows."""
+    parts = [struct.pack("!H", len(fields))]
+    for field in fields:
+        numbers = (0, 0, field.oid, field.size, field.modifier, field.format)
+        parts += [_text(field.name), struct.pack("!IhIhih", *numbers)]
+    return _message(b"T", b"".join(parts))
+
+
+def row(values: Sequence[bytes | None]) -> bytes:
+    """One row; None is NULL."""
+    parts = [struct.pack("!H", len(values))]
+    parts.extend(
+        b"\xff\xff\xff\xff" if value is None else struct.pack("!i", len(value)) + value
+        for value in values
+    )
+    return _message(b"D", b"".join(parts))
+
+
+def complete(tag: str) -> bytes:
+    """A statement is done."""
+    return _message(b"C", _text(tag))
+
+
+def error(fields: Mapping[str, str]) -> bytes:
+    """An error: its fields by their letters."""
+    return _message(b"E", _fields(fields))
+
+
+def notice(fields: Mapping[str, str]) -> bytes:
+    """A notice: its fields by their letters."""
+    return _message(b"N", _fields(fields))
+
+
+def copy_out(columns: int, *, binary: bool) -> bytes:
+    """A copy begins."""
+    numbers = (int(binary), columns, *([int(binary)] * columns))
+    return _message(b"H", struct.pack(f"!bH{columns}h", *numbers))
+
+
+def copy_data(data: bytes) -> bytes:
+    """Some of a copy."""
+    return _message(b"d", data)
+
+
+def _fields(fields: Mapping[str, str]) -> bytes:
+    return b"".join(name.encode() + _text(text) for name, text in fields.items()) + b"\0"
+
+
+def _text(value: str) -> bytes:
+    # A NUL would end the text early; nothing of ours has one.
+    return value.replace("\0", "").encode(errors="replace") + b"\0"
+
+
+def _message(kind: bytes, body: bytes) -> bytes:
+    return kind + struct.pack("!i", len(body) + 4) + body

@@ -1,0 +1,109 @@
+"""Bytes → frames: a kind, a length, a body. What is too long is skipped, and never held.
+
+The first frames of a connection have no kind; `Frames.untyped` says that they are still due.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Final
+
+from dpsql.pgwire.protocol.fault import ProtocolFault
+
+LONGEST_STARTUP: Final = 8 * 1024
+LONGEST_LOGIN: Final = 8 * 1024
+LONGEST_MESSAGE: Final = 1024 * 1024
+LONGEST_SKIPPED: Final = 1024 * 1024 * 1024
+
+KINDS: Final = frozenset(b"QPBDECHSXpdcfF")
+
+_LENGTH: Final = struct.Struct("!i")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message as it came: `kind` is 0 for those of the start-up."""
+
+    kind: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """A message of `length` bytes whose body was skipped."""
+
+    kind: int
+    length: int
+
+
+class Frames:
+    """A buffer of what was received; at most one frame's worth of bytes is held for long."""
+
+    def __init__(self, longest: int = LONGEST_MESSAGE) -> None:
+        self.untyped = True
+        self._longest = LONGEST_LOGIN
+        self._admitted = False
+        self._longest_message = longest
+        self._held = bytearray()
+        self._skipping: TooLong | None = None
+        self._to_skip = 0
+
+    def admit(self) -> None:
+        """From now on messages may be as long as those of a client that has logged in."""
+        self._longest = self._longest_message
+        self._admitted = True
+
+    def feed(self, data: bytes) -> None:
+        """Take what was received."""
+        if self._to_skip:
+            skipped = min(self._to_skip, len(data))
+            self._to_skip -= skipped
+            data = data[skipped:]
+        self._held += data
+
+    @property
+    def pending(self) -> int:
+        """How many bytes wait to become frames."""
+        return len(self._held)
+
+    @property
+    def is_amid(self) -> bool:
+        """A message has begun and isn't complete."""
+        return bool(self._held) or self._skipping is not None
+
+    def take(self) -> Frame | TooLong | None:
+        """The next frame, None if more bytes are needed for it."""
+        if self._skipping is not None:
+            return self._skipped()
+        head = 0 if self.untyped else 1
+        if head and self._held and self._held[0] not in KINDS:
+            raise ProtocolFault("the client sent a message of an unknown kind")
+        if len(self._held) < head + 4:
+            return None
+        kind = self._held[0] if head else 0
+        (length,) = _LENGTH.unpack_from(self._held, head)
+        if length < 4 or length > LONGEST_SKIPPED:
+            raise ProtocolFault("the client sent a message of an impossible length")
+        if length > (LONGEST_STARTUP if self.untyped else self._longest):
+            if not self._admitted:
+                raise ProtocolFault("the client sent too long a message before it logged in")
+            return self._skip(kind, head + length)
+        if len(self._held) < head + length:
+            return None
+        body = bytes(self._held[head + 4 : head + length])
+        del self._held[: head + length]
+        return Frame(kind, body)
+
+    def _skip(self, kind: int, whole: int) -> TooLong | None:
+        here = min(whole, len(self._held))
+        del self._held[:here]
+        self._to_skip = whole - here
+        self._skipping = TooLong(kind, whole)
+        return self._skipped()
+
+    def _skipped(self) -> TooLong | None:
+        if self._to_skip:
+            return None
+        found, self._skipping = self._skipping, None
+        return found

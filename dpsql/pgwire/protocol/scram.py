@@ -1,0 +1,158 @@
+"""SCRAM-SHA-256 (RFC 5802, RFC 7677): stored verifiers, and the server's half of an exchange.
+
+A verifier is written as PostgreSQL does: SCRAM-SHA-256$<iterations>:<salt>$<stored key>:<server
+key>. Whoever reads it can't log in with it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+import secrets
+import stringprep
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Final
+
+from dpsql.pgwire.protocol.fault import ProtocolFault
+
+MECHANISM: Final = "SCRAM-SHA-256"
+ITERATIONS: Final = 4096
+"""PostgreSQL's; clients pay for it at each login."""
+
+_SALT_BYTES: Final = 16
+_WRITTEN: Final = re.compile(r"SCRAM-SHA-256\$(\d+):([^$:]+)\$([^$:]+):([^$:]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """What the server knows of a password."""
+
+    iterations: int
+    salt: bytes
+    stored_key: bytes = field(repr=False)
+    server_key: bytes = field(repr=False)
+
+    def __str__(self) -> str:
+        salt, stored, server = map(_base64, (self.salt, self.stored_key, self.server_key))
+        return f"{MECHANISM}${self.iterations}:{salt}${stored}:{server}"
+
+
+def verifier(password: str, salt: bytes | None = None, iterations: int = ITERATIONS) -> Verifier:
+    """What to store of `password`."""
+    chosen = secrets.token_bytes(_SALT_BYTES) if salt is None else salt
+    salted = hashlib.pbkdf2_hmac("sha256", prepared(password).encode(), chosen, iterations)
+    stored = hashlib.sha256(_hmac(salted, b"Client Key")).digest()
+    return Verifier(iterations, chosen, stored, _hmac(salted, b"Server Key"))
+
+
+def read_verifier(written: str) -> Verifier | None:
+    """A verifier as it was written, None if it wasn't."""
+    found = _WRITTEN.fullmatch(written)
+    if found is None:
+        return None
+    try:
+        salt, stored, server = (
+            base64.b64decode(part, validate=True) for part in found.groups()[1:]
+        )
+    except binascii.Error:
+        return None
+    return Verifier(int(found[1]), salt, stored, server)
+
+
+def pretended(user: str, secret: bytes) -> Verifier:
+    """A verifier for nobody: the same for the same name each time, and no password fits it."""
+    salt = _hmac(secret, user.encode())[:_SALT_BYTES]
+    return Verifier(ITERATIONS, salt, secrets.token_bytes(32), secrets.token_bytes(32))
+
+
+def prepared(password: str) -> str:
+    """RFC 4013's SASLprep; as PostgreSQL has it, the password itself where that forbids it."""
+    mapped = "".join(
+        " " if stringprep.in_table_c12(c) else c for c in password if not stringprep.in_table_b1(c)
+    )
+    found = unicodedata.ucd_3_2_0.normalize("NFKC", mapped)
+    forbidden = (
+        stringprep.in_table_a1,
+        stringprep.in_table_c12,
+        stringprep.in_table_c21_c22,
+        stringprep.in_table_c3,
+        stringprep.in_table_c4,
+        stringprep.in_table_c5,
+        stringprep.in_table_c6,
+        stringprep.in_table_c7,
+        stringprep.in_table_c8,
+        stringprep.in_table_c9,
+    )
+    if not found or any(test(c) for c in found for test in forbidden):
+        return password
+    return found
+
+
+class Exchange:
+    """One login: `first` answers the client's first message, `last` its last one."""
+
+    def __init__(self, stored: Verifier, nonce: str | None = None) -> None:
+        self._stored = stored
+        self._nonce = secrets.token_urlsafe(18) if nonce is None else nonce
+        self._header = ""
+        self._said = ""
+
+    def first(self, body: bytes) -> bytes:
+        """The server's nonce and the salt; `body` is that of a SASLInitialResponse."""
+        name, _, rest = body.partition(b"\0")
+        if name != MECHANISM.encode() or len(rest) < 4:
+            raise ProtocolFault(f"only {MECHANISM} is offered")
+        said = _ascii(rest[4:])
+        found = re.fullmatch(
+            r"(([ny]),(?:a=[^,]*)?,)(n=[^,]*,r=([\x21-\x2b\x2d-\x7e]+)(?:,.*)?)", said
+        )
+        if found is None:
+            raise ProtocolFault("the login isn't written as SCRAM's")
+        self._header = found[1]
+        self._nonce = found[4] + self._nonce
+        salt = _base64(self._stored.salt)
+        answer = f"r={self._nonce},s={salt},i={self._stored.iterations}"
+        self._said = f"{found[3]},{answer}"
+        return answer.encode()
+
+    def last(self, body: bytes) -> bytes | None:
+        """The server's own proof, None if the client's is wrong."""
+        said = _ascii(body)
+        found = re.fullmatch(r"(c=([^,]*),r=([^,]*)(?:,.*)?),p=([^,]*)", said)
+        if found is None:
+            raise ProtocolFault("the login isn't written as SCRAM's")
+        try:
+            proof = base64.b64decode(found[4], validate=True)
+        except binascii.Error:
+            raise ProtocolFault("the login isn't written as SCRAM's") from None
+        bound = _base64(self._header.encode())
+        message = f"{self._said},{found[1]}".encode()
+        signature = _hmac(self._stored.stored_key, message)
+        key = bytes(a ^ b for a, b in zip(proof, signature, strict=False))
+        fits = hmac.compare_digest(hashlib.sha256(key).digest(), self._stored.stored_key)
+        same = hmac.compare_digest(
+            f"{bound},{self._nonce}".encode(), f"{found[2]},{found[3]}".encode()
+        )
+        if not (fits and same and len(proof) == len(signature)):
+            return None
+        return b"v=" + _base64(_hmac(self._stored.server_key, message)).encode()
+
+
+def _ascii(data: bytes) -> str:
+    try:
+        # Names may be anything: the name that counts is that of the start-up message.
+        return data.decode()
+    except UnicodeDecodeError:
+        raise ProtocolFault("the login isn't text") from None
+
+
+def _hmac(key: bytes, message: bytes) -> bytes:
+    return hmac.digest(key, message, "sha256")
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

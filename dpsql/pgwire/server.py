@@ -1,0 +1,249 @@
+"""Listening, logins, and a task for each client.
+
+Each client is a task that reads, and whose statements run in a thread, one message at a time. What
+a client may take is in `limit`: time to log in, time within a message, idle time, bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import logging
+import secrets
+import ssl
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from dpsql.errors import BadParameter, Error
+from dpsql.pgwire.asking import Asking
+from dpsql.pgwire.conversation import Conversation
+from dpsql.pgwire.dataset import Dataset
+from dpsql.pgwire.exchange import Door, Guest, greeting, guest_of, mechanisms, unknown_options
+from dpsql.pgwire.failure import LoginFailed, Stopping, TooMany, fields
+from dpsql.pgwire.health import Counts, metrics
+from dpsql.pgwire.limit import Limits
+from dpsql.pgwire.protocol import backend as b
+from dpsql.pgwire.protocol import frontend as f
+from dpsql.pgwire.protocol.fault import ProtocolFault
+from dpsql.pgwire.transaction import Settings
+from dpsql.pgwire.wire import HELD, Wire
+
+log = logging.getLogger("dpsql.pgwire")
+
+
+class Server:
+    """Listens for clients of one dataset."""
+
+    def __init__(
+        self, dataset: Dataset, door: Door, limits: Limits, tls: ssl.SSLContext | None = None
+    ) -> None:
+        self._dataset = dataset
+        self._door = door
+        self._limits = limits
+        self._tls = tls
+        self._counts = Counts()
+        self._clients: dict[int, _Client] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._threads = ThreadPoolExecutor(limits.connections, thread_name_prefix="dpsql client")
+        self._listening: list[asyncio.Server] = []
+
+    async def listen(self, host: str, port: int) -> int:
+        """Take clients from now on; returns the port. Without users, only on the loopback."""
+        if self._door.trusts and not _is_loopback(host):
+            raise BadParameter(
+                f"no users are defined, and {host} can be reached from elsewhere",
+                hint="add some with dpsql user add, or listen on 127.0.0.1",
+            )
+        server = await asyncio.start_server(self._accept, host, port, backlog=1024)
+        self._listening.append(server)
+        return int(server.sockets[0].getsockname()[1])
+
+    async def listen_for_health(self, port: int) -> int:
+        """Answer HTTP requests for counts, on the loopback address."""
+        server = await asyncio.start_server(self._tell_health, "127.0.0.1", port)
+        self._listening.append(server)
+        return int(server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        """Take no more clients, and say goodbye to those there are."""
+        for server in self._listening:
+            server.close()
+        for client in list(self._clients.values()):
+            client.conversation.cancel()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        self._counts.accepted += 1
+        try:
+            if len(self._tasks) > self._limits.connections + self._limits.waiting_logins:
+                return
+            await self._serve(Wire(reader, writer, self._limits))
+        except (ConnectionError, TimeoutError, asyncio.IncompleteReadError, ssl.SSLError):
+            pass  # the client is gone, or was too slow
+        except asyncio.CancelledError:
+            with suppress(Exception):
+                writer.write(b.error(fields(Stopping("the server is stopping"), severity="FATAL")))
+        finally:
+            self._tasks.discard(task)
+            with suppress(Exception):
+                writer.close()
+
+    async def _serve(self, wire: Wire) -> None:
+        try:
+            async with asyncio.timeout(self._limits.login_seconds):
+                guest = await self._let_in(wire)
+            if guest is None:
+                return
+            await self._talk(wire, guest)
+        except Error as error:
+            self._counts.faults += isinstance(error, ProtocolFault)
+            await wire.send(b.error(fields(error, severity="FATAL")))
+
+    async def _let_in(self, wire: Wire) -> Guest | None:
+        """Who logs in; None for a CancelRequest and for who leaves."""
+        while True:
+            message = await wire.take()
+            match message:
+                case f.SslRequest() if self._tls is not None and not wire.is_encrypted:
+                    await wire.encrypt(self._tls)
+                case f.SslRequest() | f.GssRequest():
+                    await wire.send(b.STAY_PLAIN)
+                case f.CancelRequest(process=process, secret=secret):
+                    self._cancel(process, secret)
+                    return None
+                case f.Startup():
+                    return await self._log_in(wire, message)
+                case _:
+                    return None
+
+    async def _log_in(self, wire: Wire, startup: f.Startup) -> Guest | None:
+        guest = guest_of(startup, wire.address)
+        unknown = unknown_options(startup)
+        if startup.minor or unknown:
+            await wire.send(b.negotiate(0, unknown))
+        if len(self._clients) >= self._limits.connections:
+            raise TooMany("too many connections", hint="try again later")
+        exchange = self._door.ask(guest)
+        if exchange is None:
+            wire.machine.admit()
+            return guest
+        if self._tls is not None and not wire.is_encrypted and not _is_loopback(wire.address):
+            raise LoginFailed(
+                "connections have to be encrypted", hint="connect with sslmode=require"
+            )
+        wire.machine.ask_secret()
+        await wire.send(mechanisms())
+        first = await wire.take()
+        if not isinstance(first, f.Secret):
+            return None
+        await wire.send(b.sasl_continue(exchange.first(first.body)))
+        last = await wire.take()
+        if not isinstance(last, f.Secret):
+            return None
+        proof = exchange.last(last.body)
+        if proof is None:
+            raise self._door.note_failure(guest)
+        await wire.send(b.sasl_final(proof))
+        wire.machine.admit()
+        return guest
+
+    async def _talk(self, wire: Wire, guest: Guest) -> None:
+        loop = asyncio.get_running_loop()
+        settings = Settings(guest.settings)
+        asking = await loop.run_in_executor(self._threads, Asking, self._dataset, guest.analyst)
+        client = _Client(Conversation(asking, settings, self._limits), secrets.token_bytes(4))
+        process = self._number()
+        self._clients[process] = client
+        self._counts.connections += 1
+        self._counts.logins += 1
+        try:
+            client.conversation.begin()
+            await wire.send(greeting(settings, process, client.secret))
+            await self._converse(wire, client)
+        finally:
+            self._counts.connections -= 1
+            del self._clients[process]
+            client.conversation.cancel()
+            self._threads.submit(client.conversation.close)
+
+    async def _converse(self, wire: Wire, client: _Client) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                message = await wire.take(idle=self._limits.idle_seconds)
+            except TimeoutError:
+                raise Stopping("the connection was idle for too long") from None
+            if message is None or isinstance(message, f.Terminate):
+                return
+            self._counts.messages += 1
+            watchdog = loop.call_later(self._limits.statement_seconds, client.conversation.cancel)
+            try:
+                said = client.conversation.handle(message, wire.machine.skip)
+                while data := await loop.run_in_executor(self._threads, _gather, said):
+                    await wire.hold(data)
+            finally:
+                watchdog.cancel()
+            if wire.has_no_more:
+                await wire.flush()
+
+    def _cancel(self, process: int, secret: bytes) -> None:
+        self._counts.cancels += 1
+        client = self._clients.get(process)
+        if client is not None and hmac.compare_digest(client.secret, secret):
+            client.conversation.cancel()
+
+    def _number(self) -> int:
+        while (number := secrets.randbelow(2**31 - 1) + 1) in self._clients:
+            pass
+        return number
+
+    async def _tell_health(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        with suppress(ConnectionError, TimeoutError, asyncio.IncompleteReadError, ValueError):
+            async with asyncio.timeout(self._limits.login_seconds):
+                await reader.readuntil(b"\r\n\r\n")
+            pool = self._dataset.pool
+            told = metrics(
+                self._counts,
+                refused=self._door.refused,
+                replaced=pool.replaced,
+                waiting=pool.waiting,
+            ).encode()
+            head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(told)}"
+            writer.write(head.encode() + b"\r\nConnection: close\r\n\r\n" + told)
+            await writer.drain()
+        writer.close()
+
+
+class _Client:
+    def __init__(self, conversation: Conversation, secret: bytes) -> None:
+        self.conversation = conversation
+        self.secret = secret
+
+
+def _gather(said: Iterator[bytes]) -> bytes:
+    """Some of what is said, enough for one write; nothing at its end."""
+    parts: list[bytes] = []
+    size = 0
+    for part in said:
+        parts.append(part)
+        size += len(part)
+        if size >= HELD:
+            break
+    return b"".join(parts)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

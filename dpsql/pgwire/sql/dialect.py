@@ -1,0 +1,128 @@
+"""PostgreSQL's dialect → the pipeline's: one statement's text in, another out.
+
+The text that comes out is parsed and proved by the pipeline like any other, so nothing here is
+trusted. What differs between the dialects is in grammar_notes/dialects.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from sqlglot import exp, parse
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token
+
+from dpsql.bind.parse import tokens
+from dpsql.errors import Error, Span
+from dpsql.pgwire.sql.division import whole_divisions
+from dpsql.pgwire.sql.label import labels
+from dpsql.plan.expression import Literal
+from dpsql.schema.model import Schema
+from dpsql.session.deep import deeply
+
+_QUALIFIERS: Final = {"public"}
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A statement in both dialects: `tree` is PostgreSQL's, None if it can't be read as such.
+
+    `names` are the columns', None where only the pipeline knows them.
+    """
+
+    written: str
+    sql: str
+    tree: exp.Expr | None
+    names: tuple[str, ...] | None
+
+    def place(self, at: Span | None) -> Span | None:
+        """A place in the pipeline's text as one in what was written: the same word there."""
+        if at is None or self.sql == self.written:
+            return at
+        try:
+            ours, theirs = _words(self.sql), _words(self.written)
+        except Error:
+            return None
+        here = next((n for n, token in enumerate(ours) if token.end >= at.start), None)
+        if here is None or (at.start == 0 and at.end >= len(self.sql)):
+            return None
+        word = ours[here].text.casefold()
+        before = sum(token.text.casefold() == word for token in ours[:here])
+        same = [token for token in theirs if token.text.casefold() == word]
+        if before >= len(same):
+            return None
+        return Span(same[before].start, same[before].end + 1)
+
+
+def translated(written: str, schema: Schema) -> Translated:
+    """`written` for the pipeline; as it is where PostgreSQL's parser can't read it."""
+    tokens(written)  # refuses what is too long or too deep for any parser
+    return deeply(lambda: _translated(written, schema))
+
+
+def _translated(written: str, schema: Schema) -> Translated:
+    try:
+        trees = [tree for tree in parse(written, dialect="postgres") if tree is not None]
+    except (SqlglotError, ValueError, AttributeError, TypeError, IndexError, KeyError):
+        trees = []
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        return Translated(written, written, None, None)
+    tree = trees[0]
+    sql = _ours(tree, schema)
+    return Translated(written, written if sql is None else sql, tree, labels(tree))
+
+
+def counted(
+    query: Translated, values: Mapping[str, Literal], schema: Schema
+) -> tuple[Translated, Mapping[str, Literal]]:
+    """LIMIT $1 with its number in it: how many rows of an answer are shown is no data."""
+    counts = {
+        node.name: int(value)
+        for node in _counts(query.tree)
+        if (found := values.get(node.name)) is not None
+        and isinstance(value := found.value, int)
+        and value >= 0
+    }
+    if not counts:
+        return query, values
+    assert query.tree is not None
+    tree = query.tree.copy()
+    for node in _counts(tree):
+        if node.name in counts:
+            node.replace(exp.Literal.number(counts[node.name]))
+    sql = deeply(lambda: _ours(tree, schema))
+    left = {node.name for node in tree.find_all(exp.Parameter)}
+    kept = {name: value for name, value in values.items() if name in left or name not in counts}
+    return replace(query, sql=query.sql if sql is None else sql), kept
+
+
+def _counts(tree: exp.Expr | None) -> list[exp.Expr]:
+    clauses = [] if tree is None else tree.find_all(exp.Limit, exp.Offset)
+    return [c.expression for c in clauses if isinstance(c.expression, exp.Parameter)]
+
+
+def _ours(tree: exp.Expr, schema: Schema) -> str | None:
+    """The pipeline's text; None if it can't be written."""
+    ours = tree.copy()
+    _unqualify(ours, schema)
+    whole_divisions(ours, schema)
+    try:
+        return ours.sql(dialect="duckdb")
+    except (SqlglotError, ValueError, AttributeError, TypeError, IndexError, KeyError):
+        return None
+
+
+def _unqualify(tree: exp.Expr, schema: Schema) -> None:
+    """Clients write tables as they were listed to them: dataset.public.table."""
+    for node in tree.find_all(exp.Table, exp.Column):
+        if node.text("db").lower() in _QUALIFIERS:
+            catalogue = node.text("catalog")
+            if not catalogue or catalogue.casefold() == schema.dataset.casefold():
+                node.set("db", None)
+                node.set("catalog", None)
+
+
+def _words(sql: str) -> list[Token]:
+    return tokens(sql)

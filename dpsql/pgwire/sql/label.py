@@ -1,0 +1,104 @@
+"""What PostgreSQL calls columns without a name: `count`, `?column?`, and all in lower case."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+_UNKNOWN = "?column?"
+
+
+def labels(tree: exp.Expr) -> tuple[str, ...] | None:
+    """The names of a query's columns as written; None if a star hides some of them."""
+    select = tree
+    while isinstance(select, exp.SetOperation | exp.Subquery):
+        select = select.this
+    if not isinstance(select, exp.Select):
+        return None
+    if any(item.is_star for item in select.expressions):
+        return None
+    return tuple(label(item) for item in select.expressions)
+
+
+def label(item: exp.Expr) -> str:
+    """The name of one column."""
+    match item:
+        case exp.Alias():
+            return _identifier(item.args["alias"])
+        case exp.Column():
+            return _identifier(item.this)
+        case exp.Dot():
+            return label(item.expression)
+        case exp.Identifier():
+            return _identifier(item)
+        case exp.Cast():
+            inner = label(item.this)
+            return inner if inner != _UNKNOWN else _type(item.to)
+        case exp.Paren() | exp.Collate() | exp.Filter() | exp.Window() | exp.WithinGroup():
+            return label(item.this)
+        case exp.Case():
+            default = item.args.get("default")
+            while isinstance(default, exp.Cast) and not isinstance(default.this, exp.Column):
+                default = default.this
+            names = isinstance(default, exp.Column | exp.Func | exp.Dot | exp.Cast)
+            inner = label(default) if default is not None and names else _UNKNOWN
+            return inner if inner != _UNKNOWN else "case"
+        case exp.Subquery():
+            found = labels(item.this)
+            return found[0] if found else _UNKNOWN
+        case exp.Exists():
+            return "exists"
+        case exp.Boolean():
+            return "bool"
+        case exp.Anonymous():
+            return str(item.this).lower()
+        case exp.Connector() | exp.Not() | exp.Binary() | exp.Unary():
+            return _UNKNOWN
+        case exp.Func():
+            return _function(item)
+        case _:
+            return _UNKNOWN
+
+
+def _identifier(node: object) -> str:
+    if not isinstance(node, exp.Identifier):
+        return str(node)
+    return str(node.this) if node.args.get("quoted") else str(node.this).lower()
+
+
+def _function(node: exp.Func) -> str:
+    match node:
+        case exp.Extract():
+            return "extract"
+        case exp.TimestampTrunc() | exp.DateTrunc():
+            return "date_trunc"
+        case exp.GroupConcat():
+            return "string_agg"
+        case exp.CurrentSchema():
+            return "current_schema"
+        case exp.CurrentVersion():
+            return "version"
+        case _:
+            written = node.meta.get("name")
+            return str(written or node.sql_name()).lower()
+
+
+def _type(kind: exp.DataType) -> str:
+    """The type's own name, since a cast of a nameless value is called by it."""
+    return {
+        exp.DataType.Type.INT: "int4",
+        exp.DataType.Type.BIGINT: "int8",
+        exp.DataType.Type.SMALLINT: "int2",
+        exp.DataType.Type.BOOLEAN: "bool",
+        exp.DataType.Type.DOUBLE: "float8",
+        exp.DataType.Type.FLOAT: "float4",
+        exp.DataType.Type.DECIMAL: "numeric",
+        exp.DataType.Type.TEXT: "text",
+        exp.DataType.Type.VARCHAR: "varchar",
+        exp.DataType.Type.DATE: "date",
+        exp.DataType.Type.TIMESTAMP: "timestamp",
+    }.get(kind.this, _base(kind))
+
+
+def _base(kind: exp.DataType) -> str:
+    said = kind.sql("postgres").lower().partition("(")[0].partition("[")[0]
+    return said.replace('"', "").removeprefix("pg_catalog.").strip()

@@ -1,0 +1,48 @@
+"""Questions for columns alone: BI tools ask them of every table, and an error there blocks them.
+
+LIMIT 0 and 1, WHERE 1 = 0, and lists of a column's values get their columns and no rows where the
+rows themselves would be refused. It is told from the text, never from what rows there are.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+
+def asks_for_columns(tree: exp.Expr | None) -> bool:
+    """Whether `tree` is such a question."""
+    select = tree
+    while isinstance(select, exp.Subquery):
+        select = select.this
+    if not isinstance(select, exp.Select):
+        return False
+    limit = select.args.get("limit")
+    if isinstance(limit, exp.Limit | exp.Fetch):
+        count = limit.args.get("expression") or limit.args.get("count")
+        if isinstance(count, exp.Literal) and count.this in {"0", "1"}:
+            return True
+    if select.args.get("distinct") and not select.find(exp.AggFunc):
+        return True
+    where = select.args.get("where")
+    if not isinstance(where, exp.Where):
+        return False
+    parts = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
+    return any(map(_is_false, parts))
+
+
+def _is_false(node: exp.Expr) -> bool:
+    """1 = 0, 1 <> 1, 0 = 1, FALSE."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    match node:
+        case exp.Boolean():
+            return not node.this
+        case exp.EQ() | exp.NEQ() if _literals(node):
+            equal = node.this.this == node.expression.this
+            return equal is isinstance(node, exp.NEQ)
+        case _:
+            return False
+
+
+def _literals(node: exp.Expr) -> bool:
+    return isinstance(node.this, exp.Literal) and isinstance(node.expression, exp.Literal)

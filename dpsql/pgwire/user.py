@@ -1,0 +1,93 @@
+"""Who may log in, and with which password's verifier: a file that only its owner may read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from dpsql.errors import BadParameter, OperationalError
+from dpsql.pgwire.protocol.scram import Verifier, pretended, read_verifier, verifier
+from dpsql.schema.model import Schema
+
+LEAST_PASSWORD: Final = 8
+_OTHERS: Final = 0o077
+
+
+class UsersFault(OperationalError):
+    """The file of users can't be used."""
+
+    sqlstate = "F0000"
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """Analysts' names with their verifiers; `secret` makes salts for names that aren't there."""
+
+    secret: bytes = field(repr=False)
+    verifiers: Mapping[str, Verifier] = field(repr=False)
+
+    def verifier(self, name: str) -> Verifier:
+        """What to compare a login with; of nobody, one that no password fits."""
+        found = self.verifiers.get(name)
+        return pretended(name, self.secret) if found is None else found
+
+    def with_password(self, name: str, password: str) -> Users:
+        """With `name` added, or its password changed."""
+        if not re.fullmatch(r"[^\x00-\x1f\x7f]{1,63}", name):
+            raise BadParameter("a user's name has 1 to 63 characters, none of control")
+        if len(password) < LEAST_PASSWORD:
+            raise BadParameter(f"a password has at least {LEAST_PASSWORD} characters")
+        return replace(self, verifiers={**self.verifiers, name: verifier(password)})
+
+    def without(self, name: str) -> Users:
+        """With `name` removed."""
+        if name not in self.verifiers:
+            raise BadParameter(f"there is no user {name}")
+        return replace(self, verifiers={k: v for k, v in self.verifiers.items() if k != name})
+
+
+def users_path(schema: Schema) -> Path:
+    """Where a dataset's users are kept unless another file is named: beside its ledger."""
+    place = schema.ledger if isinstance(schema.ledger, Path) else schema.path
+    return place.with_suffix(".users")
+
+
+def read_users(path: Path) -> Users:
+    """The users of a file; none if it isn't there."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            if os.fstat(file.fileno()).st_mode & _OTHERS:
+                raise UsersFault(f"{path} may be read by others", hint=f"run chmod 600 {path}")
+            found = json.load(file)
+        secret = bytes.fromhex(found["secret"])
+        verifiers = {str(k): read_verifier(v) for k, v in found["users"].items()}
+    except FileNotFoundError:
+        return Users(secrets.token_bytes(32), {})
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsersFault(f"{path} isn't a file of users") from None
+    known = {name: found for name, found in verifiers.items() if found is not None}
+    if len(known) != len(verifiers):
+        raise UsersFault(f"{path} has a user whose verifier can't be read")
+    return Users(secret, known)
+
+
+def write_users(path: Path, users: Users) -> None:
+    """Replace the file at once, readable by its owner alone."""
+    written = {
+        "secret": users.secret.hex(),
+        "users": {name: str(found) for name, found in sorted(users.verifiers.items())},
+    }
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    other = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(other, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(written, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    other.replace(path)

@@ -1,0 +1,10 @@
+"""Values and their types as PostgreSQL's clients read them.
+
+| module    | what it does                                                          |
+| --------- | --------------------------------------------------------------------- |
+| oid       | SQL types → OIDs, sizes and modifiers                                 |
+| text      | values → the text format                                              |
+| binary    | values → the binary format                                            |
+| parameter | what a client binds → typed constants                                 |
+| copy      | rows → what COPY sends: text, CSV, binary                             |
+"""

@@ -1,0 +1,146 @@
+"""The engine that the pipeline sees, and its session: private rows stay in the worker."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+import pyarrow as pa
+
+from dpsql.engine.engine import Engine
+from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.engine.raw import Raw
+from dpsql.engine.source import Columns, DuckDBSource
+from dpsql.errors import InternalError
+from dpsql.pgwire.work.pool import Pool
+from dpsql.pgwire.work.task import (
+    Fingerprint,
+    ReadPublic,
+    RunJob,
+    Task,
+    tables_of,
+    text_of,
+    to_bytes,
+)
+from dpsql.release.job import Job, Step
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.model import Public, Schema
+from dpsql.session.fact import SourceFacts
+from dpsql.session.prepared import PreparedRelease
+from dpsql.session.session import Progress, Session
+
+_NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
+_FINISHING_MEMORY: Final = "256MiB"
+
+Version = Callable[[Callable[[], str]], str]
+"""The data's fingerprint, found by the given function unless it is known."""
+
+
+def public_source(schema: Schema) -> DuckDBSource:
+    """The source with its public tables alone."""
+    whole = engine_source(schema)
+    tables = tuple(
+        table for table in whole.tables if isinstance(schema.tables[table.name].ownership, Public)
+    )
+    return DuckDBSource(whole.database if tables else None, tables)
+
+
+class RemoteEngine:
+    """Public rows and jobs, by workers; private rows can't be asked for."""
+
+    def __init__(self, pool: Pool, schema: Schema, version: Version) -> None:
+        self._pool = pool
+        self._source = engine_source(schema)
+        self._public = public_source(schema)
+        self._version = version
+        self._declares_version = schema.version is not None
+        self._guard = threading.Lock()
+        self._running: set[threading.Event] = set()
+
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = _NO_TABLES,
+    ) -> Raw:
+        """Run one SELECT over public tables: no others exist where it runs."""
+        if parameters or tables:
+            raise InternalError("public rows are read without parameters")
+        return Raw(tables_of(self._do(ReadPublic(self._public, sql)))["rows"])
+
+    def carry_out(
+        self, steps: tuple[Step, ...], released: Mapping[str, pa.Table]
+    ) -> dict[str, pa.Table]:
+        """Execute and release in a worker."""
+        version = None if self._declares_version else self.fingerprint()
+        sent = {name: to_bytes(table) for name, table in released.items()}
+        found = tables_of(self._do(RunJob(Job(self._source, steps), version, sent)))
+        return {step.name: found[step.name] for step in steps}
+
+    def columns(self, table: str) -> Columns:
+        """Names and types of a table's columns, as declared."""
+        return next(found.columns or () for found in self._source.tables if found.name == table)
+
+    def fingerprint(self) -> str:
+        """Which version of the data is there now."""
+        return self._version(lambda: text_of(self._do(Fingerprint(self._source))))
+
+    def interrupt(self) -> None:
+        """Stop what runs for this engine."""
+        with self._guard:
+            for cancelled in self._running:
+                cancelled.set()
+
+    def close(self) -> None:
+        """Stop what runs; the workers are others', too."""
+        self.interrupt()
+
+    def _do(self, task: Task) -> bytes:
+        cancelled = threading.Event()
+        with self._guard:
+            self._running.add(cancelled)
+        try:
+            return self._pool.do(task, cancelled)
+        finally:
+            with self._guard:
+                self._running.discard(cancelled)
+
+
+class RemoteSession(Session):
+    """One analyst's use of a dataset whose data other processes read."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        analyst: str,
+        engine: RemoteEngine,
+        facts: Callable[[], SourceFacts],
+        progress: Progress,
+    ) -> None:
+        super().__init__(schema, analyst=analyst, progress=progress)
+        self._remote = engine
+        self._shared_facts = facts
+
+    def interrupt(self) -> None:
+        """Stop what is running; its charge stands."""
+        self._remote.interrupt()
+        super().interrupt()
+
+    def _run(
+        self, releases: Iterable[PreparedRelease], read: Mapping[str, pa.Table]
+    ) -> dict[str, pa.Table]:
+        steps = tuple(release.step for release in releases)
+        return self._remote.carry_out(steps, read) if steps else {}
+
+    def _source_engine(self) -> Engine:
+        return self._remote
+
+    def _source_facts(self) -> SourceFacts:
+        return self._shared_facts()
+
+    def _finishing_engine(self) -> Engine:
+        if self._finisher is None:
+            self._finisher = postprocessing_engine(threads=1, memory_limit=_FINISHING_MEMORY)
+        return self._finisher

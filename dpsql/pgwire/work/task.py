@@ -1,0 +1,104 @@
+"""What a worker is asked to do, and its replies as bytes.
+
+Tasks are pickled by the server, which the worker trusts. Replies are not: a worker has seen private
+rows, so its bytes are read as Arrow tables or a mark, and nothing else.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from dpsql.engine.source import DuckDBSource
+from dpsql.errors import ExecutionFailed, SourceFault
+from dpsql.release.job import Job
+
+TABLES, TEXT, FAILED, NO_SOURCE = b"T", b"V", b"F", b"S"
+
+
+@dataclass(frozen=True, slots=True)
+class RunJob:
+    """Execute and release; `version` is the data's fingerprint, None where it is declared."""
+
+    job: Job
+    version: str | None
+    released: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPublic:
+    """Rows of public tables: `source` has no others."""
+
+    source: DuckDBSource
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """Which version of the data a source has."""
+
+    source: DuckDBSource
+
+
+Task = RunJob | ReadPublic | Fingerprint
+
+
+def packed(tables: Mapping[str, pa.Table]) -> bytes:
+    """Tables by name, as bytes."""
+    parts = [TABLES]
+    for name, table in tables.items():
+        for part in (name.encode(), to_bytes(table)):
+            parts += [struct.pack("!Q", len(part)), part]
+    return b"".join(parts)
+
+
+def to_bytes(table: pa.Table) -> bytes:
+    """A table as an Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def from_bytes(data: bytes) -> pa.Table:
+    """A table from an Arrow stream; one that lies about itself is refused."""
+    with pa.ipc.open_stream(data) as reader:
+        table = reader.read_all()
+    table.validate(full=True)
+    return table
+
+
+def tables_of(reply: bytes) -> dict[str, pa.Table]:
+    """The tables of a reply; raises what it says instead."""
+    _check(reply, TABLES)
+    parts = list(_parts(reply))
+    return {
+        name.decode(): from_bytes(data) for name, data in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def text_of(reply: bytes) -> str:
+    """The text of a reply."""
+    _check(reply, TEXT)
+    return reply[1:].decode()
+
+
+def _check(reply: bytes, kind: bytes) -> None:
+    if reply[:1] == NO_SOURCE:
+        raise SourceFault(
+            "the source can't be read as the schema declares it",
+            hint="the owner can run dpsql check",
+        )
+    if reply[:1] != kind:
+        raise ExecutionFailed
+
+
+def _parts(reply: bytes) -> Iterator[bytes]:
+    at = 1
+    while at < len(reply):
+        (length,) = struct.unpack_from("!Q", reply, at)
+        yield reply[at + 8 : at + 8 + length]
+        at += 8 + length

@@ -1,0 +1,92 @@
+"""What is charged over the wire: once for each execution, and never for a description."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pgwire.shop import Served, served
+
+psycopg = pytest.importorskip("psycopg")
+
+BY_STATUS = "SELECT status, count(*) FROM orders GROUP BY status"
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Served]:
+    with served(tmp_path / "shop") as found:
+        yield found
+
+
+def spent(connection: Any) -> float:
+    row = connection.execute("SHOW dpsql.budget").fetchone()
+    return float(row[2])
+
+
+def test_describing_is_free_and_running_costs_once(fresh: Served) -> None:
+    with psycopg.connect(fresh.dsn, autocommit=True) as connection:
+        raw = connection.pgconn
+        for number in range(20):
+            raw.prepare(f"s{number}".encode(), BY_STATUS.encode())
+            assert raw.describe_prepared(f"s{number}".encode()).nfields == 2
+        assert spent(connection) == 0
+        for number in range(20):
+            assert raw.exec_prepared(f"s{number}".encode(), None).ntuples >= 4
+        once = spent(connection)
+        assert 0.49 < once <= 0.5
+
+
+def test_an_answer_that_is_read_in_parts_costs_once(fresh: Served) -> None:
+    with psycopg.connect(fresh.dsn) as connection:
+        with connection.cursor(name="c") as cursor:
+            cursor.execute(BY_STATUS)
+            assert spent(connection) == 0
+            cursor.fetchone()
+            once = spent(connection)
+            rest = cursor.fetchall()
+        assert len(rest) >= 3
+        assert 0 < once == spent(connection)
+
+
+def test_all_connections_share_one_ledger_and_each_analyst_has_a_cap(fresh: Served) -> None:
+    def ask(user: str, where: str) -> None:
+        with psycopg.connect(fresh.dsn.replace("alice", user), autocommit=True) as connection:
+            connection.execute(f"SELECT count(*) FROM orders WHERE {where}")
+
+    for number in range(3):
+        ask("dave", f"qty > {number}")
+    ask("carol", "qty > 10")
+    ask("carol", "qty > 11")
+    for number in range(12, 20):
+        try:
+            ask("carol", f"qty > {number}")
+        except psycopg.errors.ConfigurationLimitExceeded:
+            break
+    else:
+        pytest.fail("carol's cap of 1 was passed")
+    ask("dave", "qty > 20")
+
+
+def test_a_cancelled_statement_says_whether_it_was_charged(fresh: Served) -> None:
+    with psycopg.connect(fresh.dsn, autocommit=True) as connection:
+        before = spent(connection)
+        cancelled = 0
+        for number in range(12):
+            timer = threading.Timer(0.002 * number, connection.cancel)
+            timer.start()
+            sql = (
+                f"SELECT status, count(*), avg(amount) FROM orders WHERE qty <> {number} GROUP BY 1"
+            )
+            try:
+                connection.execute(sql)
+            except psycopg.errors.QueryCanceled as error:
+                cancelled += 1
+                stands = "its charge stands" in str(error)
+                assert stands is (spent(connection) > before)
+            timer.join()
+            time.sleep(0.05)
+            before = spent(connection)
