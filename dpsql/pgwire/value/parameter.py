@@ -135,7 +135,7 @@ def _numeric(value: bytes) -> Decimal:
     if abs(exponent) > 400:
         raise ValueError
     found = Decimal(f"{whole}e{exponent}")
-    return -found if sign else found
+    return found.copy_negate() if sign else found
 
 
 def _array(value: bytes) -> list[object]:
