@@ -214,8 +214,8 @@ MUTANTS = (
     Mutant(
         "a row's own reference is taken for its unit",
         "emit/join.py",
-        "owner = exp.column(schema_name(column), table=alias)",
-        'owner = exp.column(schema_name(hops[0].column if hops else column), table="t")',
+        "owner = field(schema_name(column), table=alias)",
+        'owner = field(schema_name(hops[0].column if hops else column), table="t")',
     ),
     Mutant(
         "windows hold rows of several units",
@@ -232,8 +232,8 @@ MUTANTS = (
     Mutant(
         "a clamped partial sum counts twice",
         "emit/bounded.py",
-        "clamped = [exp.alias_(_clamped_partial(s, n, limited)",
-        "clamped = [exp.alias_(exp.Mul(this=_clamped_partial(s, n, limited), expression=integer(2))",
+        "clamped = [aliased(_clamped_partial(s, n, limited)",
+        "clamped = [aliased(exp.Mul(this=_clamped_partial(s, n, limited), expression=integer(2))",
     ),
     Mutant(
         "a unit is present once for each of the rows it may have",
