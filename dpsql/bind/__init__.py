@@ -20,6 +20,7 @@
 | aggregate_call | which aggregate a node is, as written                              |
 | aggregate_type | the types of aggregates                                            |
 | window      | window functions                                                      |
+| frame       | their frames: ROWS, GROUPS, RANGE                                     |
 | suggest     | SUGGEST BOUNDS: bounds to declare, as a release                        |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
 | ordering    | ORDER BY and LIMIT                                                    |

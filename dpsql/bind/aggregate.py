@@ -160,7 +160,10 @@ def has_aggregate(node: exp.Expr) -> bool:
         return False
     if isinstance(node, exp.Window):
         parts = [node.args.get("order"), *(node.args.get("partition_by") or [])]
-        inner = list(node.this.iter_expressions())
+        call = node.this
+        if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
+            call = call.this
+        inner = list(call.iter_expressions())
         return any(has_aggregate(part) for part in [*parts, *inner] if part is not None)
     if is_aggregate(node):
         return True

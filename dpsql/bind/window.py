@@ -10,13 +10,14 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import sum_type
 from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.frame import frame_of
 from dpsql.bind.name import Names
 from dpsql.bind.ordering import order_keys
 from dpsql.bind.parse import span
 from dpsql.errors import GroupingFault, Refused, TypeFault, UnknownFunction
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, Literal
-from dpsql.plan.operator import Plan, WindowCall, WindowOutput
+from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
 from dpsql.plan.tree import columns, expressions
 from dpsql.schema.type import BIGINT, Double, Integer, SqlType
 from dpsql.stability.lineage import Visibility, has_row_units, identities, visibility
@@ -25,6 +26,8 @@ _RANKING = {"row_number", "rank", "dense_rank"}
 _SHARES = {"percent_rank", "cume_dist"}
 _VALUES = {"lag", "lead", "first_value", "last_value", "nth_value", "min", "max"}
 _TOTALS = {"sum", "avg"}
+_OF_ROWS = _VALUES - {"min", "max"}
+"""Values of single rows: one that is NULL can be passed over."""
 
 
 @dataclass(slots=True)
@@ -40,6 +43,7 @@ class Windows:
             return None
         only(node, "this", "partition_by", "order", "spec", "over")
         call = node.this
+        ignoring = isinstance(call, exp.IgnoreNulls)
         if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
             call = call.this
         name, arguments = _name(call), _arguments(call)
@@ -47,13 +51,15 @@ class Windows:
         kind = _type(name, values)
         if kind is None:
             raise TypeFault(f"{name}() over these types has no rule", at=span(node))
+        order = tuple(order_keys(node, binder.bind))
         window = WindowCall(
             name,
             values,
             tuple(binder.bind(part) for part in node.args.get("partition_by") or []),
-            tuple(order_keys(node, binder.bind)),
-            _frame(node),
+            order,
+            frame_of(node, order),
             kind,
+            ignoring and name in _OF_ROWS,
         )
         if columns(*expressions(window)) & {output.column for output in self.found}:
             raise GroupingFault(
@@ -90,6 +96,29 @@ def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
                 hint=f"sum CAST({describe(call.arguments[0])} AS DECIMAL(18,4))",
                 note="window",
             )
+        _check_frame(call, node)
+
+
+def _check_frame(call: WindowCall, node: exp.Select) -> None:
+    """Refuse frames of private rows that depend on how ties lie, or whose keys may overflow."""
+    if call.frame is None or call.frame.kind is FrameKind.ROWS:
+        return
+    if call.function not in _TOTALS | {"min", "max", "count"}:
+        raise Refused(
+            f"{call.function}() over a frame of {call.frame.kind.value} depends on how ties lie",
+            at=span(node),
+            hint="write ROWS, or use sum, avg, min, max or count",
+            note="window",
+        )
+    key = call.order[0].expression if call.order else None
+    narrow = key is not None and isinstance(key.type, Integer) and key.type.bits <= 64
+    if call.frame.has_distance and not narrow:
+        raise Refused(
+            "a RANGE with a distance over private rows, where a key could leave its type",
+            at=span(node),
+            hint="order by a whole number: ORDER BY datediff('day', DATE '2000-01-01', day)",
+            note="window",
+        )
 
 
 def mapped(call: WindowCall, change: Callable[[Expression], Expression]) -> WindowCall:
@@ -159,31 +188,3 @@ def _whole(value: Expression) -> bool:
         and isinstance(value.value, int)
         and value.value > 0
     )
-
-
-def _frame(node: exp.Window) -> tuple[int | None, int | None] | None:
-    spec = node.args.get("spec")
-    if spec is None:
-        return None
-    only(spec, "kind", "start", "start_side", "end", "end_side")
-    kind, start, end = (str(spec.args.get(part) or "").upper() for part in ("kind", "start", "end"))
-    if kind != "ROWS":
-        if (start, end) == ("UNBOUNDED", "CURRENT ROW"):
-            return None  # the default frame, written out
-        raise Refused(
-            "frames in RANGE or GROUPS have no rule",
-            at=span(node),
-            hint="write ROWS BETWEEN 2 PRECEDING AND CURRENT ROW",
-            note="window",
-        )
-    first = _end(node, spec.args.get("start"), spec.args.get("start_side"))
-    last = _end(node, spec.args.get("end") or "CURRENT ROW", spec.args.get("end_side"))
-    return first, last
-
-
-def _end(node: exp.Window, end: object, side: object) -> int | None:
-    if isinstance(end, str):
-        return None if end.upper() == "UNBOUNDED" else 0
-    if isinstance(end, exp.Literal) and not end.is_string and end.this.isdigit():
-        return -int(end.this) if str(side).upper() == "PRECEDING" else int(end.this)
-    raise refused(node, "this window frame")

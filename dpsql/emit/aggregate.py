@@ -10,9 +10,17 @@ from dpsql.emit.name import reference
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.operator import Plan, SortKey, WindowCall
+from dpsql.plan.operator import FrameEnd, FrameKind, Offset, Plan, SortKey, WindowCall
 from dpsql.schema.type import BIGINT, Decimal, Double, Integer
 from dpsql.stability.lineage import unit
+
+_OF_ROWS: dict[str, type[exp.Func]] = {
+    "lag": exp.Lag,
+    "lead": exp.Lead,
+    "first_value": exp.FirstValue,
+    "last_value": exp.LastValue,
+    "nth_value": exp.NthValue,
+}
 
 _STEPS = 2**20
 """Doubles of one unit are summed as multiples of 2^-20."""
@@ -49,18 +57,31 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
             order += tie
     spec = None
     if call.frame is not None:
-        (first, first_side), (last, last_side) = map(_end, call.frame, ("PRECEDING", "FOLLOWING"))
+        first, first_side = _end(call.frame.first, "PRECEDING")
+        last, last_side = _end(call.frame.last, "FOLLOWING")
         spec = exp.WindowSpec(
-            kind="ROWS", start=first, start_side=first_side, end=last, end_side=last_side
+            kind=call.frame.kind.value,
+            start=first,
+            start_side=first_side,
+            end=last,
+            end_side=last_side,
         )
+        if call.frame.has_distance:
+            order = [_with_room(key) for key in call.order]
     arguments = [emit_expression(a) for a in call.arguments]
     name = call.function
     if own is not None and name in ("sum", "avg"):
         arguments = [_summand(a) for a in call.arguments]
     if name == "count" and not arguments:
         arguments = [exp.Star()]
+    called: exp.Expr = exp.Anonymous(this=name, expressions=arguments)
+    if call.ignore_nulls:
+        # sqlglot writes IGNORE NULLS for functions that it knows only.
+        value, *offset = arguments
+        known = _OF_ROWS[name](this=value, **({"offset": offset[0]} if offset else {}))
+        called = exp.IgnoreNulls(this=known)
     return exp.Window(
-        this=exp.Anonymous(this=name, expressions=arguments),
+        this=called,
         partition_by=partition,
         order=exp.Order(expressions=order) if order else None,
         spec=spec,
@@ -74,7 +95,16 @@ def _treats_ties_alike(call: WindowCall) -> bool:
     PRECEDING)` reads one of two rows of the day before, and row_number() counts them.
     """
     ranked = call.function in ("rank", "dense_rank", "percent_rank", "cume_dist")
-    return ranked or (call.frame is None and call.function in ("sum", "avg", "min", "max", "count"))
+    of_ties = call.frame is None or call.frame.kind is not FrameKind.ROWS
+    return ranked or (of_ties and call.function in ("sum", "avg", "min", "max", "count"))
+
+
+def _with_room(key: SortKey) -> exp.Expr:
+    """A key that a distance is added to: the largest BIGINT and 1 would raise."""
+    rendered = sort_key(key)
+    if isinstance(key.expression.type, Integer):
+        rendered.set("this", try_cast(rendered.this, Integer(128)))
+    return rendered
 
 
 def sort_key(key: SortKey) -> exp.Expr:
@@ -84,12 +114,17 @@ def sort_key(key: SortKey) -> exp.Expr:
     )
 
 
-def _end(rows: int | None, side: str) -> tuple[str | exp.Expr, str | None]:
-    if rows is None:
-        return "UNBOUNDED", side
-    if rows == 0:
-        return "CURRENT ROW", None
-    return integer(abs(rows)), "PRECEDING" if rows < 0 else "FOLLOWING"
+def _end(end: FrameEnd, side: str) -> tuple[str | exp.Expr, str | None]:
+    match end:
+        case None:
+            return "UNBOUNDED", side
+        case Offset(distance=distance, following=following):
+            rendered = emit_literal(distance.value, distance.type)
+            return rendered, "FOLLOWING" if following else "PRECEDING"
+        case 0:
+            return "CURRENT ROW", None
+        case rows:
+            return integer(abs(rows)), "PRECEDING" if rows < 0 else "FOLLOWING"
 
 
 def _sum_of_unit(call: AggregateCall, argument: Expression) -> exp.Expr:

@@ -15,7 +15,7 @@ from enum import Enum
 
 from dpsql.errors import Span
 from dpsql.plan.aggregate import AggregateOutput
-from dpsql.plan.expression import Column, Expression
+from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.schema.model import Table
 from dpsql.schema.type import SqlType
 
@@ -144,20 +144,54 @@ class SetOperation:
     outputs: tuple[Column, ...]
 
 
+class FrameKind(Enum):
+    """What a frame counts: rows, groups of rows that tie, or how far keys are apart."""
+
+    ROWS = "ROWS"
+    GROUPS = "GROUPS"
+    RANGE = "RANGE"
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """An end of a RANGE: keys at most `distance` before or after the current row's."""
+
+    distance: Literal
+    following: bool
+
+
+FrameEnd = int | Offset | None
+"""Rows or groups relative to the current one (0: that itself), a distance, or no end at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The rows of a window that are read for one of them."""
+
+    kind: FrameKind
+    first: FrameEnd
+    last: FrameEnd
+
+    @property
+    def has_distance(self) -> bool:
+        """A key is added to, which may overflow."""
+        return isinstance(self.first, Offset) or isinstance(self.last, Offset)
+
+
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """`function(arguments) OVER (PARTITION BY … ORDER BY … frame)`.
+    """`function(arguments [IGNORE NULLS]) OVER (PARTITION BY … ORDER BY … frame)`.
 
-    `frame` is (first, last): rows relative to the current one, None for no end; None itself for
-    the default frame.
+    `frame` None is the default one: up to the last row that ties with the current one.
     """
 
     function: str
     arguments: tuple[Expression, ...]
     partition: tuple[Expression, ...]
     order: tuple[SortKey, ...]
-    frame: tuple[int | None, int | None] | None
+    frame: Frame | None
     type: SqlType
+    ignore_nulls: bool = False
 
 
 @dataclass(frozen=True, slots=True)

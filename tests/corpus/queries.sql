@@ -338,6 +338,20 @@ SELECT place, count(*) AS n, sum(cost) AS s FROM (SELECT cost, dense_rank() OVER
 SELECT count(*) AS n FROM (SELECT sum(cost) OVER (PARTITION BY patient_id ORDER BY ward) AS running FROM visits) t WHERE running > 500;
 SELECT sum(m) AS s FROM (SELECT max(cost) OVER (PARTITION BY patient_id ORDER BY visit_id) AS m FROM visits) t;
 SELECT count(*) AS n FROM (SELECT avg(cost) OVER (PARTITION BY patient_id ORDER BY visit_id ROWS 1 PRECEDING) AS m FROM visits) t WHERE m > 400;
+SELECT d, n, sum(n) OVER (ORDER BY d RANGE BETWEEN INTERVAL 6 DAYS PRECEDING AND CURRENT ROW) AS week FROM (SELECT visit_date AS d, count(*) AS n FROM visits WHERE visit_date IS NOT NULL GROUP BY 1) t;
+SELECT d, avg(n) OVER (ORDER BY d RANGE BETWEEN INTERVAL '1 month' PRECEDING AND INTERVAL 1 DAY FOLLOWING) AS smooth, count(*) OVER (ORDER BY d DESC RANGE INTERVAL 7 DAY PRECEDING) AS days FROM (SELECT visit_date AS d, count(*) AS n FROM visits WHERE visit_date IS NOT NULL GROUP BY 1) t;
+SELECT CAST(d AS TIMESTAMP) AS at, max(n) OVER (ORDER BY CAST(d AS TIMESTAMP) RANGE BETWEEN INTERVAL 36 HOUR PRECEDING AND INTERVAL 12 HOUR PRECEDING) AS most FROM (SELECT visit_date AS d, count(*) AS n FROM visits WHERE visit_date IS NOT NULL GROUP BY 1) t;
+SELECT m, sum(n) OVER (ORDER BY m RANGE BETWEEN 2 PRECEDING AND CURRENT ROW) AS quarter, first_value(n) OVER (ORDER BY m RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS f FROM (SELECT month(visit_date) AS m, count(*) AS n FROM visits WHERE visit_date IS NOT NULL GROUP BY 1) t;
+SELECT m, n, count(*) OVER (ORDER BY n RANGE BETWEEN 2 PRECEDING AND 2 FOLLOWING) AS near, sum(m) OVER (ORDER BY n * 1.5 RANGE BETWEEN 1.5 PRECEDING AND UNBOUNDED FOLLOWING) AS s FROM (SELECT month(visit_date) AS m, count(*) AS n FROM visits WHERE visit_date IS NOT NULL GROUP BY 1) t;
+SELECT m, n, sum(n) OVER (ORDER BY n GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS g, sum(n) OVER (ORDER BY m // 3 GROUPS 1 PRECEDING) AS h FROM (SELECT month(visit_date) AS m, count(*) AS n FROM visits WHERE visit_date IS NOT NULL GROUP BY 1) t;
+SELECT m, n, sum(n) OVER (ORDER BY m // 3 RANGE CURRENT ROW) AS same, sum(n) OVER (ORDER BY m RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS rest, sum(n) OVER (ORDER BY m RANGE UNBOUNDED PRECEDING) AS so_far FROM (SELECT month(visit_date) AS m, count(*) AS n FROM visits WHERE visit_date IS NOT NULL GROUP BY 1) t;
+SELECT ward, m, sum(n) OVER (PARTITION BY ward ORDER BY m RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS s FROM (SELECT ward, month(visit_date) AS m, count(*) AS n FROM visits WHERE visit_date IS NOT NULL GROUP BY 1, 2) t;
+SELECT m, nth_value(n, 2) OVER (ORDER BY m) AS second, lag(x IGNORE NULLS) OVER (ORDER BY m) AS before, last_value(x IGNORE NULLS) OVER (ORDER BY m) AS last, first_value(x) OVER (ORDER BY m) AS first FROM (SELECT m, n, CASE WHEN m % 3 = 0 THEN n END AS x FROM (SELECT month(visit_date) AS m, count(*) AS n FROM visits WHERE visit_date IS NOT NULL GROUP BY 1) t) u;
+SELECT count(*) AS n FROM (SELECT sum(cost) OVER (PARTITION BY patient_id ORDER BY ward GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW) AS s FROM visits) t WHERE s > 500;
+SELECT count(*) AS n, sum(c) AS s FROM (SELECT count(*) OVER (PARTITION BY patient_id ORDER BY visit_id RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS c FROM visits) t WHERE c BETWEEN 1 AND 3;
+SELECT count(*) AS n FROM (SELECT sum(cost) OVER (PARTITION BY patient_id ORDER BY datediff('day', DATE '2024-01-01', visit_date) RANGE BETWEEN 90 PRECEDING AND CURRENT ROW) AS s FROM visits) t WHERE s > 800;
+SELECT count(*) AS n FROM (SELECT min(cost) OVER (PARTITION BY patient_id ORDER BY ward RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS s FROM visits) t WHERE s > 300;
+SELECT count(*) AS n FROM (SELECT lag(cost IGNORE NULLS) OVER (PARTITION BY patient_id ORDER BY visit_id) AS s FROM visits) t WHERE s > 300;
 
 -- == clinic: grouping sets
 
