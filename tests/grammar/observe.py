@@ -45,12 +45,14 @@ def histograms(
 ) -> list[Histogram]:
     """The rows of each group in each cell, for each selection; its tables are registered."""
     found: list[Histogram] = []
-    for histogram in release.step.query.histograms:
+    terms = release.step.bounded.terms
+    for histogram, selection in zip(release.step.query.histograms, terms.selections, strict=True):
         rows = connection.execute(histogram.sql, [salt] if histogram.salted else []).fetchall()
         groups: Histogram = {}
         for *key, cell, count in rows:
             cells = groups.setdefault(tuple(key), {})
             assert cell not in cells, "a cell came twice"
+            assert 0 <= cell < selection.cells.count, f"statistic 0 of cells: there is no {cell}"
             cells[cell] = count
         found.append(groups)
     return found
