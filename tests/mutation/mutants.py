@@ -285,12 +285,6 @@ MUTANTS = (
         "pass",
     ),
     Mutant(
-        "UNION ALL takes rows of anybody",
-        "bind/query.py",
-        'if len(kinds) > 1 or any((kind or "").startswith("row of") for kind in kinds):',
-        'if any((kind or "").startswith("row of") for kind in kinds):',
-    ),
-    Mutant(
         "set operations keep a unit that isn't in their rows",
         "bind/query.py",
         "return any(a & b for a, b in zip(*tags, strict=True))",
