@@ -38,7 +38,9 @@ class Served:
 
     @property
     def workers(self) -> list[int]:
-        found = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        """The processes that read data, whichever thread of the server started them."""
+        threads = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        found = " ".join(thread.read_text() for thread in threads)
         commands = {int(pid): Path(f"/proc/{pid}/cmdline").read_text() for pid in found.split()}
         return [pid for pid, command in commands.items() if "resource_tracker" not in command]
 

@@ -124,8 +124,10 @@ class Reader:
         except (duckdb.Error, SqlglotError, ValueError, TypeError, AttributeError) as error:
             if not told:
                 raise Refused("this question of the catalogue has no answer here") from None
-            # Questions of the catalogue come from tools: their text is no secret.
-            log.warning("unanswered: %s | %s", " ".join(query.written.split()), error)
+            # The text comes from a tool; the error would quote parameters, too.
+            log.warning(
+                "unanswered (%s): %s", type(error).__name__, " ".join(query.written.split())
+            )
             return Answer(told, ())
         if rows and len(rows[0]) != len(told):
             log.warning("untyped: %s", " ".join(query.written.split()))
