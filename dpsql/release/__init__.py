@@ -6,6 +6,9 @@
 | job       | execute and release: one picklable value in, released tables out       |
 | choice    | the mechanism of each selection for a granted loss                     |
 | noise     | raw totals → noisy integers, over all cells, sorted by key             |
+| key       | group keys as columns: of all cells, or as they were found            |
+| integers  | columns of integers, in machine words where all fit                   |
+| vector    | sums and means of all groups at once                                  |
 | value     | a column's value in one group                                         |
 | interval  | how far noise may have moved it                                       |
 | column    | noisy integers → typed columns                                         |

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 from collections.abc import Iterable
+from contextlib import suppress
 from fractions import Fraction
 from typing import assert_never
 
@@ -55,7 +56,12 @@ def arrow_type(kind: SqlType) -> pa.DataType:
 
 def arrow_array(values: Iterable[Value | None], kind: SqlType) -> pa.Array:
     """`values` as an array of `kind`'s Arrow type; numbers beyond its range are its ends."""
-    return pa.array([arrow_value(value, kind) for value in values], arrow_type(kind))
+    found = list(values)
+    if isinstance(kind, Varchar | Date) or (isinstance(kind, Integer) and kind.bits < 128):
+        # Most values are what pyarrow takes; it says so where they aren't.
+        with suppress(pa.ArrowException, OverflowError):
+            return pa.array(found, arrow_type(kind))
+    return pa.array([arrow_value(value, kind) for value in found], arrow_type(kind))
 
 
 def rows(table: pa.Table) -> tuple[tuple[Value | None, ...], ...]:

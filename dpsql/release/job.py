@@ -14,9 +14,9 @@ from dpsql.errors import ExecutionFailed
 from dpsql.plan.bounded import BoundedRelease
 from dpsql.plan.query import EngineQuery
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.release.arrow import arrow_array
 from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns
+from dpsql.release.key import domain_table
 from dpsql.release.noise import RawGroups, privatize
 
 NO_ROWS = pa.table({})
@@ -77,18 +77,7 @@ def _release(
         return columns(step.bounded, nothing, step.measurement)
     # One salt for all: each unit's groups are the same in the sums and in the cells' counts.
     salt = randomness.bytes(16).hex()
-    tables = {
-        domain.name: pa.table(
-            {
-                "cell": pa.array(range(len(domain.cells)), pa.int64()),
-                **{
-                    f"k{n}": arrow_array([cell[n] for cell in domain.cells], kind)
-                    for n, kind in enumerate(domain.types)
-                },
-            }
-        )
-        for domain in step.query.domains
-    }
+    tables = {domain.name: domain_table(domain) for domain in step.query.domains}
     tables |= {name: released[name] for name in step.reads}
     totals = NO_ROWS
     if terms.statistics:

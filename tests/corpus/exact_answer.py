@@ -101,7 +101,11 @@ def _present(groups: NoisyGroups, release: PreparedRelease, world: World) -> Noi
     names = ", ".join(f"c{key.column.id}" for key in keys)
     sql = f"SELECT DISTINCT {names} FROM ({emit_plan(shown, {}).sql(dialect='duckdb')})"
     found = set(world.connection.sql(sql).fetchall())
-    return replace(groups, keys=tuple(cell for cell in groups.keys if cell in found))
+    cells = zip(*(key.to_pylist() for key in groups.keys), strict=True)
+    present = pa.array([cell in found for cell in cells], pa.bool_())
+    return replace(
+        groups, keys=tuple(key.filter(present) for key in groups.keys), count=present.true_count
+    )
 
 
 def _public_tables(plan: Plan) -> set[str]:

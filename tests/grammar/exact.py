@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
 from dpsql.plan.selection import Places
+from dpsql.privacy.mechanisms.place import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns
@@ -31,6 +32,10 @@ class Exact:
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         del randomness
         return list(values)
+
+    def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
+        del randomness
+        return values
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ from dpsql.privacy.mechanisms.mechanism import (
     check_integers,
     check_tail,
     noised,
+    noised_vector,
 )
+from dpsql.privacy.mechanisms.place import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.sampling import check_parameter, discrete_gaussian
 from dpsql.privacy.mechanisms.search import first_true
@@ -74,6 +76,10 @@ class DiscreteGaussian:
         """Return each value with fresh noise; anything but an int is a TypeError."""
         check_integers(values)
         return noised(values, discrete_gaussian(self.variance, len(values), randomness))
+
+    def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
+        """Return the same of an array: of int64, or of Python integers."""
+        return noised_vector(values, discrete_gaussian(self.variance, values.size, randomness))
 
     def tail(self, at_least: int) -> Fraction:
         """Return P(noise >= at_least), rounded up; for at_least >= 1."""

@@ -18,7 +18,9 @@ from dpsql.privacy.mechanisms.mechanism import (
     check_integers,
     check_tail,
     noised,
+    noised_vector,
 )
+from dpsql.privacy.mechanisms.place import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.sampling import check_parameter, discrete_laplace
 from dpsql.privacy.mechanisms.search import first_true
@@ -83,6 +85,10 @@ class DiscreteLaplace:
         """Return each value with fresh noise; anything but an int is a TypeError."""
         check_integers(values)
         return noised(values, discrete_laplace(self.scale, len(values), randomness))
+
+    def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
+        """Return the same of an array: of int64, or of Python integers."""
+        return noised_vector(values, discrete_laplace(self.scale, values.size, randomness))
 
     def tail(self, at_least: int) -> Fraction:
         """Return P(noise >= k) = p^k/(1 + p), rounded up by less than 1 in 10^28; for k >= 1."""

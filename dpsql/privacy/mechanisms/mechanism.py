@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
+import numpy as np
+
 from dpsql.privacy.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms.place import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -47,6 +49,9 @@ class Mechanism(Protocol):
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         """Return each value with fresh noise; anything but an int is a TypeError."""
 
+    def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
+        """Return the same of an array: of int64, or of Python integers."""
+
     def tail(self, at_least: int) -> Fraction:
         """Return P(noise >= at_least), rounded up; for at_least >= 1."""
 
@@ -64,6 +69,21 @@ SMALLEST_TAIL = Fraction(1, 10**300)
 def noised(values: Sequence[int], noise: Integers) -> list[int]:
     """Return the sums, as Python integers of any size."""
     return [value + draw for value, draw in zip(values, noise.tolist(), strict=True)]
+
+
+def noised_vector(values: Integers, noise: Integers) -> Integers:
+    """Return the sums: of int64 where that holds them, else of Python integers of any size."""
+    if values.dtype == object:
+        check_integers(values.tolist())
+    elif values.dtype != np.int64:
+        raise TypeError("mechanisms take integers only")
+    if object in (values.dtype, noise.dtype) or not _are_small(values):
+        return np.asarray(values.astype(object) + noise.astype(object), dtype=object)
+    return np.asarray(values + noise)  # int64 noise is below 2^62
+
+
+def _are_small(values: Integers) -> bool:
+    return not values.size or bool(values.min() > -(2**62) and values.max() < 2**62)
 
 
 def check_integers(values: Sequence[int]) -> None:

@@ -1,0 +1,107 @@
+"""The keys of groups as Arrow columns: all cells of enumerated domains, or those that were found.
+
+Cells of several domains go by their numbers; no key is ever a Python value of its own.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from dpsql.plan.bounded import BoundedRelease
+from dpsql.plan.query import DomainTable, EngineQuery
+from dpsql.release.arrow import arrow_array, arrow_type, canonical
+from dpsql.schema.type import SqlType
+
+Keys = tuple[pa.Array, ...]
+Places = NDArray[np.int64]
+
+
+def domain_table(domain: DomainTable) -> pa.Table:
+    """A key domain as the engine reads it."""
+    numbers = pa.array(np.arange(len(domain.cells), dtype=np.int64))
+    return pa.table([numbers, *_columns(domain)], names=["cell", *_names(domain)])
+
+
+def number_of_cells(query: EngineQuery) -> int:
+    """How many cells all domains have together; 1 if there are none."""
+    return math.prod(len(domain.cells) for domain in query.domains)
+
+
+def every_key(bounded: BoundedRelease, query: EngineQuery) -> Keys:
+    """The key of each cell of the enumerated domains, in the order of their numbers."""
+    places = np.arange(number_of_cells(query), dtype=np.int64)
+    parts = []
+    for domain in reversed(query.domains):
+        parts.append(places % len(domain.cells))
+        places = places // len(domain.cells)
+    return _in_order(bounded, query, parts[::-1], ())
+
+
+def found_keys(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> Keys:
+    """The key of each row of `raw`."""
+    listed = {place for found in bounded.terms.domains for place in found.keys}
+    unlisted = [k for place, k in enumerate(bounded.terms.keys) if place not in listed]
+    count = len(query.domains)
+    others = tuple(
+        _typed(raw.column(f"g{count + n}"), key.expression.type) for n, key in enumerate(unlisted)
+    )
+    parts = [raw.column(f"g{n}").to_numpy() for n in range(count)]
+    return _in_order(bounded, query, parts, others)
+
+
+def cells_of(raw: pa.Table, query: EngineQuery) -> Places:
+    """The number of each row's cell, among all that the domains have together."""
+    places = np.zeros(raw.num_rows, dtype=np.int64)
+    for n, domain in enumerate(query.domains):
+        places = places * len(domain.cells) + raw.column(f"g{n}").to_numpy()
+    return places
+
+
+def ascending(keys: Keys, kept: Places) -> Places:
+    """`kept` in the order of their keys, NULL last."""
+    if not keys:
+        return kept
+    table = pa.table([key.take(pa.array(kept)) for key in keys], names=_numbered(len(keys)))
+    # NULLs are last unless something else is asked for.
+    order = pc.sort_indices(table, sort_keys=[(n, "ascending") for n in table.column_names])
+    return np.asarray(kept[order.to_numpy()])
+
+
+def _in_order(
+    bounded: BoundedRelease, query: EngineQuery, parts: list[Places], unlisted: Keys
+) -> Keys:
+    """Columns in the order of the keys, from cells of the domains and from unlisted keys."""
+    domains = bounded.terms.domains
+    by_place: dict[int, pa.Array] = {}
+    for found, domain, numbers in zip(domains, query.domains, parts, strict=True):
+        indices = pa.array(numbers)
+        for place, column in zip(found.keys, _columns(domain), strict=True):
+            by_place[place] = column.take(indices)
+    rest = [place for place in range(len(bounded.terms.keys)) if place not in by_place]
+    by_place |= dict(zip(rest, unlisted, strict=True))
+    return tuple(by_place[place] for place in range(len(by_place)))
+
+
+def _typed(column: pa.ChunkedArray, kind: SqlType) -> pa.Array:
+    if column.type == arrow_type(kind):
+        return column.combine_chunks()
+    return arrow_array(map(canonical, column.to_pylist()), kind)
+
+
+def _columns(domain: DomainTable) -> list[pa.Array]:
+    return [
+        arrow_array([cell[n] for cell in domain.cells], kind) for n, kind in enumerate(domain.types)
+    ]
+
+
+def _names(domain: DomainTable) -> list[str]:
+    return [f"k{n}" for n in range(len(domain.types))]
+
+
+def _numbered(count: int) -> list[str]:
+    return [str(n) for n in range(count)]

@@ -1,0 +1,36 @@
+"""Keys as columns: every cell once, ascending, whatever their types."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dpsql.release.key import ascending
+
+DAY = dt.date(1995, 3, 1)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [3, None, -1],
+        ["b", None, "a", "é", "\U0001f600", "\uffff", "Z", ""],
+        [True, None, False],
+        [DAY, None, DAY - dt.timedelta(days=400)],
+        [dt.datetime(2020, 1, 2), None, dt.datetime(1960, 1, 1)],  # noqa: DTZ001
+        [None],
+    ],
+)
+def test_keys_ascend_as_python_has_it_and_null_is_last(values: list[object]) -> None:
+    order = ascending((pa.array(values),), np.arange(len(values), dtype=np.int64))
+    known = sorted((v for v in values if v is not None), key=lambda v: v)  # type: ignore[type-var]
+    assert [values[place] for place in order] == [*known, *[None] * (len(values) - len(known))]
+
+
+def test_later_keys_break_ties_of_earlier_ones() -> None:
+    keys = pa.array(["x", "y", "x", None]), pa.array([2, 1, 1, 0])
+    assert ascending(keys, np.arange(4, dtype=np.int64)).tolist() == [2, 0, 1, 3]
+    assert ascending(keys, np.array([3, 1])).tolist() == [1, 3]
