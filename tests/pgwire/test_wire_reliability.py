@@ -13,6 +13,7 @@ import signal
 import socket
 import statistics
 import struct
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -50,6 +51,11 @@ scales = pytest.mark.parametrize("scale", SCALES)
 def shop(tmp_path: Path) -> Iterator[Served]:
     with served(tmp_path / "shop", "--health-port", "0") as found:
         yield found
+
+
+def told(figure: str) -> None:
+    """Shown by pytest -s."""
+    sys.stdout.write(f"{figure}\n")
 
 
 def connect(server: Served, user: str = "dave") -> Any:
@@ -102,7 +108,7 @@ def test_idle_and_active_clients_share_the_work(shop: Served, scale: Scale) -> N
     with ThreadPoolExecutor(scale.active) as pool:
         list(pool.map(work, range(scale.active)))
     means = [statistics.mean(mine) for mine in waits]
-    print(f"mean wait {statistics.mean(means):.2f} s, longest mean {max(means):.2f} s")
+    told(f"mean wait {statistics.mean(means):.2f} s, longest mean {max(means):.2f} s")
     assert health(shop)["dpsql_connections"] >= scale.idle
     for connection in idle:
         assert connection.execute("SELECT 1").fetchone() == (1,)
@@ -122,7 +128,7 @@ def test_slow_clients_keep_nobody_out(shop: Served, scale: Scale) -> None:
             client.send(begin[turn : turn + 1])
         first = time.monotonic()
         assert_well(shop)
-        print(f"login and answer beside {scale.slow} slow ones: {time.monotonic() - first:.2f} s")
+        told(f"login and answer beside {scale.slow} slow ones: {time.monotonic() - first:.2f} s")
     if scale is LONG:
         # After ten seconds whoever hasn't logged in is left.
         time.sleep(max(0.0, 15 - (time.monotonic() - begun)))
@@ -155,7 +161,7 @@ def test_mutated_messages_end_a_connection_at_most(shop: Served, scale: Scale) -
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(attack, (chance.randrange(2**32) for _ in range(scale.mutated))))
-    print(f"memory {before} kB before, {memory(shop)} kB after {scale.mutated} mutated messages")
+    told(f"memory {before} kB before, {memory(shop)} kB after {scale.mutated} mutated messages")
     assert shop.process.poll() is None
     assert_well(shop)
 
@@ -246,7 +252,7 @@ def test_killed_workers_are_replaced_and_their_charges_stay(shop: Served, scale:
     assert outcomes.count("answered") > 0
     assert_well(shop)
     found = health(shop)
-    print(f"{len(outcomes)} statements, {found['dpsql_workers_replaced_total']} workers replaced")
+    told(f"{len(outcomes)} statements, {found['dpsql_workers_replaced_total']} workers replaced")
     assert len(shop.workers) == 2
 
 
