@@ -60,6 +60,8 @@ def serve(  # noqa: PLR0913, PLR0917 - as many as there are options
     from dpsql.schema.decode import load_schema  # noqa: PLC0415
 
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(message)s")
+    # It warns of statements that it can't parse by quoting them.
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
     _allow_many_sockets()
     limits = Limits(
         connections=connections,
