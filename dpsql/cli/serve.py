@@ -24,8 +24,15 @@ if TYPE_CHECKING:
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=5433, show_default=True, help="Its port; 0 for any.")
 @click.option("--users", type=click.Path(path_type=Path), metavar="FILE", help="Who may log in.")
-@click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
-@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
+@click.option(
+    "--tls-cert",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="The certificate to show, PEM.",
+)
+@click.option(
+    "--tls-key", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Its key, PEM."
+)
 @click.option("--workers", default=2, show_default=True, help="Processes that read the data.")
 @click.option("--worker-memory", default=2048, show_default=True, help="MiB for each of them.")
 @click.option("--statement-seconds", default=60.0, show_default=True, help="The longest statement.")
