@@ -32,7 +32,8 @@ def offer(table: SourceTable, found: Mapping[str, str]) -> exp.Create:
     not fit is NULL, row by row, and never an error. A CSV file is read once, into memory: a line
     that can't be read then fails the start, not the statements that happen to meet it.
     """
-    columns = [_column(name, to, found[name]) for name, to in table.columns or ()]
+    stored = table.file is None
+    columns = [_column(name, to, found[name], stored=stored) for name, to in table.columns or ()]
     if table.is_delimited:
         # DuckDB 2.0 moves TRY_CAST into its CSV reader, where it raises (duckdb/duckdb#23818);
         # a materialised relation in between keeps it out.
@@ -45,8 +46,12 @@ def offer(table: SourceTable, found: Mapping[str, str]) -> exp.Create:
     return exp.Create(this=name, kind=kind, expression=rendered)
 
 
-def _column(name: str, declared: str, found: str) -> exp.Expr:
+def _column(name: str, declared: str, found: str, *, stored: bool) -> exp.Expr:
     column = exp.column(name, quoted=True)
+    if declared == found == "VARCHAR" and stored:
+        # A column may carry a collation, which no catalogue tells. 'er' = 'ER' under NOCASE: one
+        # row would meet two filters that exclude each other, and two of the listed keys.
+        return exp.alias_(exp.Collate(this=column, expression=exp.var("C")), name, quoted=True)
     if declared == found:
         return column
     cast = exp.TryCast(this=column, to=exp.DataType.build(declared, dialect="duckdb"))

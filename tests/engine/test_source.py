@@ -114,6 +114,19 @@ def test_folder_names_are_no_columns(tmp_path: Path) -> None:
     assert found == {"t": (("id", "BIGINT"),), "u": (("id", "VARCHAR"),)}
 
 
+def test_text_is_compared_as_bytes_whatever_a_column_declares(tmp_path: Path) -> None:
+    # One row would else be in count(*) FILTER (WHERE word = 'ER') and in that of 'er'.
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        connection.execute("CREATE TABLE t (word VARCHAR COLLATE nocase)")
+        connection.execute("INSERT INTO t VALUES ('ER'), ('er')")
+    table = SourceTable("t", None, (("word", "VARCHAR"),))
+    with DuckDBEngine(DuckDBSource(str(tmp_path / "t.duckdb"), (table,))) as engine:
+        found = engine.execute(
+            "SELECT count(*) FILTER (WHERE word = 'ER') AS n, count(DISTINCT word) AS m FROM t"
+        )
+    assert found.table.to_pylist() == [{"n": 1, "m": 2}]
+
+
 def test_a_path_is_not_a_pattern(tmp_path: Path) -> None:
     folder = tmp_path / "it's [a] * folder"
     folder.mkdir()
