@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from math import prod
 
 from dpsql.plan.expression import (
     Compare,
@@ -74,19 +75,16 @@ def blocks(statistics: Sequence[Statistic], *, squared: bool) -> tuple[Block, ..
     found: list[Block] = []
     families = _exclusive([f for f in by_filter if f is not None])
     for family in families:
-        corners = [
-            corner
-            for only in family
-            for corner in _combined(_parts(by_filter[only], statistics, squared=squared))
-        ]
+        parts = {only: _parts(by_filter[only], statistics, squared=squared) for only in family}
         places = [place for only in family for place in by_filter[only]]
         # Units and their values are counted beside the rows, which needn't exclude each other.
         beside = any(isinstance(statistics[p].term, Presence | Over | Distinct) for p in places)
-        if beside or len(corners) > MOST_CORNERS:
-            parts = [p for f in family for p in _parts(by_filter[f], statistics, squared=squared)]
-            found += [_block(part) for part in parts]
+        # Counted before they are made: twenty variances under one filter have 2^20 of them.
+        many = sum(prod(len(part) for part in own) for own in parts.values())
+        if beside or len(family) == 1 or many > MOST_CORNERS:
+            found += [_block(part) for own in parts.values() for part in own]
         else:
-            found.append(_block(corners))
+            found.append(_block([c for own in parts.values() for c in _combined(own)]))
     if None in by_filter:
         found += [_block(p) for p in _parts(by_filter[None], statistics, squared=squared)]
     return tuple(found)
