@@ -7,7 +7,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.emit.expression import emit_expression, emit_literal, integer
-from dpsql.emit.term import in_range
+from dpsql.emit.term import in_range, steps_of
 from dpsql.plan.selection import Listed, Selection, Spaced
 
 
@@ -25,8 +25,19 @@ def argument(selection: Selection) -> exp.Expr:
     return exp.case().when(emit_expression(selection.filter), rendered, copy=False)
 
 
+def coordinate(selection: Selection, column: exp.Expr) -> exp.Expr:
+    """What cells are told apart by: the argument in steps, if it is a number, else as it is."""
+    match selection.cells:
+        case Spaced(value=value):
+            return steps_of(value, column)
+        case Listed():
+            return column
+        case missing:
+            assert_never(missing)
+
+
 def cell(selection: Selection, column: exp.Expr) -> exp.Expr:
-    """The number of the cell that `column` lies in, NULL if it is in none."""
+    """The number of the cell that `column`, a `coordinate`, lies in; NULL if it is in none."""
     match selection.cells:
         case Spaced(value=value, width=width):
             return exp.IntDiv(

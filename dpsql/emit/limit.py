@@ -35,20 +35,33 @@ def limited_groups(
 
 
 def chosen(
-    limited: LimitGroups, rank: str, within: Sequence[exp.Expr], items: Sequence[exp.Expr]
+    limited: LimitGroups,
+    rank: str,
+    within: Sequence[exp.Expr],
+    items: Sequence[exp.Expr],
+    *,
+    of: exp.Expr | None = None,
 ) -> exp.Expr:
     """The place of a unit's row, among those in the same groups `within`, by a hash of `items`.
 
-    Every unit makes a choice of its own, so that no item is lost to all of them. A row that is a
-    unit has no name but its number, which other rows' being there decides: it isn't hashed.
+    Every unit makes a choice of its own, so that no item is lost to all of them. `rank` may be the
+    sum `of` a column up to a row, too.
     """
-    own = field("u")
-    rows_are_units = has_row_units(limited.source.source.source.source)
-    hashed = items if rows_are_units else [own, *items]
-    salted = [*hashed, exp.Parameter(this=exp.Literal.number("1"))]
-    order = [exp.Anonymous(this="hash", expressions=salted), *items]
+    order = [salted_hash(limited, items), *items]
     return exp.Window(
-        this=exp.Anonymous(this=rank, expressions=[]),
-        partition_by=[own, *within],
+        this=exp.Anonymous(this=rank, expressions=[] if of is None else [of.copy()]),
+        partition_by=[field("u"), *(w.copy() for w in within)],
         order=exp.Order(expressions=[exp.Ordered(this=o.copy(), nulls_first=False) for o in order]),
     )
+
+
+def salted_hash(limited: LimitGroups, items: Sequence[exp.Expr]) -> exp.Expr:
+    """A number that depends on the unit, `items` and the salt alone.
+
+    A row that is a unit has no name but its number, which other rows' being there decides: it isn't
+    hashed.
+    """
+    rows_are_units = has_row_units(limited.source.source.source.source)
+    hashed = items if rows_are_units else [field("u"), *items]
+    salted = [*(item.copy() for item in hashed), exp.Parameter(this=exp.Literal.number("1"))]
+    return exp.Anonymous(this="hash", expressions=salted)

@@ -135,9 +135,14 @@ def _clamped(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Exp
     return exp.Sub(this=exp.Paren(this=clamped), expression=middle)
 
 
-def in_range(value: Measured, column: exp.Expr) -> exp.Expr:
-    """`column` in steps from the lowest value on; NULL where there is none."""
-    return _clamped(value, exp.Paren(this=_steps(value, column)), None)
+def steps_of(value: Measured, column: exp.Expr) -> exp.Expr:
+    """`column` in steps, NULL where there is none; not yet within its bounds."""
+    return _steps(value, column)
+
+
+def in_range(value: Measured, steps: exp.Expr) -> exp.Expr:
+    """`steps` within the value's bounds, from the lowest one on."""
+    return _clamped(value, steps, None)
 
 
 def total(term: exp.Expr) -> exp.Expr:

@@ -1,7 +1,7 @@
 """The rows that a bounded release counts: unit, groups, and what each statistic measures of a row.
 
 Names: unit u, groups g0 …, values v0 …, the second of a product w0 …; then in steps r0 …, q0 ….
-Arguments of selections are x0 …, the numbers of their cells p0 ….
+Arguments of selections are x0 …, and p0 … what their cells are told apart by.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from dpsql.emit.cell import argument, cell
+from dpsql.emit.cell import argument, coordinate
 from dpsql.emit.expression import emit_expression, integer
 from dpsql.emit.name import aliased, field, reference, subquery, table
 from dpsql.emit.relation import emit_plan
@@ -75,7 +75,9 @@ def emit_terms(terms: Terms, releases: Mapping[Release, str], *, with_unit: bool
             strict=False,
         )
     ]
-    steps += [aliased(cell(s, field(f"x{n}")), f"p{n}") for n, s in enumerate(terms.selections)]
+    steps += [
+        aliased(coordinate(s, field(f"x{n}")), f"p{n}") for n, s in enumerate(terms.selections)
+    ]
     return select_from(select, [*carried, *steps] or [aliased(integer(1), "nothing")])
 
 

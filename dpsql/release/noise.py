@@ -114,7 +114,7 @@ def rows_in_cells(
     places, counts = (table.column(name).to_pylist() for name in ("p", "n"))
     keys = _as_cells(found_keys(table, bounded, query), table.num_rows)
     for key, place, count in zip(keys, places, counts, strict=True):
-        found.setdefault(key, {})[place] = count
+        found.setdefault(key, {})[place] = int(count)
     return found
 
 

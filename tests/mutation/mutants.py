@@ -83,8 +83,8 @@ MUTANTS = (
     Mutant(
         "which groups are kept depends on other units' ids",
         "emit/limit.py",
-        "partition_by=[own, *within],",
-        "partition_by=[*within],",
+        'partition_by=[field("u"), *(w.copy() for w in within)],',
+        "partition_by=[*(w.copy() for w in within)],",
     ),
     Mutant(
         "an outer join with a public table counts as public",
