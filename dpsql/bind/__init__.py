@@ -21,6 +21,7 @@
 | aggregate_type | the types of aggregates                                            |
 | window      | window functions                                                      |
 | frame       | their frames: ROWS, GROUPS, RANGE                                     |
+| named_window | WINDOW w AS (…)                                                      |
 | suggest     | SUGGEST BOUNDS: bounds to declare, as a release                        |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
 | ordering    | ORDER BY and LIMIT                                                    |

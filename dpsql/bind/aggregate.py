@@ -161,7 +161,8 @@ def has_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.Window):
         parts = [node.args.get("order"), *(node.args.get("partition_by") or [])]
         call = node.this
-        if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
+        while isinstance(call, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+            parts.append(call.args.get("expression"))
             call = call.this
         inner = list(call.iter_expressions())
         return any(has_aggregate(part) for part in [*parts, *inner] if part is not None)

@@ -20,7 +20,7 @@ from dpsql.bind.query import distinct_rows
 from dpsql.bind.relation import From
 from dpsql.bind.scope import Scope
 from dpsql.bind.subquery import Subqueries, inner_side
-from dpsql.bind.window import Windows, check_windows, mapped
+from dpsql.bind.window import Windows, check_windows
 from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Expression, conjuncts
@@ -36,6 +36,7 @@ _CLAUSES = (
     "where",
     "group",
     "having",
+    "windows",
     "qualify",
     "order",
     "limit",
@@ -73,7 +74,7 @@ class _Select:
         self._from.bind(node)
         scope = self._from.scope
         self._aggregates = Aggregates(scope, context.names, context.parameters)
-        self._windows = Windows(context.names)
+        self._windows = Windows.of(node, context.names)
         self._below = Subqueries(context, scope)
         self._upper = Subqueries(context, scope)
         self._aliases = Aliases(scope)
@@ -128,9 +129,10 @@ class _Select:
         return self._binder(self._below, special).condition(node.this)
 
     def _is_grouped(self) -> bool:
-        if self._node.args.get("group") or self._node.args.get("having"):
+        args = self._node.args
+        if args.get("group") or args.get("having"):
             return True
-        clauses = [*self._node.expressions, self._node.args.get("order")]
+        clauses = [*args["expressions"], *(args.get("windows") or ()), args.get("order")]
         return any(has_aggregate(clause) for clause in clauses if clause is not None)
 
     def _condition(self, clause: str) -> Expression | None:
@@ -174,9 +176,7 @@ class _Select:
                 )
             return lifted
 
-        self._windows.found = [
-            replace(w, call=mapped(w.call, lambda e: lift(e, None))) for w in self._windows.found
-        ]
+        self._windows.change(lambda e: lift(e, None))
         condition = above.condition and result.without_tautologies(
             lift(above.condition, self._place("having"))
         )

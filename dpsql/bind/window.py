@@ -12,11 +12,12 @@ from dpsql.bind.coercion import sum_type
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.frame import frame_of
 from dpsql.bind.name import Names
+from dpsql.bind.named_window import NamedWindows
 from dpsql.bind.ordering import order_keys
 from dpsql.bind.parse import span
 from dpsql.errors import GroupingFault, Refused, TypeFault, UnknownFunction
 from dpsql.plan.describe import describe
-from dpsql.plan.expression import Column, Expression, Literal
+from dpsql.plan.expression import Case, Column, Expression, Literal, When
 from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
 from dpsql.plan.tree import columns, expressions
 from dpsql.schema.type import BIGINT, Double, Integer, SqlType
@@ -26,6 +27,7 @@ _RANKING = {"row_number", "rank", "dense_rank"}
 _SHARES = {"percent_rank", "cume_dist"}
 _VALUES = {"lag", "lead", "first_value", "last_value", "nth_value", "min", "max"}
 _TOTALS = {"sum", "avg"}
+_AGGREGATES = _TOTALS | {"count", "min", "max"}
 _OF_ROWS = _VALUES - {"min", "max"}
 """Values of single rows: one that is NULL can be passed over."""
 
@@ -35,20 +37,39 @@ class Windows:
     """The window functions of one SELECT, each with the column that will hold it."""
 
     names: Names
+    named: NamedWindows
     found: list[WindowOutput] = field(default_factory=list)
+
+    @staticmethod
+    def of(node: exp.Select, names: Names) -> Windows:
+        """None yet of those that `node` will turn out to have."""
+        return Windows(names, NamedWindows.of(node))
 
     def bind(self, node: exp.Expr, binder: ExpressionBinder) -> Column | None:
         """The column of the window function that `node` is; None if it isn't one."""
         if not isinstance(node, exp.Window):
             return None
+        node = self.named.written_out(node)
         only(node, "this", "partition_by", "order", "spec", "over")
         call = node.this
+        condition = None
+        if isinstance(call, exp.Filter):
+            only(call, "this", "expression")
+            call, condition = call.this, binder.condition(call.expression.this)
         ignoring = isinstance(call, exp.IgnoreNulls)
         if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
             call = call.this
-        name, arguments = _name(call), _arguments(call)
+        name = _name(call)
+        arguments, distinct = _arguments(call)
+        if (distinct or condition is not None) and name not in _AGGREGATES:
+            clause = "DISTINCT" if distinct else "FILTER"
+            raise refused(node, f"{clause} with {name}()", hint="leave it out")
         values = tuple(binder.bind(argument) for argument in arguments)
         kind = _type(name, values)
+        if condition is not None:
+            # What a row that doesn't satisfy it has, such an aggregate passes over.
+            counted = values or (Literal(1, BIGINT),)
+            values = tuple(_where(condition, value) for value in counted)
         if kind is None:
             raise TypeFault(f"{name}() over these types has no rule", at=span(node))
         order = tuple(order_keys(node, binder.bind))
@@ -60,6 +81,7 @@ class Windows:
             frame_of(node, order),
             kind,
             ignoring and name in _OF_ROWS,
+            distinct,
         )
         if columns(*expressions(window)) & {output.column for output in self.found}:
             raise GroupingFault(
@@ -73,6 +95,10 @@ class Windows:
         column = self.names.column(name, kind)
         self.found.append(WindowOutput(column, window))
         return column
+
+    def change(self, expression: Callable[[Expression], Expression]) -> None:
+        """Change every expression that the window functions read."""
+        self.found = [replace(w, call=_mapped(w.call, expression)) for w in self.found]
 
 
 def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
@@ -121,8 +147,7 @@ def _check_frame(call: WindowCall, node: exp.Select) -> None:
         )
 
 
-def mapped(call: WindowCall, change: Callable[[Expression], Expression]) -> WindowCall:
-    """`call` with every expression changed."""
+def _mapped(call: WindowCall, change: Callable[[Expression], Expression]) -> WindowCall:
     return replace(
         call,
         arguments=tuple(change(a) for a in call.arguments),
@@ -148,9 +173,10 @@ def _sql_name(call: exp.Expr) -> str:
     return call.sql_name() if isinstance(call, exp.Func) else call.key
 
 
-def _arguments(call: exp.Expr) -> list[exp.Expr]:
+def _arguments(call: exp.Expr) -> tuple[list[exp.Expr], bool]:
+    """What `call` is called with, and whether only distinct values count."""
     if isinstance(call, exp.Anonymous):
-        return list(call.expressions)
+        return list(call.expressions), False
     found: list[exp.Expr] = []
     for name, value in call.args.items():
         if name in ("big_int", "ignore_nulls") or value is None or isinstance(value, bool):
@@ -158,9 +184,15 @@ def _arguments(call: exp.Expr) -> list[exp.Expr]:
         if isinstance(value, exp.Star):
             continue
         if isinstance(value, exp.Distinct):
-            raise refused(call, "DISTINCT in a window function")
+            only(value, "expressions")
+            return list(value.expressions), True
         found += value if isinstance(value, list) else [value]
-    return found
+    return found, False
+
+
+def _where(condition: Expression, value: Expression) -> Case:
+    """`value` of the rows that satisfy `condition`, NULL of the others."""
+    return Case((When(condition, value),), Literal(None, value.type), value.type)
 
 
 def _type(name: str, values: tuple[Expression, ...]) -> SqlType | None:

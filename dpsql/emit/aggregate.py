@@ -74,6 +74,8 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
         arguments = [_summand(a) for a in call.arguments]
     if name == "count" and not arguments:
         arguments = [exp.Star()]
+    if call.distinct:
+        arguments = [exp.Distinct(expressions=arguments)]
     called: exp.Expr = exp.Anonymous(this=name, expressions=arguments)
     if call.ignore_nulls:
         # sqlglot writes IGNORE NULLS for functions that it knows only.

@@ -180,7 +180,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """`function(arguments [IGNORE NULLS]) OVER (PARTITION BY … ORDER BY … frame)`.
+    """`function([DISTINCT] arguments [IGNORE NULLS]) OVER (PARTITION BY … ORDER BY … frame)`.
 
     `frame` None is the default one: up to the last row that ties with the current one.
     """
@@ -192,6 +192,7 @@ class WindowCall:
     frame: Frame | None
     type: SqlType
     ignore_nulls: bool = False
+    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)

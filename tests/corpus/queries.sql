@@ -352,6 +352,10 @@ SELECT count(*) AS n, sum(c) AS s FROM (SELECT count(*) OVER (PARTITION BY patie
 SELECT count(*) AS n FROM (SELECT sum(cost) OVER (PARTITION BY patient_id ORDER BY datediff('day', DATE '2024-01-01', visit_date) RANGE BETWEEN 90 PRECEDING AND CURRENT ROW) AS s FROM visits) t WHERE s > 800;
 SELECT count(*) AS n FROM (SELECT min(cost) OVER (PARTITION BY patient_id ORDER BY ward RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS s FROM visits) t WHERE s > 300;
 SELECT count(*) AS n FROM (SELECT lag(cost IGNORE NULLS) OVER (PARTITION BY patient_id ORDER BY visit_id) AS s FROM visits) t WHERE s > 300;
+SELECT ward, n, rank() OVER w AS place, sum(n) OVER (w ROWS 1 PRECEDING) AS two FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) t WINDOW w AS (ORDER BY n DESC);
+SELECT ward, kind, sum(n) FILTER (WHERE kind <> 'blood') OVER ward AS others, count(*) FILTER (WHERE n > 3) OVER ward AS large, count(DISTINCT n > 3) OVER ward AS sorts FROM (SELECT ward, kind, count(*) AS n FROM visits JOIN tests USING (visit_id) GROUP BY ward, kind) t WINDOW ward AS (PARTITION BY ward);
+SELECT count(*) AS n FROM (SELECT count(*) FILTER (WHERE cost > 100) OVER own AS dear, count(DISTINCT ward) OVER own AS wards, sum(cost) FILTER (WHERE ward = 'ER') OVER timed AS er FROM visits WINDOW own AS (PARTITION BY patient_id), timed AS (own ORDER BY visit_date, visit_id)) t WHERE dear >= 1 AND wards < 3 AND er > 10;
+SELECT sum(wards) AS wards, sum(dear) AS dear FROM (SELECT count(DISTINCT ward) OVER (PARTITION BY patient_id) AS wards, max(cost) FILTER (WHERE ward = 'ICU') OVER (PARTITION BY patient_id ORDER BY visit_date) AS dear FROM visits) t;
 
 -- == clinic: grouping sets
 
