@@ -41,7 +41,7 @@ def order_by_name(node: exp.Expr, selected: Selected) -> Selected:
 def sorted_rows(plan: Plan, keys: tuple[SortKey, ...], clause: exp.Expr) -> Plan:
     """`plan` in order; of two private rows, which is first depends on there being the other."""
     if visibility(plan) is Visibility.PRIVATE:
-        raise private_order(clause)
+        raise _private_order(clause)
     # All rows agree on a constant, and DuckDB refuses to sort by a text.
     told = tuple(key for key in keys if not isinstance(key.expression, Literal))
     return Sort(plan, told) if told else plan
@@ -55,7 +55,7 @@ def row_limit(node: exp.Expr, selected: Selected) -> Selected:
     if count is None and not offset:
         return selected
     if visibility(selected.plan) is Visibility.PRIVATE:
-        raise private_order(node.args.get("limit") or node.args["offset"])
+        raise _private_order(node.args.get("limit") or node.args["offset"])
     return Selected(Limit(selected.plan, count, offset), selected.names)
 
 
@@ -64,7 +64,7 @@ def limit_of(node: exp.Expr) -> tuple[int | None, int]:
     return _constant(node, "limit"), _constant(node, "offset") or 0
 
 
-def private_order(clause: exp.Expr) -> Refused:
+def _private_order(clause: exp.Expr) -> Refused:
     """The refusal of ORDER BY or LIMIT below a release."""
     return Refused(
         "ORDER BY and LIMIT of private rows: whether one appears depends on the others",

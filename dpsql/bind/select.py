@@ -14,7 +14,7 @@ from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.grouping import Grouping, grouped
 from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
-from dpsql.bind.ordering import limit_of, order_keys, private_order, row_limit, sorted_rows
+from dpsql.bind.ordering import limit_of, order_keys, row_limit, sorted_rows
 from dpsql.bind.parse import span
 from dpsql.bind.query import distinct_rows
 from dpsql.bind.relation import From
@@ -239,15 +239,11 @@ class _Select:
             plan = Filter(plan, above.qualify)
         if self._node.args.get("distinct") is not None:
             return self._distinct(plan, above)
-        count, offset = limit_of(self._node)
-        clause = self._node.args.get("order") or self._node
-        if count != 0 and (above.order or count is not None or offset):
-            if visibility(plan) is Visibility.PRIVATE:
-                # As the statement's answer the rows are refused for what they are.
-                if self._context.outermost:
-                    return self._projected(plan, above.items, asked)
-                raise private_order(clause)
-            plan = sorted_rows(plan, tuple(above.order), clause)
+        count, _ = limit_of(self._node)
+        # As the statement's answer private rows are refused for what they are.
+        if count != 0 and not (self._context.outermost and visibility(plan) is Visibility.PRIVATE):
+            if above.order:
+                plan = sorted_rows(plan, tuple(above.order), self._node.args["order"])
             plan = row_limit(self._node, Selected(plan, ())).plan
         selected = self._projected(plan, above.items, asked)
         return row_limit(self._node, selected) if count == 0 else selected

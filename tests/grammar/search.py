@@ -31,6 +31,7 @@ WORLDS = int(os.environ.get("DPSQL_WORLDS", "6"))
 class Pair:
     """The namespaces of a database and of the same without `unit`; `rows` are the full one's."""
 
+    world: int
     full: str
     without: str
     unit: Unit
@@ -43,6 +44,10 @@ class Search:
 
     connection: duckdb.DuckDBPyConnection
     pairs: tuple[Pair, ...]
+
+    def of(self, worlds: range) -> Search:
+        """The pairs of some of the databases only."""
+        return Search(self.connection, tuple(p for p in self.pairs if p.world in worlds))
 
     def relevant(self, kind: str) -> list[Pair]:
         """The pairs whose unit is of `kind`: no other unit's rows are read."""
@@ -84,7 +89,7 @@ def search(name: str, verified: frozenset[str], seed: int = 0) -> Search:
                 create_tables(connection, schema, _shuffled(pair.full, random), full)
             without = f"{full}_{place}"
             create_tables(connection, schema, _shuffled(pair.without, random), without)
-            pairs.append(Pair(full, without, pair.unit, pair.full))
+            pairs.append(Pair(number, full, without, pair.unit, pair.full))
     return Search(connection, tuple(pairs))
 
 
