@@ -27,7 +27,7 @@ def pool(schema: str, verified: frozenset[str], seed: int, databases: int = 6) -
             if not pairs:
                 create_tables(connection, found, pair.full, full)
             create_tables(connection, found, pair.without, without)
-            pairs.append(Pair(full, without, pair.unit, pair.full))
+            pairs.append(Pair(number, full, without, pair.unit, pair.full))
         searches.append(Search(connection, tuple(pairs)))
     return searches
 
