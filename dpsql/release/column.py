@@ -6,10 +6,10 @@ import pyarrow as pa
 
 from dpsql.plan.aggregate import Part
 from dpsql.plan.bounded import BoundedRelease
-from dpsql.plan.formula import FormulaOutput
+from dpsql.plan.formula import Formula, FormulaOutput
 from dpsql.release.arrow import arrow_array
 from dpsql.release.calibrate import Measurement
-from dpsql.release.interval import part_of
+from dpsql.release.interval import Error, error, part_of
 from dpsql.release.noise import NoisyGroups
 from dpsql.release.value import evaluate
 from dpsql.release.vector import whole_column
@@ -20,18 +20,31 @@ def columns(bounded: BoundedRelease, groups: NoisyGroups, measurement: Measureme
     arrays: dict[str, pa.Array] = {}
     for key, values in zip(bounded.terms.keys, groups.keys, strict=True):
         arrays[f"c{key.column.id}"] = values
+    # The ends of an interval and the standard deviation are found together.
+    errors: dict[Formula, list[Error]] = {}
     for output in bounded.outputs:
-        arrays[f"c{output.column.id}"] = _values(output, groups, measurement)
+        kind = output.column.type
+        if output.part is Part.VALUE:
+            found = _values(output, groups)
+        else:
+            if output.formula not in errors:
+                errors[output.formula] = _errors(output.formula, groups, measurement)
+            parts = (part_of(output.part, each) for each in errors[output.formula])
+            found = arrow_array(parts, kind)
+        arrays[f"c{output.column.id}"] = found
     if not arrays:
         return pa.table({"nothing": pa.array([1] * groups.count, pa.int32())})
     return pa.table(arrays)
 
 
-def _values(output: FormulaOutput, groups: NoisyGroups, measurement: Measurement) -> pa.Array:
-    kind, rows = output.column.type, groups.rows()
-    if output.part is not Part.VALUE:
-        return arrow_array((part_of(output, row, measurement) for row, _ in rows), kind)
+def _errors(formula: Formula, groups: NoisyGroups, measurement: Measurement) -> list[Error]:
+    return [error(formula, row, measurement.mechanisms) for row, _ in groups.rows()]
+
+
+def _values(output: FormulaOutput, groups: NoisyGroups) -> pa.Array:
+    kind = output.column.type
     whole = whole_column(output.formula, groups.statistics, kind)
     if whole is not None:
         return whole
-    return arrow_array((evaluate(output.formula, row, chosen) for row, chosen in rows), kind)
+    found = (evaluate(output.formula, row, chosen) for row, chosen in groups.rows())
+    return arrow_array(found, kind)

@@ -1,9 +1,10 @@
 """How far noise may have moved a value: from the law of the noise and released integers alone.
 
 Sums have the same error whatever they are. A mean's lies in Fieller's interval: the values a for
-which S - aN, as noisy as S and N together, is no farther from 0 than its 95 % point. Functions of
-several moments are moved by each statistic's standard deviation in turn (the delta method, with
-differences for derivatives). None of it tells of clamps and limits, which noise knows nothing of.
+which S - aN, as noisy as S and N together, is no farther from 0 than its 95 % half-width w, with
+w² = wS² + a²·wN². Functions of several moments are moved by each statistic's standard deviation in
+turn (the delta method, with differences for derivatives). None of it tells of clamps and limits,
+which noise knows nothing of.
 """
 
 from __future__ import annotations
@@ -11,28 +12,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import assert_never
 
 from dpsql.plan.aggregate import Part
-from dpsql.plan.formula import Formula, FormulaOutput, Linear, Mean, Moments, Named, Position
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.release.calibrate import Measurement, Noise
+from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position
+from dpsql.release.calibrate import Noise
 from dpsql.release.moment import moment, range_of_moment
 from dpsql.release.value import evaluate
 
 CONFIDENCE = Fraction(95, 100)
 
-_NORMAL = 1.959963984540054
-_LAPLACE = math.log(20) / math.sqrt(2)
-"""95 % points in standard deviations: 1.96 and 2.12, between which those of sums of both lie."""
+
+Error = tuple[Fraction | None, Fraction | None, Fraction | None]
+"""The standard deviation of a value's noise, and the ends of its 95 % interval."""
 
 
-def part_of(
-    output: FormulaOutput, row: tuple[int, ...], measurement: Measurement
-) -> Fraction | None:
-    """What `output` asks for of a group's noisy integers; None if no interval is known."""
-    spread, low, high = error(output.formula, row, measurement.mechanisms)
-    match output.part:
+def part_of(part: Part, found: Error) -> Fraction | None:
+    """What `part` asks for of a value's error; None if no interval is known."""
+    spread, low, high = found
+    match part:
         case Part.LOW:
             return low
         case Part.HIGH:
@@ -45,10 +44,8 @@ def part_of(
             assert_never(missing)
 
 
-def error(
-    formula: Formula, row: tuple[int, ...], mechanisms: Sequence[Noise]
-) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
-    """The standard deviation of a column's noise, and the ends of its 95 % interval."""
+def error(formula: Formula, row: tuple[int, ...], mechanisms: Sequence[Noise]) -> Error:
+    """How far noise may have moved a column's value in the group of these noisy integers."""
     match formula:
         case Linear():
             value = evaluate(formula, row, ())
@@ -73,20 +70,18 @@ def linear_error(formula: Linear, mechanisms: Sequence[Noise]) -> tuple[Fraction
     if len(used) == 1:
         ((factor, only),) = used
         return spread, factor * only.half_width(CONFIDENCE) * formula.step
-    return spread, Fraction(_point([m for _, m in used])) * spread
+    return spread, _root(sum((f * _width(m)) ** 2 for f, m in used)) * formula.step
 
 
-def _mean_error(
-    formula: Mean, row: tuple[int, ...], mechanisms: Sequence[Noise]
-) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+def _mean_error(formula: Mean, row: tuple[int, ...], mechanisms: Sequence[Noise]) -> Error:
     pair = [mechanisms[formula.total], mechanisms[formula.count]]
     total, count = float(row[formula.total]), float(max(row[formula.count], 1))
     of_total, of_count = (float(m.variance) for m in pair)
     ratio = total / count
     spread = Fraction(math.sqrt(of_total + ratio**2 * of_count) / count) * formula.step
-    # a²(N² - z²σN²) - 2aSN + S² - z²σS² = 0
-    z2 = _point(pair) ** 2
-    square, product, rest = count**2 - z2 * of_count, total * count, total**2 - z2 * of_total
+    # a²(N² - wN²) - 2aSN + S² - wS² = 0
+    total_width, count_width = map(_width, pair)
+    square, product, rest = count**2 - count_width**2, total * count, total**2 - total_width**2
     inside = product**2 - square * rest
     if square <= 0 or inside < 0:
         return spread, formula.low, formula.high  # too few rows: it may be any mean
@@ -99,13 +94,11 @@ def _mean_error(
     )
 
 
-def _moment_error(
-    formula: Moments, row: tuple[int, ...], mechanisms: Sequence[Noise]
-) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+def _moment_error(formula: Moments, row: tuple[int, ...], mechanisms: Sequence[Noise]) -> Error:
     value = moment(formula, row)
     if value is None:
         return None, None, None
-    variance = 0.0
+    variance, squared_width = 0.0, 0.0
     for place in formula.places:
         deviation = math.ceil(math.sqrt(mechanisms[place].variance))
         ends = [
@@ -113,9 +106,10 @@ def _moment_error(
             for move in (deviation, -deviation)
         ]
         above, below = (value if end is None else end for end in ends)
-        variance += max(abs(above - value), abs(below - value)) ** 2
-    spread = _root(variance)
-    width = Fraction(_point([mechanisms[place] for place in formula.places])) * spread
+        moved = float(max(abs(above - value), abs(below - value)))
+        variance += moved**2
+        squared_width += (moved * _width(mechanisms[place]) / deviation) ** 2
+    spread, width = _root(variance), _root(squared_width)
     low, high = range_of_moment(formula, row)
     return (
         spread,
@@ -124,9 +118,14 @@ def _moment_error(
     )
 
 
-def _point(mechanisms: Sequence[Noise]) -> float:
-    laplace = any(isinstance(mechanism, DiscreteLaplace) for mechanism in mechanisms)
-    return _LAPLACE if laplace else _NORMAL
+@lru_cache(maxsize=1024)
+def _width(noise: Noise) -> int:
+    """The 95 % half-width of a part of a sum.
+
+    It is 1.96 standard deviations of normal noise, 2.12 of Laplace noise; that of a sum is, nearly,
+    the root of its parts' squares. Noise that is mostly 0 has one too: of many parts, one isn't 0.
+    """
+    return max(noise.half_width(CONFIDENCE), 1)
 
 
 def _root(value: float) -> Fraction:

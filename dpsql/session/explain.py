@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from itertools import starmap
 from types import MappingProxyType
 from typing import assert_never
@@ -32,6 +31,7 @@ from dpsql.plan.tree import columns, operators
 from dpsql.privacy.domain import Domain
 from dpsql.privacy.loss import Accounting
 from dpsql.release.choice import Chooser
+from dpsql.release.interval import CONFIDENCE, linear_error
 from dpsql.schema.model import Schema
 from dpsql.session.advice import advice
 from dpsql.session.answer import ColumnPrivacy
@@ -44,8 +44,6 @@ from dpsql.stability.chain import chain_lines, tree_lines
 from dpsql.stability.environment import environment
 from dpsql.stability.narrowing import Known
 from dpsql.stability.sensitivity import rows_per_group
-
-CONFIDENCE = Fraction(95, 100)
 
 Rolled = Mapping[str, RollUp]
 NOTHING: Rolled = MappingProxyType({})
@@ -230,15 +228,10 @@ def _column(release: PreparedRelease, place: int) -> ColumnPrivacy:
     mechanisms = release.step.measurement.mechanisms
     statistics = release.step.bounded.terms.statistics
     match output.formula:
-        case Linear(terms=terms, step=step):
-            variance = sum(f * f * float(mechanisms[p].variance) for p, f in terms)
+        case Linear(terms=terms):
+            scale, width = linear_error(output.formula, mechanisms)
             main = mechanisms[terms[0][0]]
-            scale = variance**0.5 * float(step)
-            if len(terms) == 1:
-                width = float(abs(terms[0][1]) * main.half_width(CONFIDENCE) * step)
-            else:
-                width = 1.96 * scale
-            return ColumnPrivacy(output.column.name, main.name, scale, width)
+            return ColumnPrivacy(output.column.name, main.name, float(scale), float(width))
         case Mean(total=total):
             main = mechanisms[total]
             scale = float(main.variance) ** 0.5 * float(statistics[total].step)
