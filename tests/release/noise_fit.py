@@ -1,0 +1,36 @@
+"""How well integers fit the law of a mechanism's noise: chi-squared over even bins."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from scipy import stats
+
+from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+
+BINS = 12
+
+
+def noise_fit(
+    noise: np.ndarray, mechanism: DiscreteLaplace | DiscreteGaussian, wider: float = 1.0
+) -> float:
+    """The probability of a worse fit of `noise` to the law, its scale times `wider`."""
+    match mechanism:
+        case DiscreteLaplace(scale=scale):
+            spread = float(scale) * wider
+            reach = int(40 * spread) + 10
+            weights = np.exp(-np.abs(np.arange(-reach, reach + 1)) / spread)
+        case DiscreteGaussian(variance=variance):
+            spread = float(Fraction(variance)) ** 0.5 * wider
+            reach = int(10 * spread) + 10
+            weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * spread**2))
+    law = weights / weights.sum()
+    # A bin takes values until it has its share, so that its number says nothing of the draws.
+    bins = np.minimum((law.cumsum() * BINS).astype(int), BINS - 1)
+    expected = np.bincount(bins, law, BINS) * noise.size
+    seen = np.bincount(bins[np.clip(noise, -reach, reach) + reach], minlength=BINS)
+    used = expected > 0
+    worst = ((seen - expected)[used] ** 2 / expected[used]).sum()
+    return float(stats.chi2.sf(worst, used.sum() - 1))
