@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 from math import ceil, isqrt
+from typing import assert_never
 
 import duckdb
 import pyarrow as pa
 
 from dpsql.plan.query import EngineQuery
+from dpsql.privacy.loss import Accounting
+from dpsql.privacy.mechanisms.quantile import Quantiles
 from dpsql.release.arrow import arrow_array
+from dpsql.release.choice import Chooser, Frequent
 from dpsql.session.prepared import PreparedRelease
 from dpsql.stability.sensitivity import rows_per_group
 
@@ -63,16 +67,39 @@ def check_histograms(
 ) -> None:
     """One unit adds or removes so many rows in each of so many groups, in all cells together."""
     derived, rows = release.sensitivity, rows_per_group(release.step.bounded.limited)
-    for ours, theirs in zip(before, after, strict=True):
+    choosers = release.step.measurement.choosers
+    for ours, theirs, chooser in zip(before, after, choosers, strict=True):
         changes = [
-            sum(abs(a.get(c, 0) - b.get(c, 0)) for c in {*a, *b})
+            {c: a.get(c, 0) - b.get(c, 0) for c in {*a, *b}}
             for key in {*ours, *theirs}
             for a, b in [(ours.get(key, {}), theirs.get(key, {}))]
             if a != b
         ]
         assert len(changes) <= derived.groups * derived.units, f"groups [{changes}]: {where}"
-        most = rows * derived.units
-        assert max(changes, default=0) <= most, f"statistic 0 of cells by {changes}: {where}"
+        found = max((sum(map(abs, change.values())) for change in changes), default=0)
+        assert found <= rows * derived.units, f"statistic 0 of cells by {changes}: {where}"
+        _check_choice(chooser, changes, release, where)
+
+
+def _check_choice(
+    chooser: Chooser, changes: list[dict[int, int]], release: PreparedRelease, where: str
+) -> None:
+    """The choice is paid for, by its own parameters, with all that changes in its cells."""
+    derived, shown = release.sensitivity, f"statistic 0 of a choice by {changes}: {where}"
+    match chooser:
+        case Quantiles(rows=rows):
+            most = max((sum(map(abs, change.values())) for change in changes), default=0)
+            assert most <= rows * derived.units, shown
+        case Frequent(mechanism=mechanism):
+            accounting = release.step.measurement.loss.accounting
+            # The log-probabilities of two cells come apart by as much: some cells don't change.
+            spreads = [max(0, *c.values()) - min(0, *c.values()) for c in changes]
+            losses = [spread * mechanism.rate for spread in spreads]
+            bounded_range = accounting is Accounting.ZCDP
+            cost = sum((x * x / 8 if bounded_range else x for x in losses), Fraction(0))
+            assert cost <= chooser.loss(accounting).amount, shown
+        case missing:
+            assert_never(missing)
 
 
 def domain_tables(query: EngineQuery) -> dict[str, pa.Table]:

@@ -1,0 +1,80 @@
+"""Seeded bugs of distinct counts, of what is chosen by cells, and of joint norms."""
+
+from __future__ import annotations
+
+from mutation.mutants import Mutant
+
+AGGREGATE_MUTANTS = (
+    Mutant(
+        "squares are taken around zero",
+        "emit/term.py",
+        "clamped = exp.Paren(this=_clamped(value, columns[0], None))",
+        "clamped = exp.Paren(this=_clamped(value, columns[0], None) + integer(value.centre))",
+    ),
+    Mutant(
+        "values that are squared are never far from the centre",
+        "stability/joint.py",
+        "for size in range(len(values) + 1)",
+        "for size in range(1)",
+    ),
+    Mutant(
+        "lists that differ exclude each other",
+        "stability/joint.py",
+        "return not ours[1] & theirs[1]",
+        "return ours[1] != theirs[1]",
+    ),
+    Mutant(
+        "what excludes a part of an OR excludes all of it",
+        "stability/joint.py",
+        "return all(excludes(operand, right) for operand in left.operands)",
+        "return any(excludes(operand, right) for operand in left.operands)",
+    ),
+    Mutant(
+        "values are counted once for filters that exclude each other",
+        "stability/joint.py",
+        "if beside or len(family) == 1",
+        "if len(family) == 1",
+    ),
+    Mutant(
+        "one distinct value too many goes",
+        "emit/distinct.py",
+        "exp.LTE(this=place, expression=integer(most))",
+        "exp.LTE(this=place, expression=integer(most + 1))",
+    ),
+    Mutant(
+        "values of all of a unit's groups are counted",
+        "emit/distinct.py",
+        'kept = limited_groups(pairs, limited, names, rank="dense_rank")',
+        "kept = pairs",
+    ),
+    Mutant(
+        "the rows of a unit in cells aren't limited",
+        "emit/histogram.py",
+        'exp.GT(this=field("m"), expression=integer(rows_per_group(limited)))',
+        'exp.GT(this=field("m"), expression=integer(2**40))',
+    ),
+    Mutant(
+        "rows are drawn again for each cell",
+        "emit/histogram.py",
+        'return exp.Sub(this=taken(field("c")), expression=taken(before))',
+        'return taken(field("c"))',
+    ),
+    Mutant(
+        "the cells of all of a unit's groups are counted",
+        "emit/histogram.py",
+        'exp.GT(this=field("place"), expression=integer(most))',
+        'exp.GT(this=field("place"), expression=integer(2**40))',
+    ),
+    Mutant(
+        "a choice knows of one row of a unit",
+        "release/choice.py",
+        "Quantiles.within(grant, quantiles, rows=rows,",
+        "Quantiles.within(grant, quantiles, rows=1,",
+    ),
+    Mutant(
+        "the spread of a choice is halved",
+        "release/choice.py",
+        "_frequent(units * rows, grant, groups)",
+        "_frequent(max(1, units * rows // 2), grant, groups)",
+    ),
+)
