@@ -55,7 +55,6 @@ class Asking:
 
     def renew(self) -> None:
         """Go on with the schema as its file is now."""
-        self._cancelled = self._charged = False
         edition = self._dataset.edition()
         if edition is not self._edition:
             self._session.close()
@@ -158,6 +157,8 @@ class Asking:
 
     @contextmanager
     def _cancellable(self) -> Iterator[None]:
+        # A cancel that came when nothing ran stops nothing, and one stops one statement only.
+        self._cancelled = self._charged = False
         try:
             yield
         except ExecutionFailed as error:

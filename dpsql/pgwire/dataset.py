@@ -12,6 +12,7 @@ from dpsql.engine.fingerprint import Identity, identity
 from dpsql.errors import Error
 from dpsql.pgwire.catalogue.catalogue import Catalogue
 from dpsql.pgwire.limit import Limits
+from dpsql.pgwire.work.line import Line
 from dpsql.pgwire.work.pool import Pool
 from dpsql.pgwire.work.remote import RemoteEngine, RemoteSession
 from dpsql.schema.catalogue import engine_source
@@ -27,10 +28,11 @@ log = logging.getLogger("dpsql.pgwire")
 class Edition:
     """The schema as its file is at one time, and what follows from it."""
 
-    def __init__(self, schema: Schema, pool: Pool) -> None:
+    def __init__(self, schema: Schema, pool: Pool, line: Line) -> None:
         self.schema = schema
         self.catalogue = Catalogue(schema)
         self._pool = pool
+        self._line = line
         self._source = engine_source(schema)
         self._guard = threading.Lock()
         self._version: tuple[Identity, str] | None = None
@@ -40,7 +42,7 @@ class Edition:
 
     def session(self, analyst: str, progress: Progress) -> RemoteSession:
         """One analyst's session."""
-        return RemoteSession(self.schema, analyst, self._engine(), self.facts, progress)
+        return RemoteSession(self.schema, analyst, self._engine(), self._line, self.facts, progress)
 
     def facts(self) -> SourceFacts:
         """Public facts about the data as they are now, which all sessions share."""
@@ -75,8 +77,10 @@ class Dataset:
         schema = load_schema(path)
         self._stamp = self._stat()
         self.pool = Pool(limits.workers, limits.worker_bytes, limits.statement_seconds)
+        # While the workers are busy, the next are charged.
+        self.line = Line(limits.workers + 2)
         try:
-            self._edition = Edition(schema, self.pool)
+            self._edition = Edition(schema, self.pool, self.line)
         except BaseException:
             self.pool.close()
             raise
@@ -88,7 +92,7 @@ class Dataset:
             if stamp is not None and stamp != self._stamp:
                 self._stamp = stamp
                 try:
-                    self._edition = Edition(load_schema(self._path), self.pool)
+                    self._edition = Edition(load_schema(self._path), self.pool, self.line)
                     log.info("the schema was read anew")
                 except Error as error:
                     log.error("the schema is not read anew: %s", error.message)  # noqa: TRY400

@@ -216,7 +216,7 @@ class Server:
                 self._counts,
                 refused=self._door.refused,
                 replaced=pool.replaced,
-                waiting=pool.waiting,
+                waiting=pool.waiting + self._dataset.line.waiting,
             ).encode()
             head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(told)}"
             writer.write(head.encode() + b"\r\nConnection: close\r\n\r\n" + told)

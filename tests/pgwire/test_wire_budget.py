@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pgwire.pressure import charged, question
 from pgwire.shop import Served, served
 
 psycopg = pytest.importorskip("psycopg")
@@ -90,3 +91,37 @@ def test_a_cancelled_statement_says_whether_it_was_charged(fresh: Served) -> Non
             timer.join()
             time.sleep(0.05)
             before = spent(connection)
+
+
+def test_a_cancel_stops_one_run_of_a_prepared_statement(fresh: Served) -> None:
+    """One that comes when nothing runs stops nothing, in a transaction as outside."""
+    with psycopg.connect(fresh.dsn, autocommit=True) as connection:
+        raw = connection.pgconn
+        raw.prepare(b"s", BY_STATUS.encode())
+        connection.execute("BEGIN")
+        for _ in range(2):
+            connection.cancel()
+            time.sleep(0.2)
+            assert raw.exec_prepared(b"s", None).ntuples >= 4
+        connection.execute("COMMIT")
+        connection.cancel()
+        time.sleep(0.2)
+        assert raw.exec_prepared(b"s", None).ntuples >= 4
+
+
+def test_what_several_ask_at_the_same_time_is_charged_once(fresh: Served) -> None:
+    together = threading.Barrier(8)
+    answers = []
+
+    def ask() -> None:
+        with psycopg.connect(fresh.dsn, autocommit=True) as connection:
+            together.wait(60)
+            answers.append(connection.execute(question(1)).fetchall())
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [answers[0]] * 8
+    assert charged(fresh) == {1: 1}

@@ -1,16 +1,22 @@
-"""JDBC, ODBC, SQLAlchemy, connectorx, pandas and polars against a server, where installed."""
+"""JDBC, ODBC, node-pg, SQLAlchemy, ADBC, connectorx, pandas and polars, where installed."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pgwire.reflecting import BY_STATUS, reflect
 from pgwire.shop import Served
 
 JDBC = Path("/usr/share/java/postgresql.jar")
-BY_STATUS = "SELECT status, count(*) AS n FROM orders GROUP BY status ORDER BY status"
+NODE = os.environ.get("NODE_PATH", "/usr/share/nodejs")
+OLDER = os.environ.get("DPSQL_SQLALCHEMY_1_4")
+"""The folder that .ci/clients has put SQLAlchemy 1.4 into."""
 
 PROGRAM = """
 import java.sql.*;
@@ -54,22 +60,23 @@ public class Shop {
 """
 
 
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+
+
 @pytest.mark.skipif(
     not JDBC.exists() or shutil.which("java") is None, reason="JDBC's driver isn't installed"
 )
 def test_jdbc_works(server: Served, tmp_path: Path) -> None:
-    if shutil.which("javac") is None:
+    compiler = shutil.which("javac") or shutil.which("ecj")
+    if compiler is None:
         pytest.skip("there is no Java compiler")
     source = tmp_path / "Shop.java"
     source.write_text(PROGRAM)
+    made = run(compiler, "-source", "11", "-target", "11", "-d", tmp_path, source)
+    assert made.returncode == 0, made.stderr
     url = f"jdbc:postgresql://127.0.0.1:{server.port}/shop"
-    ran = subprocess.run(
-        ["java", "-cp", str(JDBC), str(source), url],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    ran = run("java", "-cp", f"{JDBC}:{tmp_path}", "Shop", url)
     assert ran.stdout.splitlines() == [
         "table customers",
         "table orders",
@@ -112,20 +119,92 @@ def test_odbc_works(server: Served, declares: int) -> None:
         connection.close()
 
 
-def test_sqlalchemy_reflects_and_asks(server: Served) -> None:
-    sqlalchemy = pytest.importorskip("sqlalchemy")
-    pytest.importorskip("psycopg2")
-    url = f"postgresql+psycopg2://alice@127.0.0.1:{server.port}/shop"
-    engine = sqlalchemy.create_engine(url)
-    inspector = sqlalchemy.inspect(engine)
-    assert sorted(inspector.get_table_names()) == ["customers", "orders", "regions"]
-    columns = {c["name"]: str(c["type"]) for c in inspector.get_columns("orders")}
-    assert columns["amount"] == "NUMERIC(10, 2)"
-    assert inspector.get_pk_constraint("orders")["constrained_columns"] == []
-    assert inspector.get_foreign_keys("orders")[0]["referred_table"] == "regions"
-    with engine.connect() as connection:
-        assert len(connection.execute(sqlalchemy.text(BY_STATUS)).fetchall()) >= 4
-    engine.dispose()
+NODE_PROGRAM = """
+const { Client } = require("pg");
+(async () => {
+  const c = new Client({
+    host: "127.0.0.1", port: +process.argv[2], user: "alice", database: "shop"
+  });
+  await c.connect();
+  const notices = []; c.on("notice", n => notices.push(n.message));
+  let r = await c.query("SELECT status, count(*) AS n FROM orders WHERE qty > $1 GROUP BY 1", [7]);
+  console.log(r.fields.map(f => f.name + f.dataTypeID).join(), r.rows.length, notices.length);
+  const named = {name: "s", text: "SELECT name FROM regions WHERE region_id > $1 ORDER BY 1"};
+  for (const n of [2, 3]) {
+    r = await c.query({...named, values: [n], rowMode: "array"});
+    console.log(r.rows.join());
+  }
+  try { await c.query("SELECT * FROM orders"); }
+  catch (e) { console.log(e.code, e.position, e.hint); }
+  console.log((await c.query("SELECT 1 AS a; SELECT 2 AS a")).map(x => x.rows[0].a).join());
+  await c.end();
+})().catch(e => { console.error(e); process.exit(1); });
+"""
+
+
+@pytest.mark.skipif(
+    shutil.which("node") is None or not Path(NODE, "pg").exists(), reason="node-pg isn't installed"
+)
+def test_node_pg_works(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NODE_PATH", NODE)
+    program = tmp_path / "shop.js"
+    program.write_text(NODE_PROGRAM)
+    ran = run("node", program, str(server.port))
+    assert ran.stdout.splitlines() == [
+        "status25,n20 5 1",
+        "region 3,region 4",
+        "region 4",
+        "42501 8 aggregate over units: SELECT count(*) FROM orders",
+        "1,2",
+    ], ran.stderr
+
+
+@pytest.mark.parametrize("driver", ["psycopg2", "psycopg", "pg8000"])
+def test_sqlalchemy_reflects_and_asks(server: Served, driver: str) -> None:
+    pytest.importorskip("sqlalchemy")
+    pytest.importorskip(driver)
+    reflect(f"postgresql+{driver}://alice@127.0.0.1:{server.port}/shop")
+
+
+@pytest.mark.skipif(OLDER is None, reason="DPSQL_SQLALCHEMY_1_4 names no folder")
+@pytest.mark.parametrize("driver", ["psycopg2", "pg8000"])
+def test_sqlalchemy_1_4_reflects_and_asks(
+    server: Served, driver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a process of its own, where it hides SQLAlchemy 2."""
+    folders = [OLDER, str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, folders)))
+    url = f"postgresql+{driver}://alice@127.0.0.1:{server.port}/shop"
+    ran = run(sys.executable, "-m", "pgwire.reflecting", url)
+    assert ran.stdout.splitlines() == ["reflected by SQLAlchemy 1.4.54"], ran.stderr
+
+
+def test_adbc_reads(server: Served) -> None:
+    adbc: Any = pytest.importorskip("adbc_driver_postgresql.dbapi")
+    polars = pytest.importorskip("polars")
+    url = f"postgresql://alice@127.0.0.1:{server.port}/shop"
+    with adbc.connect(url) as connection:
+        listed = connection.adbc_get_objects(db_schema_filter="public").read_all().to_pylist()
+        (space,) = listed[0]["catalog_db_schemas"]
+        names = {table["table_name"] for table in space["db_schema_tables"]}
+        assert {"customers", "orders", "regions"} <= names
+        fields = connection.adbc_get_table_schema("orders")
+        assert [str(fields.field(name).type) for name in ("id", "status", "paid", "ts")] == [
+            "int64",
+            "string",
+            "bool",
+            "timestamp[us]",
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT region_id, name FROM regions WHERE region_id > $1", (2,))
+            found = cursor.fetch_arrow_table().to_pydict()
+            assert found == {"region_id": [3, 4], "name": ["region 3", "region 4"]}
+            cursor.execute("SELECT status, sum(amount), avg(score) FROM orders GROUP BY status")
+            assert cursor.fetch_arrow_table().num_rows == 5
+            with pytest.raises(adbc.ProgrammingError, match="would") as raised:
+                cursor.execute("SELECT * FROM orders")
+            assert raised.value.sqlstate == "42501"
+    assert polars.read_database_uri(BY_STATUS, url, engine="adbc").height == 5
 
 
 def test_pandas_reads(server: Served) -> None:

@@ -27,7 +27,7 @@ from dpsql.session.deep import deeply
 log = logging.getLogger("dpsql.pgwire")
 
 _ASKED: Final = re.compile(
-    r"^(pg_|to_reg|has_|current_|session_|inet_|obj_description|col_description|format_type|"
+    r"^(pg_|to_reg|has_|current_(?!date|time)|session_|inet_|obj_description|col_description|format_type|"
     r"version$|set_config|txid_|shobj_description|array_|generate_series|quote_ident)"
 )
 _PLAIN: Final = (

@@ -20,6 +20,7 @@ _SPACES: Final = (
     (o.TOAST, "pg_toast"),
 )
 _ALIGNED: Final = {1: "c", 2: "s", 4: "i", 8: "d"}
+_TEXT_ONLY: Final = frozenset({"aclitem", "gtsvector"})
 _UNKNOWN_ROWS: Final = -1.0
 
 
@@ -115,15 +116,14 @@ def _type(kind: Type) -> Row:
     last = ("typndims", "typcollation")
     found = dict(zip((*head, *tail, *rest, *last), r, strict=True))
     is_array = kind.name.startswith("_")
-    aligned = _ALIGNED.get(kind.size, "i")
+    # Functions of one type are called alike: date_in and date_recv, but int8in and int8recv.
+    stem, is_binary = str(found["typinput"]).removesuffix("in"), kind.name not in _TEXT_ONLY
     return found | {
         "typsubscript": "array_subscript_handler" if is_array else "-",
-        "typreceive": f"{kind.name}recv",
-        "typsend": f"{kind.name}send",
-        "typmodin": "-",
-        "typmodout": "-",
-        "typanalyze": "-",
-        "typalign": aligned,
+        "typreceive": stem + "recv" if is_binary else "-",
+        "typsend": stem + "send" if is_binary else "-",
+        **dict.fromkeys(("typmodin", "typmodout", "typanalyze"), "-"),
+        "typalign": _ALIGNED.get(kind.size, "i"),
         "typstorage": "p" if kind.size > 0 else "x",
     }
 

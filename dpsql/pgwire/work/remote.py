@@ -14,6 +14,7 @@ from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import InternalError
+from dpsql.pgwire.work.line import Line, Ticket
 from dpsql.pgwire.work.pool import Pool
 from dpsql.pgwire.work.task import (
     Fingerprint,
@@ -27,8 +28,9 @@ from dpsql.pgwire.work.task import (
 from dpsql.release.job import Job, Step
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.model import Public, Schema
+from dpsql.session.answer import Answer
 from dpsql.session.fact import SourceFacts
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.session import Progress, Session
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
@@ -116,17 +118,30 @@ class RemoteSession(Session):
         schema: Schema,
         analyst: str,
         engine: RemoteEngine,
+        line: Line,
         facts: Callable[[], SourceFacts],
         progress: Progress,
     ) -> None:
         super().__init__(schema, analyst=analyst, progress=progress)
         self._remote = engine
+        self._line = line
+        self._ticket = Ticket()
         self._shared_facts = facts
 
     def interrupt(self) -> None:
-        """Stop what is running; its charge stands."""
+        """Stop what is running; its charge stands. What waits for its turn isn't charged."""
+        self._line.give_back(self._ticket)
         self._remote.interrupt()
         super().interrupt()
+
+    def _answered(self, sql: str, prepared: Prepared) -> Answer:
+        ledger = self._budget()
+        due = frozenset(r.key for r in prepared.releases if ledger.stored(r.key) is None)
+        if not due:
+            return super()._answered(sql, prepared)
+        self._ticket = Ticket()
+        with self._line.turn(self._ticket, due):
+            return super()._answered(sql, prepared)
 
     def _run(
         self, releases: Iterable[PreparedRelease], read: Mapping[str, pa.Table]
