@@ -12,6 +12,7 @@
 | alias       | names of the SELECT list in other clauses                             |
 | item        | the SELECT list and its columns' names                                |
 | relation    | FROM: tables, derived tables, CTEs, joins                             |
+| period      | which rows of a table a refreshed budget is of                        |
 | ownership   | proofs that joined private rows share their unit                      |
 | kept_row    | outer joins that keep public rows, where rows are released             |
 | grouping    | grouping sets, and the frontier between private and released rows     |

@@ -13,6 +13,7 @@ from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.fold import is_false
 from dpsql.bind.ownership import check_units, outer_join
 from dpsql.bind.parse import span
+from dpsql.bind.period import of_period
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Relation, Scope
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownTable
@@ -116,8 +117,9 @@ class From:
             self._add(node, node.name, self._named_query(cte, node))
         else:
             table = find_table(self.context.schema, node.name, span(node))
-            scan = self._scan(table)
-            self._add(node, table.name, Selected(scan, tuple(c.name for c in scan.columns)))
+            rows = of_period(self._scan(table), self.context.schema.period)
+            names = tuple(column.name for column in output_columns(rows))
+            self._add(node, table.name, Selected(rows, names))
         for join in node.args.get("joins") or []:
             self._join(join)
 

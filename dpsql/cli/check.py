@@ -69,7 +69,7 @@ def report(schema: Schema, holds: Mapping[str, bool]) -> str:
     ]
     budget = schema.budget
     head = (
-        f"dataset {schema.dataset}: epsilon = {float(budget.epsilon):g}, "
+        f"dataset {schema.account}: epsilon = {float(budget.epsilon):g}, "
         f"delta = {float(budget.delta):g} ({budget.accounting.value}), "
         f"neighbours: {schema.neighbors.value}"
     )

@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 
 from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.ledger.opening import exists
 from dpsql.ledger.request import read_proof
 from dpsql.ledger.terms import Terms
 from dpsql.schema.decode import load_schema
 from dpsql.schema.looser import loosened
 from dpsql.schema.model import Schema
-from dpsql.session.account import ledger_location, recorded_ledger
+from dpsql.session.account import anchor_path, ledger_location, recorded_ledger, standing
 from dpsql.session.grant import epsilon_of, ledger_terms
 from dpsql.terminal.visible import visible
 
@@ -38,18 +39,20 @@ def amend(path: Path, reason: str | None) -> None:
     """Put the schema's terms in force; without a reason, only print what that would change."""
     with explained():
         schema = load_schema(path)
-        asked = ledger_terms(schema)
-        with recorded_ledger(schema) as ledger:
-            recorded = ledger.terms
-            if recorded == asked:
-                click.echo("nothing to amend: the ledger holds what the schema says")
-                return
-            _print_changes(schema, recorded)
-            if reason is None:
-                say("nothing was changed")
-                say(f"hint: agree with dpsql ledger amend {path} --reason '…'; both are recorded")
-                raise click.exceptions.Exit(ExitCode.FAILED)
-            ledger.amend(asked, reason)
+        changed = [found for found in _ledgers(schema) if _differs(found)]
+        if not changed:
+            click.echo("nothing to amend: the ledger holds what the schema says")
+            return
+        for number, found in enumerate(changed):
+            with recorded_ledger(found) as ledger:
+                if not number:
+                    _print_changes(found, ledger.terms)
+                if reason is not None:
+                    ledger.amend(ledger_terms(found), reason)
+        if reason is None:
+            say("nothing was changed")
+            say(f"hint: agree with dpsql ledger amend {path} --reason '…'; both are recorded")
+            raise click.exceptions.Exit(ExitCode.FAILED)
     click.echo("amended")
 
 
@@ -60,7 +63,20 @@ def backup(path: Path, target: Path) -> None:
         with recorded_ledger(schema) as ledger:
             ledger.backup(target)
     click.echo(f"{visible(str(target))}: a whole copy of {visible(str(ledger_location(schema)))}")
-    click.echo(f"its anchor stays {visible(str(schema.anchor))}")
+    click.echo(f"its anchor stays {visible(str(anchor_path(schema)))}")
+
+
+def _ledgers(schema: Schema) -> list[Schema]:
+    """Of a refreshed budget the dataset's ledger, and the current period's if there is one yet."""
+    if schema.period is None:
+        return [schema]
+    there = exists(ledger_location(schema), anchor_path(schema))
+    return [standing(schema), schema] if there else [standing(schema)]
+
+
+def _differs(schema: Schema) -> bool:
+    with recorded_ledger(schema) as ledger:
+        return ledger.terms != ledger_terms(schema)
 
 
 def _counted(answers: int) -> str:

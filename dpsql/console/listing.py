@@ -8,6 +8,7 @@ from typing import assert_never
 from dpsql.console.completion import describe
 from dpsql.errors import UnknownTable
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
+from dpsql.session.account import ledger_location
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
 
@@ -40,7 +41,7 @@ def datasets(schema: Schema) -> str:
         "dataset": schema.dataset,
         "schema": str(schema.path),
         "source": str(schema.source.path),
-        "ledger": str(schema.ledger),
+        "ledger": str(ledger_location(schema)),
         "budget": f"{promised} ({budget.accounting.value})",
         "neighbours": schema.neighbors.value,
         "units": ", ".join(schema.units) or "rows",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 import os
 import threading
@@ -89,7 +90,7 @@ class Dataset:
         """The schema as its file is now; one that can't be read, or is looser, changes nothing."""
         with self._guard:
             stamp = self._stat()
-            if stamp is not None and stamp != self._stamp:
+            if stamp is not None and (stamp != self._stamp or self._is_over()):
                 self._stamp = stamp
                 try:
                     self._edition = Edition(load_schema(self._path), self.pool, self.line)
@@ -101,6 +102,12 @@ class Dataset:
     def close(self) -> None:
         """End the workers."""
         self.pool.close()
+
+    def _is_over(self) -> bool:
+        """The period whose budget the schema has: others have their own."""
+        period = self._edition.schema.period
+        today = dt.datetime.now(dt.UTC).date()
+        return period is not None and not period.first <= today < period.after
 
     def _stat(self) -> tuple[int, int, int] | None:
         try:

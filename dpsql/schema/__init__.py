@@ -12,6 +12,7 @@
 | value     | bounds and values in the canonical form of a column's type          |
 | ownership | whose rows a table's rows are: unit paths to their entity           |
 | allowance | budget, per-query shares and analysts' caps                         |
+| period    | budgets that are refreshed: which rows have one of their own         |
 | location  | where source, ledger and anchor lie                                 |
 | catalogue | types that the file leaves out, from the source's catalogue         |
 | policy    | what a ledger holds its owner to, as text and as its hash           |

@@ -10,15 +10,18 @@ from typing import Final
 from dpsql.privacy.loss import Accounting
 from dpsql.schema.document import Document, Place
 from dpsql.schema.form import AnalystForm, BudgetForm, PerQueryForm, fill
-from dpsql.schema.model import Budget, PerQuery
+from dpsql.schema.model import Budget, Every, PerQuery
 
 LEAST_EPSILON: Final = Fraction(1, 1_000_000)
 MOST_EPSILON: Final = Fraction(64)
 LEAST_DELTA: Final = Fraction(1, 10**18)
 
 
-def read_budget(document: Document, data: object) -> Budget:
-    """Read `budget`: zcdp by default where there is a delta for it, pure where there is none."""
+def read_budget(document: Document, data: object) -> tuple[Budget, Every | None]:
+    """Read `budget`, and how often it is refreshed, None if never.
+
+    Accounting is zcdp by default where there is a delta for it, pure where there is none.
+    """
     form = fill(BudgetForm, document, ("budget",), data)
     _check_epsilon(document, ("budget", "epsilon"), form.epsilon)
     _check_delta(document, ("budget", "delta"), form.delta)
@@ -34,7 +37,8 @@ def read_budget(document: Document, data: object) -> Budget:
         raise document.fault(
             ("budget",), f"{named} needs a delta above 0", "add delta: 1.0e-6, or accounting: pure"
         )
-    return Budget(form.epsilon, form.delta, accounting)
+    every = None if form.refresh is None else Every(form.refresh)
+    return Budget(form.epsilon, form.delta, accounting), every
 
 
 def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +15,15 @@ from dpsql.schema.location import anchor_path, check_dataset, find_source, ledge
 from dpsql.schema.model import Neighbors, Schema, UnitKind
 from dpsql.schema.name import check_names
 from dpsql.schema.ownership import Claim, read_claim
+from dpsql.schema.period import read_period, with_times
 from dpsql.schema.policy import policy_hash, policy_text
 from dpsql.schema.table import add_public_columns, check_types, read_table
 
 
-def load_schema(path: Path, *, source: Path | None = None) -> Schema:
+def load_schema(path: Path, *, source: Path | None = None, today: dt.date | None = None) -> Schema:
     """Read and check a schema file; `source` stands for the one that the file names.
 
+    Where the budget is refreshed, it is that of the rows of `today`, by default today's by UTC.
     The source's catalogue is asked where the source is there, its rows never. Anything wrong with
     the file is a `SchemaFault`, an unreadable source a `SourceFault`.
     """
@@ -37,14 +40,16 @@ def load_schema(path: Path, *, source: Path | None = None) -> Schema:
         name: read_table(document, name, form, claims, where, found) for name, form in forms.items()
     }
     check_types(document, tables)
-    budget = read_budget(document, file.budget)
+    budget, every = read_budget(document, file.budget)
+    neighbors = Neighbors(file.neighbors)
+    timed = with_times(document, forms, tables, refreshed=every is not None)
     schema = Schema(
         dataset=file.dataset,
         path=document.path,
         source=where,
-        neighbors=Neighbors(file.neighbors),
+        neighbors=neighbors,
         units=units,
-        tables=tables,
+        tables=timed,
         budget=budget,
         per_query=read_per_query(document, file.per_query, budget),
         analysts=read_analysts(document, file.analysts),
@@ -54,13 +59,14 @@ def load_schema(path: Path, *, source: Path | None = None) -> Schema:
         version=None if file.version is None else str(file.version),
         policy="",
         policy_hash="",
+        period=read_period(document, every, neighbors, today or dt.datetime.now(dt.UTC).date()),
     )
     policy = policy_text(schema)
     return replace(
         schema,
         policy=policy,
         policy_hash=policy_hash(policy),
-        tables=add_public_columns(tables, where, found),
+        tables=add_public_columns(timed, where, found),
     )
 
 

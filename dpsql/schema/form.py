@@ -63,6 +63,7 @@ class TableForm(Form, frozen=True, kw_only=True):
     limits: dict[str, object] | None = None
     columns: dict[str, object] | None = None
     comment: str = ""
+    time: str | None = None
 
 
 class ColumnForm(Form, frozen=True, kw_only=True):
@@ -82,6 +83,7 @@ class BudgetForm(Form, frozen=True, kw_only=True):
     epsilon: Fraction
     delta: Fraction = Fraction(0)
     accounting: Literal["pure", "approx", "zcdp"] | None = None
+    refresh: Literal["day", "week", "month", "year"] | None = None
 
 
 class PerQueryForm(Form, frozen=True, kw_only=True):

@@ -15,7 +15,17 @@ from typing import Any
 def loosened(recorded: str, asked: str) -> tuple[str, ...]:
     """How the policy `asked` is looser than `recorded`; both as `policy_text` renders them."""
     old, new = json.loads(recorded), json.loads(asked)
-    return (*_units(old, new), *_tables(old, new), *_caps(old, new))
+    return (*_refresh(old, new), *_units(old, new), *_tables(old, new), *_caps(old, new))
+
+
+def _refresh(old: Any, new: Any) -> Iterator[str]:
+    was, now = old.get("refresh"), new.get("refresh")
+    if was != now:
+        yield f"the budget was refreshed {_often(was)}, now {_often(now)}"
+
+
+def _often(every: str | None) -> str:
+    return "never" if every is None else f"every {every}"
 
 
 def _units(old: Any, new: Any) -> Iterator[str]:
@@ -32,6 +42,8 @@ def _tables(old: Any, new: Any) -> Iterator[str]:
             continue
         if before["owner"] != table["owner"]:
             yield f"the rows of {name} were owned otherwise"
+        if before.get("time") != table.get("time"):
+            yield f"the time of {name} was {before.get('time')}, now {table.get('time')}"
         limits = ("groups", "rows_per_group", "rows")
         for limit, was, now in zip(limits, before["limits"], table["limits"], strict=True):
             if now > was:

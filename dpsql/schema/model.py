@@ -107,7 +107,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One declared table. `key` names the columns that are unique together, if declared."""
+    """One declared table. `key` names the columns that are unique together, if declared.
+
+    `time` names the column that says when a row is from, where budgets are refreshed.
+    """
 
     name: str
     columns: Mapping[str, Column] = field(hash=False)
@@ -115,6 +118,7 @@ class Table:
     key: tuple[str, ...] | None = None
     limits: Limits = Limits()
     comment: str = ""
+    time: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,25 @@ class UnitKind:
     name: str
     table: str
     key: str
+
+
+class Every(Enum):
+    """How often a budget is refreshed."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    YEAR = "year"
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The days from `first` to before `after`, by UTC, whose rows share one budget."""
+
+    every: Every
+    name: str
+    first: dt.date
+    after: dt.date
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +182,9 @@ class Source:
 class Schema:
     """A dataset that can be queried.
 
-    `ledger` is a file, or a PostgreSQL connection string. `policy` says all that a ledger holds the
-    owner to, as JSON, and `policy_hash` identifies it. `shares_answers`: what one analyst was
-    answered, others are answered again.
+    `ledger` is a file, or a PostgreSQL connection string; a period's is named after both. `policy`
+    says all that a ledger holds the owner to, as JSON, and `policy_hash` identifies it.
+    `shares_answers`: what one analyst was answered, others are answered again.
     """
 
     dataset: str
@@ -179,3 +202,9 @@ class Schema:
     version: str | None
     policy: str
     policy_hash: str
+    period: Period | None = None
+
+    @property
+    def account(self) -> str:
+        """What the ledger's budget is of: the dataset, or its rows of one period."""
+        return self.dataset if self.period is None else f"{self.dataset}@{self.period.name}"

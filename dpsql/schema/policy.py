@@ -22,7 +22,7 @@ def policy_hash(policy: str) -> str:
 
 def policy_text(schema: Schema) -> str:
     """Render `schema` canonically as JSON: equal for equal policies, however written."""
-    rendering = {
+    rendering: dict[str, object] = {
         "dataset": schema.dataset,
         "neighbors": schema.neighbors.value,
         "units": {name: [kind.table, kind.key] for name, kind in schema.units.items()},
@@ -39,17 +39,20 @@ def policy_text(schema: Schema) -> str:
         ],
         "analysts": {name: _value(cap) for name, cap in schema.analysts.items()},
     }
+    if schema.period is not None:
+        rendering["refresh"] = schema.period.every.value
     return json.dumps(rendering, sort_keys=True, separators=(",", ":"))
 
 
 def _table(table: Table) -> dict[str, object]:
     limits = table.limits
-    return {
+    found: dict[str, object] = {
         "key": table.key,
         "owner": _owner(table.ownership),
         "limits": [limits.groups, limits.rows_per_group, limits.rows],
         "columns": {name: _column(column) for name, column in table.columns.items()},
     }
+    return found if table.time is None else found | {"time": table.time}
 
 
 def _owner(ownership: Ownership) -> object:

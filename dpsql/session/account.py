@@ -1,9 +1,14 @@
-"""The ledger of a schema, which holds the owner to what was agreed: looser schemas are refused."""
+"""The ledger of a schema, which holds the owner to what was agreed: looser schemas are refused.
+
+Where budgets are refreshed each period has a ledger, and the dataset one that is never charged: it
+holds the owner to what was agreed from one period to the next.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
@@ -12,7 +17,7 @@ from dpsql.ledger.backend import Location, Server
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.opening import exists
 from dpsql.schema.looser import loosened
-from dpsql.schema.model import Schema
+from dpsql.schema.model import Period, Schema
 from dpsql.session.grant import ledger_terms
 
 
@@ -20,17 +25,30 @@ def ledger_location(schema: Schema) -> Location:
     """Where the ledger is, as its text shows it: without a password."""
     match schema.ledger:
         case Path() as path:
-            return path
+            return path if schema.period is None else _of(path, schema.period)
         case str() as url:
-            return Server(url, schema.dataset)
+            return Server(url, schema.account)
         case missing:
             assert_never(missing)
 
 
+def anchor_path(schema: Schema) -> Path:
+    """Where the ledger's anchor is."""
+    return schema.anchor if schema.period is None else _of(schema.anchor, schema.period)
+
+
+def standing(schema: Schema) -> Schema:
+    """The schema whose ledger is the dataset's own, for all periods."""
+    return replace(schema, period=None)
+
+
 def open_ledger(schema: Schema, *, create: bool = True) -> Ledger:
     """The ledger under the caps of `schema`, made if there is none and `create` allows it."""
+    if schema.period is not None:
+        with open_ledger(standing(schema), create=create) as whole:
+            _never_charged(whole, schema)
     ledger = Ledger.open(
-        ledger_location(schema), schema.anchor, ledger_terms(schema), create=create
+        ledger_location(schema), anchor_path(schema), ledger_terms(schema), create=create
     )
     try:
         _hold_to(schema, ledger)
@@ -43,7 +61,7 @@ def open_ledger(schema: Schema, *, create: bool = True) -> Ledger:
 @contextmanager
 def existing_ledger(schema: Schema) -> Iterator[Ledger | None]:
     """The ledger of `schema`, None if there is none yet."""
-    if not exists(ledger_location(schema), schema.anchor):
+    if not exists(ledger_location(schema), anchor_path(schema)):
         yield None
         return
     with open_ledger(schema, create=False) as ledger:
@@ -53,7 +71,7 @@ def existing_ledger(schema: Schema) -> Iterator[Ledger | None]:
 @contextmanager
 def recorded_ledger(schema: Schema) -> Iterator[Ledger]:
     """The ledger under its own terms, whatever the schema says now: for its owner."""
-    with Ledger.as_recorded(ledger_location(schema), schema.anchor) as ledger:
+    with Ledger.as_recorded(ledger_location(schema), anchor_path(schema)) as ledger:
         yield ledger
 
 
@@ -72,6 +90,19 @@ def noting_refusals(
                 if ledger is not None:
                     ledger.refuse(analyst, refusal.sqlstate, sql, refusal.message)
         raise
+
+
+def _of(path: Path, period: Period) -> Path:
+    return path.with_name(f"{path.stem}@{period.name}{path.suffix}")
+
+
+def _never_charged(ledger: Ledger, schema: Schema) -> None:
+    """What was learnt about these rows before there were periods would come on top."""
+    if ledger.balance().spent.amount:
+        raise LedgerFault(
+            f"{schema.dataset} was charged before its budget was refreshed",
+            hint="give the dataset another name: what was learnt comes on top of its new budget",
+        )
 
 
 def _hold_to(schema: Schema, ledger: Ledger) -> None:

@@ -37,7 +37,7 @@ def ledger_terms(schema: Schema) -> Terms:
         case missing:
             assert_never(missing)
     return Terms(
-        schema.dataset,
+        schema.account,
         schema.neighbors.value,
         budget.accounting,
         cap,

@@ -32,7 +32,7 @@ def page(
     by_analyst = shares(schema, cap, ((r.analyst, r) for r in records), len(records))
     statements = ((" ".join(r.statement.split()), r) for r in records)
     by_statement = shares(schema, cap, statements, _MOST_STATEMENTS)
-    title = f"Privacy budget of {_text(schema.dataset)}"
+    title = f"Privacy budget of {_text(schema.account)}"
     parts = [
         f"<h1>{title}</h1>",
         f"<p>as of {now:%Y-%m-%d %H:%M} UTC</p>",

@@ -75,7 +75,7 @@ def _past(schema: Schema) -> Past:
 
 
 def _print(schema: Schema, found: Budget, past: Past, *, history: bool) -> None:
-    click.echo(f"dataset {schema.dataset}: {_balance(found.dataset)}")
+    click.echo(f"dataset {schema.account}: {_balance(found.dataset)}")
     if found.own.epsilon_cap is not None:
         click.echo(f"analyst {visible(found.analyst)}: {_balance(found.own)}")
     click.echo(_further(found))

@@ -143,8 +143,8 @@ def _of_schema(schema: Schema) -> Iterator[tuple[str, str]]:
             column, to = table.columns[found.place - 1], other.columns[found.to_place - 1]
             constraints[found.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {found.to}({to.name})"
     for head in ("pg_get_constraintdef(a)", "pg_get_constraintdef(a, b)"):
-        yield head, f"{_map(constraints)}[CAST(a AS BIGINT)]"
-    yield "pg_get_indexdef(a)", f"{_map(indexes)}[CAST(a AS BIGINT)]"
+        yield head, f"{_map(constraints, 0)}[CAST(a AS BIGINT)]"
+    yield "pg_get_indexdef(a)", f"{_map(indexes, 0)}[CAST(a AS BIGINT)]"
     yield "pg_get_indexdef(a, b, c)", _index_columns(listed)
     oids = {name: oid for oid, name in names.items()}
     catalogue = {name: 1259 if name == "pg_class" else 0 for _, name in relations()}
@@ -196,9 +196,10 @@ def _type_oids() -> dict[str, int]:
     return found | {_written(kind.oid, kind.name): kind.oid for kind in types().values()}
 
 
-def _map(values: Mapping[str, object] | Mapping[int, object]) -> str:
+def _map(values: Mapping[str, object] | Mapping[int, object], none: str | int = "") -> str:
+    """A map of constants; one without any has `none` for a key, so that keys have a type."""
     if not values:
-        return "MAP {'': CAST(NULL AS VARCHAR)}"
+        return f"MAP {{{_constant(none)}: CAST(NULL AS VARCHAR)}}"
     parts = (f"{_constant(key)}: {_constant(value)}" for key, value in values.items())
     return "MAP {" + ", ".join(parts) + "}"
 
