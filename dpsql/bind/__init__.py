@@ -31,6 +31,7 @@
 | conditional | CASE and what is short for it                                         |
 | unlike      | DuckDB's functions that sqlglot reads as others                       |
 | call        | calls of scalar functions                                             |
+| bins        | what to write for histograms                                          |
 | shape       | which syntax nodes are calls, and of which functions                  |
 | arithmetic  | numbers, moments and lengths of time under + - * /                    |
 | interval    | constant lengths of time                                              |

@@ -7,6 +7,7 @@ import datetime as dt
 from sqlglot import exp
 
 from dpsql.bind.allow import refused
+from dpsql.bind.bins import bins_instead
 from dpsql.bind.convert import convert
 from dpsql.bind.parse import span
 from dpsql.bind.shape import shaped
@@ -96,7 +97,7 @@ def unknown_function(node: exp.Expr) -> UnknownFunction:
     return UnknownFunction(
         f"function {name.lower()} isn't on the allow-list",
         at=span(node),
-        hint="grammar_notes/scalar_functions.md lists those that are",
+        hint=bins_instead(node) or "grammar_notes/scalar_functions.md lists those that are",
         note="refused_functions",
     )
 
