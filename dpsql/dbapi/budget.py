@@ -57,10 +57,17 @@ def read_budget(schema: Schema, analyst: str, epsilon: Fraction) -> Budget:
             of_one = balance(Account(), terms.accounting, own_cap, None)
         else:
             of_all, of_one = ledger.balance(), ledger.balance(analyst, own_cap)
+    return budget_of(schema, analyst, epsilon, of_all, of_one)
+
+
+def budget_of(
+    schema: Schema, analyst: str, epsilon: Fraction, of_all: Balance, of_one: Balance
+) -> Budget:
+    """Balances as people read them."""
     lefts = [found.left for found in (of_all, of_one) if found.left is not None]
     return Budget(
         _allowance(schema, of_all, schema.budget.epsilon),
-        _allowance(schema, of_one, cap),
+        _allowance(schema, of_one, schema.analysts.get(analyst)),
         analyst,
         schema.budget.accounting.value,
         _decimal(epsilon),

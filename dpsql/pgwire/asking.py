@@ -14,7 +14,7 @@ from dpsql.bind.name import Names
 from dpsql.bind.parse import parse_query
 from dpsql.bind.query import bind_query
 from dpsql.bind.statement import bind
-from dpsql.dbapi.budget import read_budget
+from dpsql.dbapi.budget import budget_of
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.result import Result
 from dpsql.dbapi.statement import ExplainPrivacy, Setting, Show, read_statement
@@ -119,7 +119,8 @@ class Asking:
         notices = []
         if result.privacy is not None and result.privacy.columns:
             session = self._session
-            left = read_budget(self.schema, session.analyst, session.epsilon)
+            balances = session.balance(), session.balance(session.analyst)
+            left = budget_of(self.schema, session.analyst, session.epsilon, *balances)
             notices.append(notice(cost(result.privacy, left)))
         rows = python_rows(result.table, result.types)
         return Answer(self._described(result, query), rows, tuple(notices))

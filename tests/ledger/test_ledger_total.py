@@ -63,6 +63,23 @@ def test_an_opening_reads_no_entry_before_the_last_sum(place: Place) -> None:
         assert min(after for after in asked if after > 1) >= last - 2
 
 
+@pytest.mark.parametrize("count", [5, 40])
+def test_a_charge_while_another_opens_is_no_rollback(place: Place, count: int) -> None:
+    """The opening's snapshot is older than the anchor's last lines."""
+    fill(place, count)
+    with place.open(terms(100)) as other, place.open(terms(100)) as ledger:
+
+        class Overtaken(Anchor):
+            def content(self, after: int = 0) -> bytes:
+                other.release(other.charge(charge("late")), b"")
+                return super().content(after)
+
+        ledger._chain.anchor = Overtaken(ledger._chain.anchor.path)
+        total.check_total(ledger._chain)
+        ledger._chain.anchor = Anchor(ledger._chain.anchor.path)
+        ledger.verify()
+
+
 def test_balances_after_many_sums_are_what_was_charged(place: Place) -> None:
     fill(place, 40)
     with place.open(terms(100)) as ledger:

@@ -45,7 +45,7 @@ class Served:
         return [pid for pid, command in commands.items() if "resource_tracker" not in command]
 
 
-def make(folder: Path) -> Path:
+def make(folder: Path, customers: int = CUSTOMERS, orders: int = ORDERS) -> Path:
     """The shop's schema and data in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(FIXTURES / "schema.yaml", folder / "schema.yaml")
@@ -56,13 +56,13 @@ def make(folder: Path) -> Path:
             FROM range(1, 5) t(i);
             CREATE TABLE customers AS SELECT i::BIGINT AS id,
               ['north', 'south', 'east', 'west'][i % 4 + 1] AS region, (i * 7 % 90)::INTEGER AS age,
-              DATE '2020-01-01' + (i % 2000)::INTEGER AS joined FROM range({CUSTOMERS}) t(i);
-            CREATE TABLE orders AS SELECT i::BIGINT AS id, (i % {CUSTOMERS})::BIGINT AS customer_id,
+              DATE '2020-01-01' + (i % 2000)::INTEGER AS joined FROM range({customers}) t(i);
+            CREATE TABLE orders AS SELECT i::BIGINT AS id, (i % {customers})::BIGINT AS customer_id,
               (i % 4 + 1)::BIGINT AS region_id,
               ['new', 'paid', 'shipped', 'cancelled'][i // 2 % 4 + 1] AS status,
               (i % 1000)::DECIMAL(10, 2) AS amount, (i % 100)::INTEGER AS qty,
               TIMESTAMP '2023-01-01' + INTERVAL (i % 900) DAY AS ts, i % 3 = 0 AS paid,
-              (i % 100) / 100 AS score FROM range({ORDERS}) t(i);
+              (i % 100) / 100 AS score FROM range({orders}) t(i);
             """
         )
     return folder / "schema.yaml"
