@@ -14,7 +14,7 @@ from dpsql.privacy.joint_split import split_gaussian_jointly, split_laplace_join
 from dpsql.privacy.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.noise_split import split_gaussian, split_laplace
+from dpsql.privacy.noise_split import laplace_where_less, split_gaussian, split_laplace
 from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.choice import Chooser, chooser
 from dpsql.stability.sensitivity import Sensitivity, rows_per_group
@@ -178,13 +178,13 @@ def _gaussian(
 ) -> Measurement:
     costs, groups = weights(bounded, sensitivity), sensitivity.groups
     if sensitivity.are_apart(sensitivity.l2):
-        mechanisms = split_gaussian(sensitivity.per_group, costs, groups, rho)
+        gaussian = split_gaussian(sensitivity.per_group, costs, groups, rho)
+        mechanisms: tuple[Noise, ...] = laplace_where_less(gaussian, sensitivity.per_group)
     else:
         corners = sensitivity.corners(sensitivity.l2)
         mechanisms = split_gaussian_jointly(corners, costs, groups, rho)
-    spent = sensitivity.total(
-        sensitivity.l2, lambda place, change: mechanisms[place].rho(change**2)
-    )
+    # Blocks that are apart have one corner: how far each statistic may move, whatever its noise.
+    spent = sensitivity.total(sensitivity.l2, lambda place, change: _rho(mechanisms[place], change))
     if spent > rho:
         raise ArithmeticError("the noise split passed its grant")
     if grant.accounting is Accounting.APPROX:
@@ -195,6 +195,17 @@ def _gaussian(
     return Measurement(
         mechanisms, _threshold(bounded, sensitivity, mechanisms, selection_delta), loss
     )
+
+
+def _rho(noise: Noise, change: int) -> Fraction:
+    """The zCDP loss of one statistic that moves by `change` in one group."""
+    match noise:
+        case DiscreteGaussian():
+            return noise.rho(change**2)
+        case DiscreteLaplace():
+            return noise.rho(change)
+        case missing:
+            assert_never(missing)
 
 
 def _threshold(

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.privacy.noise_split import split_gaussian, split_laplace
+from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.noise_split import laplace_where_less, split_gaussian, split_laplace
 
 statistics = st.lists(
     st.tuples(
@@ -120,3 +122,31 @@ def test_extreme_weights_leave_everyone_something() -> None:
 def test_splits_without_sense_are_refused(split, deltas, weights, groups, loss) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001
     with pytest.raises(ValueError, match=r"split|weights|shorter|empty|argument"):
         split(deltas, weights, groups, loss)
+
+
+@given(statistics=statistics, groups=groups, rho=losses)
+def test_laplace_noise_in_place_of_gaussian_noise_loses_no_more(
+    statistics: list[tuple[int, float]], groups: int, rho: Fraction
+) -> None:
+    deltas, weights = [s[0] for s in statistics], [s[1] for s in statistics]
+    split = split_gaussian(deltas, weights, groups, rho)
+    for before, after, delta in zip(split, laplace_where_less(split, deltas), deltas, strict=True):
+        if isinstance(after, DiscreteLaplace):
+            assert after.rho(delta) <= before.rho(delta**2)
+            assert after.variance < before.variance
+
+
+@pytest.mark.parametrize(
+    ("delta", "rho", "kind"),
+    # Continuous laws cross at 1.634; a count's, at 2.2, as little discrete Gaussian noise has less
+    # variance than its parameter says.
+    [
+        (10**6, "1.6", DiscreteGaussian),
+        (10**6, "1.7", DiscreteLaplace),
+        (1, "2", DiscreteGaussian),
+        (1, "3", DiscreteLaplace),
+    ],
+)
+def test_generous_losses_are_spent_on_laplace_noise(delta: int, rho: str, kind: type) -> None:
+    (noise,) = laplace_where_less(split_gaussian((delta,), (1,), 1, Fraction(rho)), (delta,))
+    assert isinstance(noise, kind)
