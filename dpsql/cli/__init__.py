@@ -1,4 +1,4 @@
-"""The command line: `dpsql init`, `check`, `query`, `explain`, `budget`, `serve`, `demo`.
+"""The command line: `dpsql init`, `check`, `query`, `explain`, `budget`, `audit`, `serve`, `demo`.
 
 | module  | what it does                                                              |
 | ------- | ------------------------------------------------------------------------- |
@@ -9,6 +9,7 @@
 | console | a prompt, or statements from a pipe                                       |
 | budget  | what was spent and is left, and on what                                   |
 | ledger  | what an owner does with a ledger: verify, amend, back up                  |
+| audit   | what was tried against the promise, on synthetic databases                |
 | serve   | runs the server that BI tools connect to                                  |
 | user    | who may log in to it                                                      |
 | failure | errors become messages and exit codes                                     |

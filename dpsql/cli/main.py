@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from dpsql.cli.audit.command import audit
 from dpsql.cli.failure import ExitCode, say
 from dpsql.cli.serve import serve
 from dpsql.cli.user import user
@@ -255,6 +256,7 @@ def demo() -> None:
     tell()
 
 
+commands.add_command(audit)
 commands.add_command(serve)
 commands.add_command(user)
 

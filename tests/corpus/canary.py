@@ -6,8 +6,8 @@ import re
 from itertools import count
 
 from corpus.clean import clean_rows
-from grammar.worlds import Row, Rows
 
+from dpsql.audit.owner import Row, Rows
 from dpsql.schema.model import EntityUnit, Public, Schema, Table
 from dpsql.schema.type import Varchar
 

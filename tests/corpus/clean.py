@@ -11,8 +11,8 @@ from random import Random
 
 import yaml
 from grammar.public_rows import PUBLIC
-from grammar.worlds import Row, Rows
 
+from dpsql.audit.owner import Row, Rows
 from dpsql.privacy.domain import coordinate, day, moment
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar

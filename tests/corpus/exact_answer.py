@@ -10,7 +10,6 @@ from functools import cache
 import pyarrow as pa
 from corpus.world import World
 from grammar.exact import exact_measurement, raw_groups
-from grammar.observe import domain_tables
 from privacy.seeded import SeededRandomness
 
 from dpsql.emit.relation import emit_plan
@@ -18,6 +17,7 @@ from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.plan.operator import Plan, Project, Release, Scan
 from dpsql.release.column import columns
+from dpsql.release.key import domain_table
 from dpsql.release.noise import NoisyGroups, privatize
 from dpsql.schema.type import SqlType
 from dpsql.session.grant import grant
@@ -79,8 +79,8 @@ def _released(
     count = len(step.bounded.terms.statistics)
     least = 1 if empty_groups and step.bounded.selection is not None else None
     measurement = exact_measurement(release, least)
-    for name, table in domain_tables(step.query).items():
-        world.connection.register(name, table)
+    for domain in step.query.domains:
+        world.connection.register(domain.name, domain_table(domain))
     for name in step.reads:
         world.connection.register(name, earlier[name])
     raw = raw_groups(world.connection, release, "1")

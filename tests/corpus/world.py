@@ -8,9 +8,10 @@ from pathlib import Path
 
 import duckdb
 from corpus.clean import clean_rows
-from grammar.compiler import Facts, schema_of
+from grammar.compiler import schema_of
 from grammar.public_rows import create_tables
 
+from dpsql.audit.fact import WorldFacts
 from dpsql.schema.model import Limits, Public, Schema
 
 ROOMY = Limits(groups=100, rows_per_group=100, rows=100)
@@ -26,12 +27,12 @@ class World:
 
     schema: Schema
     connection: duckdb.DuckDBPyConnection
-    facts: Facts
+    facts: WorldFacts
 
     @classmethod
     def of(cls, schema: Schema, connection: duckdb.DuckDBPyConnection) -> World:
         private = (t.name for t in schema.tables.values() if not isinstance(t.ownership, Public))
-        return cls(schema, connection, Facts(schema, connection, frozenset(private)))
+        return cls(schema, connection, WorldFacts(schema, connection, frozenset(private)))
 
 
 @cache

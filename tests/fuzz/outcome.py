@@ -8,10 +8,11 @@ from functools import cache
 
 import duckdb
 import pyarrow as pa
-from grammar.compiler import Facts, schema_of
+from grammar.compiler import schema_of
 from grammar.exact import exact_table
 from grammar.public_rows import PUBLIC, create_tables
 
+from dpsql.audit.fact import WorldFacts
 from dpsql.errors import Error
 from dpsql.session.deep import deeply
 from dpsql.session.grant import grant
@@ -32,7 +33,7 @@ def empty(schema: str) -> duckdb.DuckDBPyConnection:
 def prepared(sql: str, schema: str) -> Prepared | None:
     """`sql` as a session prepares it; None if it is refused, which only an `Error` may say."""
     found = schema_of(schema)
-    facts = Facts(found, empty(schema), frozenset())
+    facts = WorldFacts(found, empty(schema), frozenset())
     started = time.process_time()
     try:
         return deeply(lambda: prepare(sql, found, facts, grant(found, Fraction(1)), "data"))

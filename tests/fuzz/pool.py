@@ -5,11 +5,8 @@ from __future__ import annotations
 from functools import cache
 from random import Random
 
-import duckdb
 from grammar.compiler import schema_of
-from grammar.public_rows import PUBLIC, create_tables
-from grammar.search import Pair, Search
-from grammar.worlds import neighbours
+from grammar.search import Search, one_of
 
 from dpsql.schema.model import Public
 
@@ -17,19 +14,8 @@ from dpsql.schema.model import Public
 @cache
 def pool(schema: str, verified: frozenset[str], seed: int, databases: int = 6) -> list[Search]:
     """So many databases of a fixture, whose `verified` keys hold, each with all its neighbours."""
-    found, random = schema_of(schema), Random(f"{schema}{sorted(verified)}{seed}")
-    connection = duckdb.connect(config={"threads": 1})
-    searches: list[Search] = []
-    for number in range(databases):
-        pairs: list[Pair] = []
-        for place, pair in enumerate(neighbours(found, PUBLIC[schema], random, verified)):
-            full, without = f"w{number}", f"w{number}_{place}"
-            if not pairs:
-                create_tables(connection, found, pair.full, full)
-            create_tables(connection, found, pair.without, without)
-            pairs.append(Pair(number, full, without, pair.unit, pair.full))
-        searches.append(Search(connection, tuple(pairs)))
-    return searches
+    random = Random(f"{schema}{sorted(verified)}{seed}")
+    return [one_of(schema, verified, random, 1) for _ in range(databases)]
 
 
 @cache

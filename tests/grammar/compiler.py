@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-import duckdb
 import sqlglot
 from grammar.public_rows import public_connection
 
-from dpsql.emit.relation import emit_plan
+from dpsql.audit.fact import WorldFacts
 from dpsql.errors import Error
-from dpsql.plan.bounded import Cell
 from dpsql.plan.describe import describe_number
-from dpsql.plan.operator import Limit, Plan
-from dpsql.release.arrow import canonical
 from dpsql.schema.decode import load_schema
-from dpsql.schema.model import Public, Reference, Schema, Table
+from dpsql.schema.model import Schema
 from dpsql.session.explain import describe_joint, describe_selection, describe_statistic
-from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import epsilon_of, grant
 from dpsql.session.prepared import Prepared, prepare
 from dpsql.stability.chain import chain, tree
@@ -33,37 +27,11 @@ def schema_of(name: str) -> Schema:
     return load_schema(FIXTURES / name / "schema.yaml")
 
 
-@dataclass
-class Facts:
-    """Public facts of a fixture: its public rows, and the keys that count as verified."""
-
-    schema: Schema
-    connection: duckdb.DuckDBPyConnection
-    trusted: frozenset[str]
-
-    def verified(self, table: Table) -> bool:
-        if isinstance(table.ownership, Public):
-            return table.key is not None
-        return table.name in self.trusted
-
-    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
-        sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb")
-        found = tuple(tuple(map(canonical, row)) for row in self.connection.execute(sql).fetchall())
-        return found if len(found) <= at_most else None
-
-    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
-        return SourceFacts.referenced(self, reference, at_most)  # type: ignore[arg-type]
-
-    @property
-    def _schema(self) -> Schema:
-        return self.schema
-
-
 @cache
 def prepared(sql: str, schema: str, verified: frozenset[str]) -> Prepared:
     """`sql` up to the point where it would be charged."""
     found = schema_of(schema)
-    facts = Facts(found, public_connection(schema), verified)
+    facts = WorldFacts(found, public_connection(schema), verified)
     epsilon = Fraction(1)
     return prepare(sql, found, facts, grant(found, epsilon), "data")
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 import duckdb
 import numpy as np
 import pyarrow as pa
-from grammar.observe import domain_tables
 from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
@@ -18,6 +17,7 @@ from dpsql.privacy.mechanisms.place import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns
+from dpsql.release.key import domain_table
 from dpsql.release.noise import RawGroups, privatize
 from dpsql.session.prepared import PreparedRelease
 
@@ -97,7 +97,8 @@ def exact_table(
     """What `release` would answer without noise and without a threshold."""
     step = release.step
     measurement = exact_measurement(release, threshold=1)
-    tables = domain_tables(step.query) | {name: released[name] for name in step.reads}
+    tables = {domain.name: domain_table(domain) for domain in step.query.domains}
+    tables |= {name: released[name] for name in step.reads}
     for name, table in tables.items():
         connection.register(name, table)
     raw = raw_groups(connection, release, salt)

@@ -1,0 +1,100 @@
+"""Random adversarial databases of a schema, tiny, each beside its neighbours with one unit less.
+
+Values come from a pool that holds what bounds don't allow, NULL, NaN and infinities; keys repeat
+unless they count as verified, references dangle, and units pass every limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from dpsql.audit.owner import Row, Rows, Unit, owners, without
+from dpsql.audit.pool import pool
+from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
+
+_IDS = (1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """A database, and the same without one privacy unit."""
+
+    full: Rows
+    without: Rows
+    unit: Unit
+
+
+def neighbours(
+    schema: Schema, public: Rows, random: Random, verified: frozenset[str]
+) -> Iterator[Neighbours]:
+    """A random database beside each of its neighbours with one unit less."""
+    full = public | _private_rows(schema, public, random, verified)
+    found = owners(schema, full)
+    units = sorted({u for owned in found.values() for own in owned for u in own}, key=repr)
+    chosen = [unit for unit in units if unit[0] != "row"]
+    for name in schema.tables:
+        rows = [unit for unit in units if unit[:2] == ("row", name)]
+        # Any row that is a unit of its own is like any other of its table.
+        chosen += random.sample(rows, min(3, len(rows)))
+    for unit in chosen:
+        yield Neighbours(full, without(full, found, unit), unit)
+
+
+def _private_rows(schema: Schema, public: Rows, random: Random, verified: frozenset[str]) -> Rows:
+    found: Rows = {}
+    for table in schema.tables.values():
+        if isinstance(table.ownership, Public):
+            continue
+        # Many rows of few units: limits of rows and groups are passed.
+        count = random.choice([3, 6, 14, 30]) if _hops(table) or not table.key else 5
+        rows = [_row(table, schema, public, random) for _ in range(count)]
+        # Some rows twice: contribution limits must count them.
+        rows += [random.choice(rows) for _ in range(random.choice([0, 0, 3]))]
+        found[table.name] = _unique(table, rows) if table.name in verified else rows
+    return found
+
+
+def _hops(table: Table) -> int:
+    own = table.ownership
+    if isinstance(own, EntityUnit):
+        return len(own.hops) + (table.key != (own.column,))
+    return 0
+
+
+def _unique(table: Table, rows: list[Row]) -> list[Row]:
+    names = list(table.columns)
+    places = [names.index(name) for name in table.key or ()]
+    kept: dict[Row, Row] = {}
+    for row in rows:
+        key = tuple(row[place] for place in places)
+        if None not in key:
+            kept.setdefault(key, row)
+    return list(kept.values())
+
+
+def _row(table: Table, schema: Schema, public: Rows, random: Random) -> Row:
+    return tuple(_value(table, c, schema, public, random) for c in table.columns.values())
+
+
+def _value(table: Table, column: Column, schema: Schema, public: Rows, random: Random) -> object:
+    if random.random() < 0.08:
+        return None
+    if column.references is not None and column.references.table in public:
+        target = schema.tables[column.references.table]
+        place = list(target.columns).index(column.references.column)
+        return random.choice([row[place] for row in public[target.name]] + [999])
+    if _is_identity(table, column):
+        # Units 1 to 3, rarely one without a parent row; keys repeat.
+        return random.choice([*_IDS, *_IDS, 7])
+    return random.choice(pool(column))
+
+
+def _is_identity(table: Table, column: Column) -> bool:
+    own = table.ownership
+    return (
+        column.references is not None
+        or column.name in (table.key or ())
+        or (isinstance(own, EntityUnit) and column.name == own.column)
+    )

@@ -1,0 +1,46 @@
+"""Public facts of databases that an audit made: their public rows, and the keys that hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import duckdb
+
+from dpsql.emit.relation import emit_plan
+from dpsql.plan.bounded import Cell
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import Aggregate, Limit, Output, Plan, Scan
+from dpsql.release.arrow import canonical
+from dpsql.schema.model import Public, Reference, Schema, Table
+
+
+@dataclass(frozen=True, slots=True)
+class WorldFacts:
+    """`connection` shows the public rows; the keys of private tables in `trusted` hold."""
+
+    schema: Schema
+    connection: duckdb.DuckDBPyConnection
+    trusted: frozenset[str]
+
+    def verified(self, table: Table) -> bool:
+        """Whether the key of `table` is relied on."""
+        if isinstance(table.ownership, Public):
+            return table.key is not None
+        return table.name in self.trusted
+
+    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan, None if there are more than `at_most`."""
+        sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb")
+        found = tuple(tuple(map(canonical, row)) for row in self.connection.execute(sql).fetchall())
+        return found if len(found) <= at_most else None
+
+    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+        """The distinct values of a public table's column."""
+        table = self.schema.tables[reference.table]
+        if not isinstance(table.ownership, Public):
+            return None
+        declared = table.columns[reference.column]
+        column, key = (Column(n, declared.name, declared.type) for n in (1, 2))
+        scan = Scan(table, (column,), None)
+        found = self.rows(Aggregate(scan, (Output(key, column),), ()), at_most)
+        return None if found is None else tuple(cell for cell in found if cell[0] is not None)

@@ -1,0 +1,68 @@
+"""Which privacy units the rows of a database belong to: walked over its rows, without the planner.
+
+An audit compares what the compiler proves with databases, so it may not ask the compiler whose
+rows they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from dpsql.schema.model import EntityUnit, Public, RowUnit, Schema, Table
+
+Row = tuple[object, ...]
+Rows = dict[str, list[Row]]
+Unit = tuple[object, ...]
+"""("row", table, place), or (kind, identity)."""
+
+Owners = Mapping[str, Sequence[frozenset[Unit]]]
+"""For each row of each table its units: none if its chain breaks, several if keys repeat."""
+
+
+def owners(schema: Schema, rows: Rows) -> Owners:
+    """Whose every row of `rows` is."""
+    return {name: _owners(schema, rows, name) for name in schema.tables}
+
+
+def without(rows: Rows, found: Owners, unit: Unit) -> Rows:
+    """The same database less one unit."""
+    return {
+        name: [
+            row
+            for row, own in zip(kept, found[name], strict=True)
+            # A row that several units own, by a key that isn't unique, stays for the others.
+            if own != frozenset({unit})
+        ]
+        for name, kept in rows.items()
+    }
+
+
+def _owners(schema: Schema, rows: Rows, name: str) -> list[frozenset[Unit]]:
+    table = schema.tables[name]
+    match table.ownership:
+        case Public():
+            return [frozenset() for _ in rows[name]]
+        case RowUnit():
+            return [frozenset({("row", name, place)}) for place in range(len(rows[name]))]
+        case EntityUnit(kind=kind, hops=hops, column=column):
+            found: list[frozenset[Unit]] = []
+            for row in rows[name]:
+                values = {_cell(table, row, hops[0].column if hops else column)}
+                for number, hop in enumerate(hops):
+                    parent = schema.tables[hop.table]
+                    onward = hops[number + 1].column if number + 1 < len(hops) else column
+                    known = values - {None}
+                    values = {
+                        _cell(parent, other, onward)
+                        for other in rows[hop.table]
+                        if _cell(parent, other, hop.key) in known
+                    }
+                found.append(frozenset((kind, value) for value in values - {None}))
+            return found
+        case missing:
+            assert_never(missing)
+
+
+def _cell(table: Table, row: Row, column: str) -> object:
+    return row[list(table.columns).index(column)]

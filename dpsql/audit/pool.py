@@ -1,0 +1,110 @@
+"""Values that databases of an audit are made of: a column's ends, just outside, and absurd ones."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.privacy.domain import coordinate, day, moment
+from dpsql.schema.model import Column
+from dpsql.schema.type import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    Interval,
+    Null,
+    Timestamp,
+    Uuid,
+    Varchar,
+)
+
+
+def pool(column: Column) -> list[object]:
+    """Values to draw from: three times as often within the declared domain as outside."""
+    inside, outside = _values(column)
+    return [*inside, *outside]
+
+
+def distinct(column: Column) -> list[object]:
+    """The same, each once: declared ones first, then those outside, and NULL."""
+    # By their text: -0.0 equals 0, and NaN nothing.
+    found = [*(column.values or ()), *pool(column)]
+    return [*{repr(value): value for value in found}.values(), None]
+
+
+def declared(column: Column, most: int) -> list[object]:
+    """All values of the declared domain, or `most` of them, ends first."""
+    inside, _ = _values(column)
+    if isinstance(column.type, Integer) and column.bounds is not None and column.values is None:
+        low, high = map(int, _ends(column))
+        if high - low < most:
+            return list(range(low, high + 1))
+    found = column.values or inside
+    return list({repr(value): value for value in found}.values())[:most]
+
+
+def _values(column: Column) -> tuple[list[object], list[object]]:
+    match column.type:
+        case Boolean():
+            return [True, False], []
+        case Varchar():
+            known = list(column.values or ("x", "y"))
+            return [*known, *known], ["", "a", "A"]
+        case Integer(bits=bits):
+            low, high = map(int, _ends(column))
+            limit = 2 ** (bits - 1)
+            inside = [low, high, (low + high) // 2, (low + 2 * high) // 3]
+            return [*(inside * 3)], [low - 1, high + 1, -limit, limit - 1]
+        case Decimal(precision=precision, scale=scale):
+            return _decimals(column, precision, scale)
+        case Double():
+            least, most = map(float, _ends(column))
+            doubles = [least, most, (least + most) / 3, -0.0, 5e-324]
+            absurd = [math.nan, math.inf, -math.inf, 1e308]
+            return [*(doubles * 3)], [least - 1, most + 1, *absurd]
+        case Date():
+            low, high = map(int, _ends(column))
+            dates = [day(low), day(high), day((low + high) // 2), day(low + 31)]
+            return [*(dates * 3)], [day(low - 1), day(high + 1), "infinity", "-infinity"]
+        case Timestamp():
+            if column.bounds is None:
+                return [moment(1_704_067_200_000_000)], ["infinity"]
+            low, high = map(int, _ends(column))
+            times = [moment(low), moment(high), moment((low + high) // 2)]
+            return [*(times * 3)], [moment(low - 1), moment(high + 1), "infinity", "-infinity"]
+        case Uuid():
+            return [f"00000000-0000-0000-0000-00000000000{digit}" for digit in range(3)], []
+        case Interval() | Null():
+            return [None], []
+        case missing:
+            assert_never(missing)
+
+
+def _decimals(column: Column, precision: int, scale: int) -> tuple[list[object], list[object]]:
+    low, high = _ends(column)
+    step = Fraction(1, 10**scale)
+    most = (10**precision - 1) * step
+    inside = [low, high, round((low + high) / 2, scale), low + step]
+    outside = [low - step, high + step, -most, most]
+    return (
+        [_decimal_text(number, scale) for number in inside * 3],
+        [_decimal_text(number, scale) for number in outside],
+    )
+
+
+def _ends(column: Column) -> tuple[Fraction, Fraction]:
+    if column.bounds is None:
+        return Fraction(0), Fraction(9)
+    low, high = (coordinate(bound) for bound in column.bounds)
+    assert low is not None
+    assert high is not None
+    return low, high
+
+
+def _decimal_text(value: Fraction, scale: int) -> str:
+    scaled = int(value * 10**scale)
+    sign, digits = ("-" if scaled < 0 else ""), f"{abs(scaled):0{scale + 1}d}"
+    return f"{sign}{digits[:-scale]}.{digits[-scale:]}" if scale else sign + digits

@@ -1,0 +1,103 @@
+"""Print what an enumeration of neighbouring databases found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal, assert_never
+
+import click
+
+from dpsql.audit.sensitivity import Finding, SensitivityAudit, Witness, audit_sensitivity
+from dpsql.audit.universe import Size
+from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.schema.decode import load_schema
+from dpsql.schema.model import Neighbors
+from dpsql.terminal.table import listing
+from dpsql.terminal.visible import visible
+
+Form = Literal["text", "json"]
+
+_HEADINGS = ("what changes", "derived", "observed", "tightness")
+
+
+def sensitivity(
+    path: Path, queries: Sequence[str], neighbors: str | None, size: Size, form: Form
+) -> None:
+    """Audit every query; a bound that was passed ends in an error."""
+    relation = None if neighbors is None else Neighbors(neighbors)
+    broken = False
+    for sql in queries:
+        with explained(sql):
+            found = audit_sensitivity(sql, load_schema(path), relation, size)
+        broken = broken or bool(found.violations)
+        match form:
+            case "text":
+                click.echo(_text(found))
+            case "json":
+                click.echo(json.dumps(_document(found)))
+            case missing:
+                assert_never(missing)
+        for violation in found.violations:
+            say(f"error: a bound is passed: {violation}")
+    if broken:
+        say("hint: please report this as a security problem, with schema and statement")
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _text(found: SensitivityAudit) -> str:
+    head = (
+        f"{visible(found.sql)}\n{found.databases} databases, {found.pairs} pairs of neighbours "
+        f"({found.neighbors.value}, {found.apart} apart)\n"
+    )
+    rows = [
+        [f.about, _number(f.derived), _number(f.observed), _percent(f)]
+        for f in (*found.findings, *found.plain)
+    ]
+    claimed = [f for f in found.findings if f.worst is not None and f.about != "groups"]
+    closest = max(claimed, key=lambda f: f.tightness or 0, default=None)
+    lines = [head, listing(_HEADINGS, rows), ""]
+    if closest is not None and closest.worst is not None:
+        lines += [f"closest to its bound: {closest.about}, between", *_databases(closest.worst), ""]
+    return "\n".join(lines)
+
+
+def _databases(worst: Witness) -> list[str]:
+    lines: list[str] = []
+    for name, database in (("one", worst.one), ("the other", worst.other)):
+        rows = [f"  unit {n}: {visible(row)}" for n, unit in enumerate(database, 1) for row in unit]
+        lines += [f"{name}:", *(rows or ["  no units"])]
+    return lines
+
+
+def _number(value: Fraction | None) -> str:
+    return "" if value is None else f"{float(value):.10g}"
+
+
+def _percent(found: Finding) -> str:
+    return "" if found.tightness is None else f"{found.tightness:.0%}"
+
+
+def _document(found: SensitivityAudit) -> dict[str, object]:
+    return {
+        "sql": found.sql,
+        "neighbors": found.neighbors.value,
+        "apart": found.apart,
+        "databases": found.databases,
+        "pairs": found.pairs,
+        "findings": [_finding(f) for f in found.findings],
+        "plain": [_finding(f) for f in found.plain],
+        "violations": list(found.violations),
+    }
+
+
+def _finding(found: Finding) -> dict[str, object]:
+    return {
+        "about": found.about,
+        "derived": None if found.derived is None else float(found.derived),
+        "observed": float(found.observed),
+        "tightness": found.tightness,
+        "worst": None if found.worst is None else [found.worst.one, found.worst.other],
+    }
