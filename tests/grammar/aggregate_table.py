@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
-from grammar.compiler import Facts, schema_of
+from grammar.compiler import schema_of
 from grammar.public_rows import public_connection
 
+from dpsql.audit.fact import WorldFacts
 from dpsql.plan.describe import describe_number
 from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position
 from dpsql.plan.selection import Listed, MostFrequent, Places, Selection, Spaced
@@ -77,7 +78,7 @@ def _cells(row: Row) -> Iterator[str]:
 
 def _release(row: Row, accounting: Accounting) -> PreparedRelease:
     schema = schema_of("clinic")
-    facts = Facts(schema, public_connection("clinic"), frozenset({"patients"}))
+    facts = WorldFacts(schema, public_connection("clinic"), frozenset({"patients"}))
     grant = PrivacyLoss(accounting, Fraction(1))
     sql = f"SELECT {row.example} FROM patients"
     (release,) = prepare(sql, schema, facts, grant, "data").releases
