@@ -21,7 +21,8 @@ def of_column(column: pa.ChunkedArray) -> Integers:
     """The integers of a column, 0 for NULL: of integers, or of decimals without a scale."""
     kind = column.type
     if not column.null_count and pa.types.is_signed_integer(kind):
-        return np.asarray(column.cast(pa.int64()).to_numpy())
+        whole = column if column.type == pa.int64() else column.cast(pa.int64())
+        return np.asarray(whole.to_numpy())
     if not column.null_count and pa.types.is_decimal128(kind) and not kind.scale:
         low, high = _halves(column)
         if np.array_equal(low >> 63, high):

@@ -24,6 +24,7 @@ from dpsql.release.key import (
     every_key,
     found_keys,
     number_of_cells,
+    taken,
 )
 
 _MOST_COUNTS = 2**22
@@ -87,7 +88,7 @@ def privatize(
     if bounded.least is not None:
         shown &= (noisy[bounded.least.place] >= bounded.least.units).astype(np.bool_)
     order = ascending(keys, shown.nonzero()[0])
-    ordered = tuple(key.take(pa.array(order)) for key in keys)
+    ordered = tuple(taken(key, order) for key in keys)
     choices: list[Integers] = []
     if bounded.terms.selections:
         cells = _as_cells(ordered, order.size)
@@ -103,7 +104,7 @@ def listed_cells(bounded: BoundedRelease, query: EngineQuery) -> tuple[Cell, ...
     """The rows of a release that shows every cell of its enumerated keys, in their order."""
     keys, count = every_key(bounded, query), number_of_cells(query)
     order = ascending(keys, np.arange(count, dtype=np.int64))
-    return tuple(_as_cells(tuple(key.take(pa.array(order)) for key in keys), count))
+    return tuple(_as_cells(tuple(taken(key, order) for key in keys), count))
 
 
 def rows_in_cells(

@@ -56,7 +56,7 @@ def _numbers(sums: NDArray[np.int64], factor: Fraction, kind: SqlType) -> pa.Arr
         case Integer(bits=bits, signed=signed) if factor.denominator == 1:
             low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
             kept = np.clip(scaled, low, min(high, BEYOND - 1))
-            return pa.array(kept).cast(arrow_type(kind))
+            return pa.array(kept.astype(arrow_type(kind).to_pandas_dtype()))
         case Decimal(precision=precision) if factor.denominator == 1:
             most = min(10**precision, BEYOND) - 1
             return decimals(np.clip(scaled, -most, most), arrow_type(kind))

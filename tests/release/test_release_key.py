@@ -8,9 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpsql.release.key import ascending
+from dpsql.release import key
+from dpsql.release.key import ascending, taken
 
 DAY = dt.date(1995, 3, 1)
+
+
+@pytest.fixture(params=["few", "many"], autouse=True)
+def how_many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to sort, whatever the number of keys."""
+    if request.param == "many":
+        monkeypatch.setattr(key, "_FEW", 0)
 
 
 @pytest.mark.parametrize(
@@ -34,3 +42,9 @@ def test_later_keys_break_ties_of_earlier_ones() -> None:
     keys = pa.array(["x", "y", "x", None]), pa.array([2, 1, 1, 0])
     assert ascending(keys, np.arange(4, dtype=np.int64)).tolist() == [2, 0, 1, 3]
     assert ascending(keys, np.array([3, 1])).tolist() == [1, 3]
+
+
+def test_keys_are_taken_in_any_order_and_keep_their_type() -> None:
+    column = pa.array([DAY, None, DAY], pa.date32())
+    found = taken(column, np.array([1, 2, 1]))
+    assert found.equals(pa.array([None, DAY, None], pa.date32()))
