@@ -12,5 +12,12 @@
 | enumeration | all databases over a few units, and all their neighbours                  |
 | universe    | the databases on which a statement is tried                               |
 | engine      | one of them as an engine, for the job that answers queries                |
+| draw        | answers drawn over and over, by a release's own mechanisms                |
+| binomial    | exact intervals of how often something happened                           |
+| epsilon     | a lower bound on the loss, by telling two databases apart                 |
+| attack      | known attacks, against plain DuckDB and against dpsql                     |
+| target      | what they are run against: the same people in both                        |
+| reconstruction | everybody's secret from counts over random subsets                     |
+| sampling    | sensitivity sampling, which is no privacy                                 |
 | sensitivity | how much neighbours differ, beside what was derived                       |
 """

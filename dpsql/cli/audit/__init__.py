@@ -4,6 +4,11 @@
 | ----------- | ------------------------------------------------------------------------- |
 | command     | the commands and their options                                            |
 | sensitivity | prints what an enumeration found                                          |
+| epsilon     | prints what an audit of the loss found                                    |
+| attack      | prints what attacks achieved                                              |
+| page        | the same as one HTML page                                                 |
+| sampled     | prints what sensitivity sampling says, and what it doesn't                |
+| databases   | two neighbouring databases, as people read them                           |
 
 Nothing here reads a source or a ledger: databases are made of the schema's domains.
 """

@@ -66,3 +66,78 @@ def sensitivity(
     from dpsql.cli.audit import sensitivity as run  # noqa: PLC0415
 
     run.sensitivity(schema, queries, neighbors, Size(**size, strict=declared), form)
+
+
+@audit.command()
+@_schema
+@click.argument("query")
+@click.option("--epsilon", "asked", type=float, metavar="E", help="What it would spend.")
+@click.option("--draws", default=10_000, show_default=True, help="Answers of each database.")
+@click.option("--alpha", default=0.05, show_default=True, help="How often the bound may be wrong.")
+@_json
+def epsilon(
+    schema: Path, query: str, asked: float | None, draws: int, alpha: float, form: Form
+) -> None:
+    """Bound the loss of a query from below, by telling two databases apart.
+
+    Draws thousands of answers of two neighbouring databases, with the noise
+    that analysts get. A bound above what is charged is an error: please report
+    it. One below proves nothing.
+    """
+    from dpsql.cli.audit import epsilon as run  # noqa: PLC0415 - opens engines
+
+    run.epsilon(schema, query, asked, draws, alpha, form)
+
+
+@audit.command()
+@click.option("--epsilon", default=1.0, show_default=True, help="What one attack may spend.")
+@click.option("--trials", default=100, show_default=True, help="Guesses of each attack.")
+@click.option("--people", default=64, show_default=True, help="Whose secrets are reconstructed.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the report as one HTML page.",
+)
+def attack(epsilon: float, trials: int, people: int, html: Path | None) -> None:
+    """Attack plain DuckDB and dpsql, and compare.
+
+    Differencing, averaging, membership, group presence, and reconstruction by
+    linear programming (pip install 'dpsql[audit]'), on made-up people.
+    """
+    from dpsql.cli.audit import attack as run  # noqa: PLC0415 - opens engines
+
+    run.run_attacks(epsilon, trials, people, html)
+
+
+@audit.command("sampled-sensitivity")
+@click.option("--gamma", default=0.05, show_default=True, help="What part of pairs may be missed.")
+@click.option("--seed", default=1, show_default=True, help="What the pairs are drawn with.")
+@click.option(
+    "--one",
+    nargs=2,
+    default=(178.0, 7.0),
+    show_default=True,
+    metavar="MEAN SD",
+    help="The first half of the people.",
+)
+@click.option(
+    "--other",
+    nargs=2,
+    default=(162.0, 6.5),
+    show_default=True,
+    metavar="MEAN SD",
+    help="The other half.",
+)
+def sampled_sensitivity(
+    gamma: float, seed: int, one: tuple[float, float], other: tuple[float, float]
+) -> None:
+    """Sample changes of made-up values: a diagnostic, not privacy.
+
+    NOT DIFFERENTIALLY PRIVATE: random DP at best, never used for noise.
+    Draws pairs from two normal laws, heights in cm unless others are given,
+    and tells how few of them a typical change covers.
+    """
+    from dpsql.cli.audit import sampled as run  # noqa: PLC0415 - slow to import
+
+    run.sampled(gamma, seed, one, other)

@@ -10,8 +10,9 @@ from typing import Literal, assert_never
 
 import click
 
-from dpsql.audit.sensitivity import Finding, SensitivityAudit, Witness, audit_sensitivity
+from dpsql.audit.sensitivity import Finding, SensitivityAudit, audit_sensitivity
 from dpsql.audit.universe import Size
+from dpsql.cli.audit.databases import databases
 from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Neighbors
@@ -60,16 +61,8 @@ def _text(found: SensitivityAudit) -> str:
     closest = max(claimed, key=lambda f: f.tightness or 0, default=None)
     lines = [head, listing(_HEADINGS, rows), ""]
     if closest is not None and closest.worst is not None:
-        lines += [f"closest to its bound: {closest.about}, between", *_databases(closest.worst), ""]
+        lines += [f"closest to its bound: {closest.about}, between", *databases(closest.worst), ""]
     return "\n".join(lines)
-
-
-def _databases(worst: Witness) -> list[str]:
-    lines: list[str] = []
-    for name, database in (("one", worst.one), ("the other", worst.other)):
-        rows = [f"  unit {n}: {visible(row)}" for n, unit in enumerate(database, 1) for row in unit]
-        lines += [f"{name}:", *(rows or ["  no units"])]
-    return lines
 
 
 def _number(value: Fraction | None) -> str:

@@ -1,0 +1,77 @@
+"""Print what an audit of the loss found."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal, assert_never
+
+import click
+
+from dpsql.audit.epsilon import Bound, EpsilonAudit, audit_epsilon
+from dpsql.cli.audit.databases import databases
+from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.schema.decode import load_schema
+from dpsql.session.grant import as_epsilon
+from dpsql.terminal.visible import visible
+
+Form = Literal["text", "json"]
+
+_MEANING = {
+    "epsilon": "epsilon",
+    "mu": "mu, the distance of the means in standard deviations of Gaussian noise",
+}
+
+
+def epsilon(
+    path: Path, sql: str, asked: float | None, draws: int, alpha: float, form: Form
+) -> None:
+    """Audit one statement; a loss above what is charged ends in an error."""
+    with explained(sql):
+        spent: Fraction | None = None if asked is None else as_epsilon(asked)
+        found = audit_epsilon(sql, load_schema(path), epsilon=spent, draws=draws, alpha=alpha)
+    match form:
+        case "text":
+            click.echo(_text(found))
+        case "json":
+            click.echo(json.dumps(_document(found)))
+        case missing:
+            assert_never(missing)
+    if any(bound.is_broken for _, bound, _ in found.bounds):
+        say("error: more was shown than is charged")
+        say("hint: repeat it with a smaller --alpha and, if it stays, report it")
+        raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def _text(found: EpsilonAudit) -> str:
+    lines = [visible(found.sql), ""]
+    for name, bound, pair in found.bounds:
+        lines += [f"{name}: {_sentence(bound)}", "by telling apart", *databases(pair), ""]
+    return "\n".join(lines)
+
+
+def _sentence(bound: Bound) -> str:
+    return (
+        f"at least {bound.lower:.4g} of {bound.charged:.4g} charged, as "
+        f"{_MEANING[bound.measure]}\nfrom {bound.draws} answers of each of two databases; wrong "
+        f"with probability {bound.alpha:g}"
+    )
+
+
+def _document(found: EpsilonAudit) -> dict[str, object]:
+    return {
+        "sql": found.sql,
+        "releases": [
+            {
+                "name": name,
+                "measure": bound.measure,
+                "charged": bound.charged,
+                "lower": bound.lower,
+                "alpha": bound.alpha,
+                "draws": bound.draws,
+                "databases": [pair.one, pair.other],
+            }
+            for name, bound, pair in found.bounds
+        ],
+    }

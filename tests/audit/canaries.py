@@ -1,0 +1,114 @@
+"""Forty releases whose loss is bounded from below: queries, mechanisms, accountings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from grammar.compiler import schema_of
+
+from dpsql.audit.draw import Drawing
+from dpsql.audit.epsilon import Bound, lower_bound, worst_pair
+from dpsql.audit.universe import Size, prepared, universe
+from dpsql.privacy.loss import Accounting
+from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.release.calibrate import Measurement
+from dpsql.release.choice import Chooser, Frequent
+from dpsql.schema.model import Budget, PerQuery, Schema
+
+QUERIES = (
+    "SELECT count(*) FROM patients",
+    "SELECT count(*) FROM visits",
+    "SELECT count(*) FROM readings",
+    "SELECT count(age) FROM patients",
+    "SELECT count(*) FROM patients WHERE age > 50",
+    "SELECT count(DISTINCT patient_id) FROM visits",
+    "SELECT count(*) FROM patients WHERE patient_id IN (SELECT patient_id FROM visits)",
+    "SELECT count(*) FROM tests JOIN visits USING (visit_id) WHERE cost > 10",
+    "SELECT insured, count(*) FROM patients GROUP BY insured",
+    "SELECT sum(age) FROM patients",
+    "SELECT sum(weight) FROM patients",
+    "SELECT sum(cost) FROM visits",
+    "SELECT sum(score) FROM tests",
+    "SELECT sum(value) FROM readings",
+    "SELECT sum(age) FILTER (WHERE sex = 'F') FROM patients",
+    "SELECT sum(CASE WHEN insured THEN 1 ELSE 0 END) FROM patients",
+    "SELECT sex, sum(age) FROM patients GROUP BY sex",
+    "SELECT avg(age) FROM patients",
+    "SELECT avg(cost) FROM visits",
+)
+
+CHOICE = "SELECT mode(sex) FROM patients"
+
+EPSILON = {
+    Accounting.PURE: Fraction(1),
+    Accounting.APPROX: Fraction(1),
+    Accounting.ZCDP: Fraction(6),
+}
+"""Under zcdp more, since a Gaussian's loss shows only where it is large."""
+
+
+@dataclass(frozen=True)
+class Canary:
+    sql: str
+    accounting: Accounting
+
+    @property
+    def name(self) -> str:
+        return f"{self.accounting.value}: {self.sql}"
+
+
+CANARIES = [
+    *(
+        Canary(sql, accounting)
+        for sql in QUERIES
+        for accounting in (Accounting.PURE, Accounting.ZCDP)
+    ),
+    *(Canary(CHOICE, accounting) for accounting in (Accounting.PURE, Accounting.APPROX)),
+]
+
+
+def canary_schema(accounting: Accounting) -> Schema:
+    """The clinic under this accounting."""
+    delta = Fraction(0) if accounting is Accounting.PURE else Fraction(1, 10**6)
+    epsilon = EPSILON[accounting]
+    return replace(
+        schema_of("clinic"),
+        budget=Budget(Fraction(100), delta, accounting),
+        per_query=PerQuery(epsilon, epsilon, delta / 10),
+    )
+
+
+def bound_of(
+    canary: Canary, draws: int, alpha: float, *, violated: Fraction = Fraction(1)
+) -> Bound:
+    """A lower bound on the canary's loss; its noise may be less than what is charged says."""
+    schema = canary_schema(canary.accounting)
+    (release,) = prepared(canary.sql, schema, schema.per_query.epsilon).releases
+    found = universe(release.release, schema, schema.neighbors, Size(units=8, most=2))
+    pair = worst_pair(release, found, {})
+    less = replace(release.step, measurement=with_less_noise(release.step.measurement, violated))
+    drawn = [Drawing.of(less, found.worlds, world) for world in pair]
+    return lower_bound(release.step, drawn, schema, draws, alpha)
+
+
+def with_less_noise(measurement: Measurement, factor: Fraction) -> Measurement:
+    """Every mechanism as if its sensitivity were `factor` times as large: a seeded violation."""
+    return replace(
+        measurement,
+        mechanisms=tuple(
+            DiscreteLaplace(m.scale / factor)
+            if isinstance(m, DiscreteLaplace)
+            else DiscreteGaussian(m.variance / factor**2)
+            for m in measurement.mechanisms
+        ),
+        choosers=tuple(_bolder(chooser, factor) for chooser in measurement.choosers),
+    )
+
+
+def _bolder(chooser: Chooser, factor: Fraction) -> Chooser:
+    if isinstance(chooser, Frequent):
+        bolder = replace(chooser.mechanism, epsilon=chooser.mechanism.epsilon * factor)
+        return replace(chooser, mechanism=bolder)
+    return replace(chooser, epsilon=chooser.epsilon * factor)
