@@ -10,7 +10,8 @@ from dpsql.audit.reconstruction import Reconstruction
 
 _ATTACKS = """Each attack guesses a fair coin about one person, {trials} times over, and may spend
 ε = {epsilon} in all on a guess. A guess without a look is right half of the time; whatever is
-asked, differential privacy allows no more than the dashed line, on average. The people are made up."""
+asked, differential privacy allows no more than the dashed line, on average. The people are made
+up."""
 
 _REBUILT = """A secret of each of {people} people, from counts over random subsets and a linear
 programme (Dinur &amp; Nissim 2003). All counts together cost ε = {epsilon}, however many there
