@@ -64,7 +64,6 @@ def serve(  # noqa: PLR0913, PLR0917 - as many as there are options
     from dpsql.pgwire.limit import Limits  # noqa: PLC0415
     from dpsql.pgwire.server import Server  # noqa: PLC0415
     from dpsql.pgwire.user import users_path  # noqa: PLC0415
-    from dpsql.schema.decode import load_schema  # noqa: PLC0415
 
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(message)s")
     # It warns of statements that it can't parse by quoting them.
@@ -78,10 +77,10 @@ def serve(  # noqa: PLR0913, PLR0917 - as many as there are options
         worker_bytes=worker_memory * 1024 * 1024,
     )
     with explained():
-        door = Door(users or users_path(load_schema(schema)), limits)
         context = _tls(tls_cert, tls_key)
         dataset = Dataset(schema, limits)
         try:
+            door = Door(users or users_path(dataset.edition().schema), limits)
             server = Server(dataset, door, limits, context)
             asyncio.run(_run(server, host, port, health_port))
         finally:

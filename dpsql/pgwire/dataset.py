@@ -16,6 +16,7 @@ from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.work.line import Line
 from dpsql.pgwire.work.pool import Pool
 from dpsql.pgwire.work.remote import RemoteEngine, RemoteSession
+from dpsql.pgwire.work.task import ReadColumns, columns_of
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
@@ -75,13 +76,12 @@ class Dataset:
     def __init__(self, path: Path, limits: Limits) -> None:
         self._path = path
         self._guard = threading.Lock()
-        schema = load_schema(path)
         self._stamp = self._stat()
         self.pool = Pool(limits.workers, limits.worker_bytes, limits.statement_seconds)
         # While the workers are busy, the next are charged.
         self.line = Line(limits.workers + 2)
         try:
-            self._edition = Edition(schema, self.pool, self.line)
+            self._edition = self._read()
         except BaseException:
             self.pool.close()
             raise
@@ -93,7 +93,7 @@ class Dataset:
             if stamp is not None and (stamp != self._stamp or self._is_over()):
                 self._stamp = stamp
                 try:
-                    self._edition = Edition(load_schema(self._path), self.pool, self.line)
+                    self._edition = self._read()
                     log.info("the schema was read anew")
                 except Error as error:
                     log.error("the schema is not read anew: %s", error.message)  # noqa: TRY400
@@ -108,6 +108,14 @@ class Dataset:
         period = self._edition.schema.period
         today = dt.datetime.now(dt.UTC).date()
         return period is not None and not period.first <= today < period.after
+
+    def _read(self) -> Edition:
+        # Types that the file leaves out are in the source, which workers alone open.
+        schema = load_schema(
+            self._path,
+            read=lambda source: columns_of(self.pool.do(ReadColumns(source), threading.Event())),
+        )
+        return Edition(schema, self.pool, self.line)
 
     def _stat(self) -> tuple[int, int, int] | None:
         try:

@@ -6,10 +6,10 @@ of a partition) follows from rows, and is declared by the owner or not known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from dpsql.engine.catalogue import read_catalogue
-from dpsql.engine.source import DuckDBSource, SourceTable
+from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.schema.document import Document, Place
 from dpsql.schema.model import Schema, Source
 from dpsql.schema.type import (
@@ -25,6 +25,9 @@ from dpsql.schema.type import (
 
 Found = Mapping[str, Mapping[str, str]]
 """For each table of the source the type names of its columns, in order."""
+
+Read = Callable[[DuckDBSource], Mapping[str, Columns]]
+"""Who asks the catalogue: this process, or one that alone may open the source."""
 
 _TIMESTAMPS = frozenset({"TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
 
@@ -44,7 +47,7 @@ def engine_source(schema: Schema) -> DuckDBSource:
     )
 
 
-def find_columns(source: Source) -> Found | None:
+def find_columns(source: Source, read: Read = read_catalogue) -> Found | None:
     """Ask the source's catalogue; None where the source isn't there yet.
 
     A schema that declares every type can then be read, explained and tested without any data.
@@ -53,9 +56,9 @@ def find_columns(source: Source) -> Found | None:
         return None
     if source.files:
         tables = tuple(SourceTable(name, str(file)) for name, file in source.files.items())
-        found = read_catalogue(DuckDBSource(None, tables))
+        found = read(DuckDBSource(None, tables))
     else:
-        found = read_catalogue(DuckDBSource(str(source.path)))
+        found = read(DuckDBSource(str(source.path)))
     return {table: dict(columns) for table, columns in found.items()}
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from dpsql.engine.catalogue import read_catalogue
 from dpsql.schema.allowance import read_analysts, read_budget, read_per_query
-from dpsql.schema.catalogue import find_columns
+from dpsql.schema.catalogue import Read, find_columns
 from dpsql.schema.document import Document, read_document
 from dpsql.schema.form import File, TableForm, UnitForm, fill
 from dpsql.schema.location import anchor_path, check_dataset, find_source, ledger_path
@@ -20,12 +21,18 @@ from dpsql.schema.policy import policy_hash, policy_text
 from dpsql.schema.table import add_public_columns, check_types, read_table
 
 
-def load_schema(path: Path, *, source: Path | None = None, today: dt.date | None = None) -> Schema:
+def load_schema(
+    path: Path,
+    *,
+    source: Path | None = None,
+    today: dt.date | None = None,
+    read: Read = read_catalogue,
+) -> Schema:
     """Read and check a schema file; `source` stands for the one that the file names.
 
     Where the budget is refreshed, it is that of the rows of `today`, by default today's by UTC.
-    The source's catalogue is asked where the source is there, its rows never. Anything wrong with
-    the file is a `SchemaFault`, an unreadable source a `SourceFault`.
+    The source's catalogue is asked where the source is there, by `read`, its rows never. Anything
+    wrong with the file is a `SchemaFault`, an unreadable source a `SourceFault`.
     """
     document = read_document(Path(path))
     file = fill(File, document, (), document.data)
@@ -35,7 +42,7 @@ def load_schema(path: Path, *, source: Path | None = None, today: dt.date | None
     claims = {name: read_claim(document, name, form, units) for name, form in forms.items()}
     _check_units(document, units, claims)
     where = find_source(document, file.source, forms, source)
-    found = find_columns(where)
+    found = find_columns(where, read)
     tables = {
         name: read_table(document, name, form, claims, where, found) for name, form in forms.items()
     }

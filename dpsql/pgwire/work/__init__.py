@@ -1,5 +1,13 @@
 """Processes that alone open the data: jobs in, released tables or one failure out.
 
+Nothing private is in the server's process, so no fault of the protocol or of a parser, and no
+statement of a client, can show it. What does run there reads nothing else than
+- the schema file, and of the data's files what `stat` tells (that they changed); the types that
+  the schema leaves out, and the data's fingerprint, are asked of workers;
+- released tables and public ones, which workers send: everything above a release, ORDER BY or a
+  join with a public table, runs on a DuckDB of the server that is locked and has no source;
+- a DuckDB filled from the schema, for questions of the catalogue.
+
 | module  | what it does                                                            |
 | ------- | ----------------------------------------------------------------------- |
 | task    | what a worker is asked to do, and its replies as bytes                    |

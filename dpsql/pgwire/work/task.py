@@ -6,13 +6,14 @@ rows, so its bytes are read as Arrow tables or a mark, and nothing else.
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from dpsql.engine.source import DuckDBSource
+from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionFailed, SourceFault
 from dpsql.release.job import Job
 
@@ -43,7 +44,14 @@ class Fingerprint:
     source: DuckDBSource
 
 
-Task = RunJob | ReadPublic | Fingerprint
+@dataclass(frozen=True, slots=True)
+class ReadColumns:
+    """Names and types of a source's tables."""
+
+    source: DuckDBSource
+
+
+Task = RunJob | ReadPublic | Fingerprint | ReadColumns
 
 
 def packed(tables: Mapping[str, pa.Table]) -> bytes:
@@ -84,6 +92,15 @@ def text_of(reply: bytes) -> str:
     """The text of a reply."""
     _check(reply, TEXT)
     return reply[1:].decode()
+
+
+def columns_of(reply: bytes) -> dict[str, Columns]:
+    """Names and types by table, from a reply's text."""
+    found: Mapping[str, list[tuple[str, str]]] = json.loads(text_of(reply))
+    return {
+        str(table): tuple((str(name), str(kind)) for name, kind in columns)
+        for table, columns in found.items()
+    }
 
 
 def _check(reply: bytes, kind: bytes) -> None:

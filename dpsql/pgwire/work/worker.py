@@ -6,6 +6,7 @@ server: then its pipe is closed. Nothing is printed, and nothing of a failure is
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -15,6 +16,7 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Final
 
+from dpsql.engine.catalogue import read_catalogue
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.source import DuckDBSource
@@ -24,6 +26,7 @@ from dpsql.pgwire.work.task import (
     NO_SOURCE,
     TEXT,
     Fingerprint,
+    ReadColumns,
     ReadPublic,
     RunJob,
     Task,
@@ -83,6 +86,8 @@ class _Desk:
                     return packed({"rows": self._engine(source).execute(sql).table})
                 case Fingerprint(source=source):
                     return TEXT + self._engine(source).fingerprint().encode()
+                case ReadColumns(source=source):
+                    return TEXT + json.dumps(dict(read_catalogue(source))).encode()
         except SourceFault:
             return NO_SOURCE
         except Exception:  # noqa: BLE001 - see above
