@@ -97,7 +97,8 @@ def test_the_python_in_the_readme_runs(
 
 def test_the_pictures_in_the_readme_are_there_and_small() -> None:
     pictures = re.findall(r"!\[[^]]+\]\((assets/[^)]+)\)", README)
-    assert {Path(name).stem for name in pictures} == {"explain", "console", "budget"}
+    names = {"explain", "console", "budget", "superset", "superset_refused"}
+    assert {Path(name).stem for name in pictures} == names
     folder = Path(__file__).parent.parent.parent
     for name in pictures:
         assert (folder / name).stat().st_size < 100_000

@@ -7,6 +7,7 @@ that takes too long fails by its client's own limit.
 
 from __future__ import annotations
 
+import base64
 import os
 import random
 import signal
@@ -150,21 +151,21 @@ def test_slow_clients_keep_nobody_out(shop: Served, scale: Scale, figures: Figur
 
 
 def mutated(seed: int) -> bytes:
-    """Eight messages, each with bytes changed: mostly of its body, so that the next one is read."""
+    """Eight messages, four of them changed: mostly in their bodies, so that the next is read."""
     mine = random.Random(seed)
-    found = bytearray()
-    data = VALID
+    found, data = [], VALID
     while data:
         (length,) = struct.unpack_from("!i", data, 1)
-        one, data = bytearray(data[: length + 1]), data[length + 1 :]
+        found.append(bytearray(data[: length + 1]))
+        data = data[length + 1 :]
+    for one in mine.sample(found, 4):
         for _ in range(mine.randint(1, 3)):
-            first = 5 if len(one) > 5 and mine.random() < 0.98 else 0
+            first = 5 if len(one) > 5 and mine.random() < 0.9 else 0
             wild = (0, 4, 0xFF, mine.randrange(256))
             one[mine.randrange(first, len(one))] = mine.choice(
-                wild if mine.random() < 0.2 else b" '\"()*;$x1"
+                wild if mine.random() < 0.4 else b" '\"()*;$x1"
             )
-        found += one
-    return bytes(found)
+    return b"".join(found)
 
 
 @scales
@@ -182,7 +183,7 @@ def test_mutated_messages_end_a_connection_at_most(
             except (ConnectionError, TimeoutError):
                 pass
 
-    seeds = range(scale.mutated // 8)
+    seeds = range(scale.mutated // 4)
     with ThreadPoolExecutor(8) as pool:
         first = len(seeds) // 5
         list(pool.map(attack, seeds[:first]))
@@ -191,7 +192,8 @@ def test_mutated_messages_end_a_connection_at_most(
             list(pool.map(attack, seeds[first:]))
     assert_well(shop)
     found = health(shop)
-    told = f"{found['dpsql_protocol_faults_total']:,.0f} connections ended"
+    told = f"{found['dpsql_messages_total']:,.0f} messages read, "
+    told += f"{found['dpsql_protocol_faults_total']:,.0f} connections ended"
     figures(2, scale, witness.longest, grown(shop, warm), told)
 
 
@@ -234,10 +236,35 @@ def test_deep_nesting_is_refused_and_the_connection_goes_on(
     figures(4, scale, witness.longest, grown(shop, warm), "refused, the connection goes on")
 
 
+def wrong_password(server: Served, user: str) -> str:
+    """What the server says to a proof that is a guess, from an address of its own."""
+    address = ("127.0.0.1", server.port)
+    with socket.create_connection(address, 20, source_address=("127.0.0.2", 0)) as client:
+        reader = client.makefile("rb")
+
+        def read() -> tuple[bytes, bytes]:
+            kind = reader.read(1)
+            return kind, reader.read(struct.unpack("!i", reader.read(4))[0] - 4)
+
+        client.sendall(startup(user))
+        kind, body = read()
+        if kind == b"R":
+            first = b"n,,n=,r=nonce"
+            sized = struct.pack("!i", len(first)) + first
+            client.sendall(message("p", b"SCRAM-SHA-256\0" + sized))
+            _, body = read()
+            nonce = body[4:].split(b",")[0]
+            proof = base64.b64encode(os.urandom(32))
+            client.sendall(message("p", b"c=biws," + nonce + b",p=" + proof))
+            kind, body = read()
+        reader.close()
+        assert kind == b"E"
+        return body.decode()
+
+
 @scales
 def test_wrong_passwords_keep_nobody_out(tmp_path: Path, scale: Scale, figures: Figures) -> None:
     """They come from another address than those who log in: each address may fail so often."""
-    dbapi = pytest.importorskip("pg8000.dbapi")
     schema = make(tmp_path / "shop")
     command(tmp_path / "shop", "user", "add", str(schema), "erin", stdin="a password\n")
     with served(tmp_path / "shop") as server:
@@ -245,15 +272,7 @@ def test_wrong_passwords_keep_nobody_out(tmp_path: Path, scale: Scale, figures: 
         def guess(number: int) -> str:
             # A minute's worth is spread over that minute.
             time.sleep(max(0.0, begun + number * 60 / LONG.wrong - time.monotonic()))
-            with pytest.raises((dbapi.DatabaseError, dbapi.InterfaceError)) as raised:
-                dbapi.connect(
-                    user=f"u{number % 7}" if number % 2 else "erin",
-                    password=f"guess {number}",
-                    host="127.0.0.1",
-                    port=server.port,
-                    source_address=("127.0.0.2", 0),
-                )
-            return str(raised.value)
+            return wrong_password(server, f"u{number % 7}" if number % 2 else "erin")
 
         secret = {"user": "erin", "password": "a password"}
         begun = time.monotonic()
@@ -317,6 +336,7 @@ def test_killed_workers_are_replaced_and_their_charges_stay(
     answered: list[int] = []
     failed: list[int] = []
     states: set[str | None] = set()
+    pauses: list[float] = []
 
     def ask(me: int) -> None:
         number = 1_000_000 * me
@@ -334,7 +354,9 @@ def test_killed_workers_are_replaced_and_their_charges_stay(
     def kill(seconds: float) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            time.sleep(chance.uniform(0.2, 2))
+            begun, rest = time.monotonic(), chance.uniform(0.2, 2)
+            time.sleep(rest)
+            pauses.append(time.monotonic() - begun - rest)
             if workers := shop.workers:
                 os.kill(chance.choice(workers), signal.SIGKILL)
 
@@ -351,7 +373,8 @@ def test_killed_workers_are_replaced_and_their_charges_stay(
         for one in asking:
             one.result()
     assert answered
-    assert states <= {"XX000", "58000"}
+    # Where the whole machine stood still, statements have taken too long.
+    assert states <= {"XX000", "58000"} | ({"57014"} if max(pauses) > 20 else set())
     assert_well(shop)
     assert len(shop.workers) == 2
     told = f"{health(shop)['dpsql_workers_replaced_total']:,.0f} workers replaced"
