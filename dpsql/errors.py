@@ -188,6 +188,12 @@ class BudgetSpent(OperationalError):
     sqlstate = "53400"
 
 
+class OverTarget(OperationalError):
+    """The analyst's own targets of error and cost can't be met."""
+
+    sqlstate = "53400"
+
+
 class LedgerFault(OperationalError):
     """The ledger is missing, damaged, rolled back or of another dataset."""
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import assert_never
 
 from dpsql.dbapi.statement import Change, Setting
 from dpsql.errors import BadParameter
 from dpsql.rewrite.setting import AS_DECLARED, Settings
+from dpsql.session.grant import as_epsilon
 
 _TRUTH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 _MOST = 2**31
+_NOT_SET = {Setting.MAX_ERROR: "none", Setting.MAX_COST: "none"}
 
 
 def changed(settings: Settings, change: Change) -> Settings:
@@ -28,6 +31,10 @@ def changed(settings: Settings, change: Change) -> Settings:
             return replace(settings, nonnegative=_truth(change))
         case Setting.REUSE:
             return replace(settings, reuse=_truth(change))
+        case Setting.MAX_ERROR:
+            return replace(settings, max_error=_amount(change))
+        case Setting.MAX_COST:
+            return replace(settings, max_cost=_amount(change))
         case Setting.BUDGET | Setting.EPSILON as other:
             raise ValueError(f"{other.value} is set elsewhere")
         case missing:
@@ -39,7 +46,9 @@ def shown(settings: Settings, setting: Setting) -> str:
     found = getattr(settings, setting.value)
     if isinstance(found, bool):
         return "on" if found else "off"
-    return "as declared" if found is None else str(found)
+    if isinstance(found, Fraction):
+        return f"{float(found):g}"
+    return _NOT_SET.get(setting, "as declared") if found is None else str(found)
 
 
 def _number(change: Change) -> int | None:
@@ -50,6 +59,19 @@ def _number(change: Change) -> int | None:
         name = f"dpsql.{change.setting.value}"
         raise BadParameter(f"{name} is a whole number from 1 on", hint=f"SET {name} = 4")
     return int(asked)
+
+
+def _amount(change: Change) -> Fraction | None:
+    if change.value is None:
+        return None
+    name = f"dpsql.{change.setting.value}"
+    try:
+        found = as_epsilon(change.value)
+    except BadParameter:
+        found = Fraction(0)
+    if not found > 0:
+        raise BadParameter(f"{name} is a number above 0", hint=f"SET {name} = 0.5")
+    return found
 
 
 def _truth(change: Change) -> bool:

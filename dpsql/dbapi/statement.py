@@ -11,6 +11,8 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
 | SET dpsql.min_units = 20           | leave out groups of fewer units           |
 | SET dpsql.nonnegative = on         | show counts below 0 as 0                  |
+| SET dpsql.max_error = 10           | spend the least ε that keeps sums within ± 10 |
+| SET dpsql.max_cost = 0.2           | refuse statements that cost more          |
 | SET dpsql.reuse = on               | sum answers from stored ones of more groups: free, noisier |
 """
 
@@ -37,6 +39,8 @@ class Setting(Enum):
     MIN_UNITS = "min_units"
     NONNEGATIVE = "nonnegative"
     REUSE = "reuse"
+    MAX_ERROR = "max_error"
+    MAX_COST = "max_cost"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Limit, Plan, Project, Release, Sort, Window
+from dpsql.plan.tree import columns
 
 
 def released_column(plan: Plan, column: int) -> tuple[Release, int] | None:
@@ -29,3 +30,20 @@ def released_column(plan: Plan, column: int) -> tuple[Release, int] | None:
             return released_column(source, column)
         case _:
             return None
+
+
+def is_exact(plan: Plan, column: int) -> bool:
+    """`column` of `plan` is made of group keys and constants alone, which have no noise."""
+    match plan:
+        case Release(keys=keys):
+            return any(key.column.id == column for key in keys)
+        case Project(source=source, outputs=outputs):
+            (own,) = (output for output in outputs if output.column.id == column)
+            return all(is_exact(source, read.id) for read in columns(own.expression))
+        case Filter(source=source) | Sort(source=source) | Limit(source=source):
+            return is_exact(source, column)
+        case Window(source=source, outputs=outputs):
+            made = any(output.column.id == column for output in outputs)
+            return not made and is_exact(source, column)
+        case _:
+            return False

@@ -43,6 +43,7 @@ from dpsql.session.proof import Proof
 from dpsql.session.rollup import Memory, RollUp
 from dpsql.session.share import share
 from dpsql.session.storage import charge_for, from_bytes
+from dpsql.session.target import check_cost, least_loss
 from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
@@ -101,6 +102,7 @@ class Session:
             due, loss, receipt = distinct(parts), None, None
             if due:
                 loss = together(self.schema, due)
+                check_cost(self.settings.max_cost, loss, self.schema)
                 _, made = self._draw(sql, parts, loss)
                 receipt = str(made.proof)
             # All are stored by now.
@@ -115,6 +117,7 @@ class Session:
         released = part.tables
         if part.due:
             loss = apart(distinct([part]))
+            check_cost(self.settings.max_cost, loss, self.schema)
             (released,), receipt = self._draw(sql, [part], loss)
             self._given.add(prepared, part.due)
             paid = loss, receipt
@@ -147,9 +150,15 @@ class Session:
         self._check_open()
         self._progress("proving what one unit can change")
         asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
-        facts, given, of = self._source_facts(), grant(self.schema, asked), version()
-        tight = self.settings
-        return deeply(lambda: prepare(sql, self.schema, facts, given, of, parameters, tight))
+        facts, of, tight = self._source_facts(), version(), self.settings
+
+        def at(spent: Fraction) -> Prepared:
+            given = grant(self.schema, spent)
+            return deeply(lambda: prepare(sql, self.schema, facts, given, of, parameters, tight))
+
+        return (
+            at(asked) if tight.max_error is None else least_loss(tight.max_error, self.schema, at)
+        )
 
     def share(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; free."""

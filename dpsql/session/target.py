@@ -1,0 +1,100 @@
+"""What an analyst sets beforehand: the largest error that will do, the most a statement may cost.
+
+Both are told from the plan alone: the law of a sum's noise doesn't depend on the data. A mean's
+error does, by the count beside it, so there is no loss to choose for it without looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from dpsql.errors import OverTarget, Refused
+from dpsql.privacy.loss import PrivacyLoss
+from dpsql.schema.model import Schema
+from dpsql.session.explain import answer_columns
+from dpsql.session.grant import LEAST_EPSILON, epsilon_of
+from dpsql.session.prepared import Prepared
+from dpsql.session.provenance import is_exact
+
+_DIGITS = 900
+"""ε has three digits: so many numbers of a decade have."""
+
+
+def least_loss(
+    most: Fraction, schema: Schema, prepared: Callable[[Fraction], Prepared]
+) -> Prepared:
+    """The statement at the least ε of three digits with which every column is within ± `most`.
+
+    `prepared` gives the statement at an ε. Half-widths are those of 95 %. Raises Refused where a
+    column's error isn't known before the answer, OverTarget where no query may spend enough.
+    """
+    highest = schema.per_query.max_epsilon
+    found = prepared(highest)
+    if not found.releases:
+        return found
+    _check_known(found)
+    if _width(found) > most:
+        raise OverTarget(
+            f"with epsilon = {float(highest):g}, the most for a query, errors are up to "
+            f"± {_width(found):.6g}",
+            hint=f"SET dpsql.max_error = {_above(_width(found))}, or ask for fewer columns",
+        )
+    # The last of these is enough, the first may be.
+    first, last = _place(LEAST_EPSILON), _place(highest)
+    while first < last:
+        middle = (first + last) // 2
+        tried = prepared(_epsilon(middle))
+        if _width(tried) <= most:
+            found, last = tried, middle
+        else:
+            first = middle + 1
+    return found
+
+
+def check_cost(most: Fraction | None, loss: PrivacyLoss, schema: Schema) -> None:
+    """Refuse what would cost more than `most`, as ε of the statement alone; None allows all."""
+    if most is None:
+        return
+    cost = epsilon_of(schema, loss.amount)
+    if cost > most:
+        raise OverTarget(
+            f"the statement costs epsilon = {float(cost):.6g}, above dpsql.max_cost",
+            hint=f"SET dpsql.epsilon = {float(most):g}, or SET dpsql.max_cost = DEFAULT",
+        )
+
+
+def _check_known(prepared: Prepared) -> None:
+    statement = prepared.statement
+    for column, made in zip(statement.columns, answer_columns(prepared), strict=True):
+        known = is_exact(prepared.plan, column.id) if made is None else made.half_width is not None
+        if not known:
+            raise Refused(
+                f"the error of column {column.name} isn't known before the answer",
+                hint="SET dpsql.max_error = DEFAULT, or ask for counts and sums alone",
+                note="error_functions",
+            )
+
+
+def _width(prepared: Prepared) -> float:
+    widths = [m.half_width for m in answer_columns(prepared) if m is not None]
+    return max((width for width in widths if width is not None), default=0.0)
+
+
+def _above(width: float) -> str:
+    """A number of three digits that isn't below `width`."""
+    shown = f"{width:.2e}"
+    return f"{float(shown) if float(shown) >= width else float(shown) * 1.01:.6g}"
+
+
+def _epsilon(place: int) -> Fraction:
+    decade, digits = divmod(place, _DIGITS)
+    return (digits + 100) * Fraction(10) ** decade
+
+
+def _place(epsilon: Fraction) -> int:
+    """The place of the largest number of three digits that isn't above `epsilon`."""
+    decade = 0
+    while epsilon < 100 * Fraction(10) ** decade:
+        decade -= 1
+    return decade * _DIGITS + int(epsilon / Fraction(10) ** decade) - 100
