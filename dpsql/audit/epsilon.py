@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
+from typing import Literal, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +45,12 @@ Scores = NDArray[np.float64]
 
 _NORMAL = NormalDist()
 _THRESHOLDS = 200
+_ORDERS = (1.001, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 32.0)
+
+_WIDE = 25
+"""From this variance on, tails of discrete Gaussians are a continuous one's up to a part in 500."""
+
+Measure = Literal["epsilon", "mu", "rho"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +58,12 @@ class Bound:
     """What `draws` answers of either database show: the loss is at least `lower`.
 
     In ε; where all noise is Gaussian in μ, the distance of the two means in standard deviations
-    (Dong, Roth & Su 2022), which a zCDP loss of ρ limits to √(2ρ). `alpha` is the probability that
-    `lower` is above the true loss.
+    (Dong, Roth & Su 2022), which is √(2ρ) for Gaussian noise; where that noise spans few integers,
+    whose tails are not those of a Gaussian, in ρ itself. `alpha` is the probability that `lower` is
+    above the true loss.
     """
 
-    measure: str
+    measure: Measure
     charged: float
     lower: float
     alpha: float
@@ -202,7 +210,7 @@ class _Event:
     least: float
     above: bool
     swapped: bool
-    gaussian: bool
+    measure: Measure
     delta: float
 
     def bound(self, scores: Sequence[Scores], alpha: float) -> float:
@@ -211,10 +219,17 @@ class _Event:
         # Either end is wrong with probability alpha/2.
         often = low_end(hits[0], ours.size, alpha / 2)
         seldom = high_end(hits[1], theirs.size, alpha / 2)
-        if self.gaussian:
-            inside = 0 < often < 1 and 0 < seldom < 1
-            return _NORMAL.inv_cdf(often) - _NORMAL.inv_cdf(seldom) if inside else 0.0
-        return math.log((often - self.delta) / seldom) if often > self.delta else -math.inf
+        inside = 0 < seldom < often < 1
+        match self.measure:
+            case "mu":
+                return _NORMAL.inv_cdf(often) - _NORMAL.inv_cdf(seldom) if inside else 0.0
+            case "rho":
+                return rho_of_event(often, seldom) if inside else 0.0
+            case "epsilon":
+                gain = often - self.delta
+                return math.log(gain / seldom) if gain > 0 else -math.inf
+            case missing:
+                assert_never(missing)
 
 
 def _event(scores: Sequence[Scores], step: Step, schema: Schema) -> _Event:
@@ -224,27 +239,45 @@ def _event(scores: Sequence[Scores], step: Step, schema: Schema) -> _Event:
     some = both[np.linspace(0, both.size - 1, min(both.size, _THRESHOLDS)).astype(int)]
     events = (
         # Just below a score, so that rounding of the sum doesn't part what is equal.
-        _Event(float(least) - 1e-9, above, swapped, _measure(step) == "mu", delta)
+        _Event(float(least) - 1e-9, above, swapped, _measure(step), delta)
         for least in some
         for above, swapped in ((True, False), (False, True))
     )
     return max(events, key=lambda event: event.bound(scores, 0.05))
 
 
-def _measure(step: Step) -> str:
-    gaussian = all(isinstance(m, DiscreteGaussian) for m in step.measurement.mechanisms)
-    return "mu" if gaussian and not step.measurement.choosers else "epsilon"
+def rho_of_event(often: float, seldom: float) -> float:
+    """The least ρ under which an event may have these probabilities: max over α of D_α/α.
+
+    (Bun & Steinke 2016, Definition 1.1, and that Rényi divergences never grow by looking.)
+    """
+    return max(
+        math.log(
+            often * (often / seldom) ** (order - 1)
+            + (1 - often) * ((1 - often) / (1 - seldom)) ** (order - 1)
+        )
+        / (order - 1)
+        / order
+        for order in _ORDERS
+    )
+
+
+def _measure(step: Step) -> Measure:
+    mechanisms = step.measurement.mechanisms
+    if step.measurement.choosers or not all(isinstance(m, DiscreteGaussian) for m in mechanisms):
+        return "epsilon"
+    return "mu" if min(m.variance for m in mechanisms) >= _WIDE else "rho"
 
 
 def _charged(step: Step, schema: Schema) -> tuple[float, float]:
     """What the charge allows, in the measure of the bound, and its δ."""
     loss = step.measurement.loss
-    if _measure(step) == "mu":
+    if _measure(step) != "epsilon":
         rho = loss.amount
         if loss.accounting is Accounting.APPROX:
             # The charge is (ε, δ); what it was made of is a ρ, which is at most this one.
             rho = rho_of_epsilon(loss.amount, loss.delta)
-        return math.sqrt(2 * rho), 0.0
+        return (math.sqrt(2 * rho) if _measure(step) == "mu" else float(rho)), 0.0
     delta = float(loss.delta)
     if loss.accounting is Accounting.ZCDP:
         delta += float(schema.budget.delta / 2)

@@ -32,7 +32,7 @@ QUERIES = (
     "SELECT sum(cost) FROM visits",
     "SELECT sum(score) FROM tests",
     "SELECT sum(value) FROM readings",
-    "SELECT sum(age) FILTER (WHERE sex = 'F') FROM patients",
+    "SELECT count(*) FROM tests",
     "SELECT sum(CASE WHEN insured THEN 1 ELSE 0 END) FROM patients",
     "SELECT sex, sum(age) FROM patients GROUP BY sex",
     "SELECT avg(age) FROM patients",
@@ -59,11 +59,23 @@ class Canary:
         return f"{self.accounting.value}: {self.sql}"
 
 
+FEW_INTEGERS = (
+    "SELECT count(*) FROM patients",
+    "SELECT count(*) FROM readings",
+    "SELECT count(age) FROM patients",
+    "SELECT count(*) FROM patients WHERE age > 50",
+    "SELECT count(DISTINCT patient_id) FROM visits",
+    "SELECT count(*) FROM patients WHERE patient_id IN (SELECT patient_id FROM visits)",
+    "SELECT insured, count(*) FROM patients GROUP BY insured",
+    "SELECT sum(CASE WHEN insured THEN 1 ELSE 0 END) FROM patients",
+)
+"""Of unit sensitivity: an event says less of Gaussian noise that spans few integers."""
+
 CANARIES = [
+    *(Canary(sql, Accounting.PURE) for sql in QUERIES),
     *(
-        Canary(sql, accounting)
+        Canary(sql, Accounting.APPROX if sql in FEW_INTEGERS else Accounting.ZCDP)
         for sql in QUERIES
-        for accounting in (Accounting.PURE, Accounting.ZCDP)
     ),
     *(Canary(CHOICE, accounting) for accounting in (Accounting.PURE, Accounting.APPROX)),
 ]

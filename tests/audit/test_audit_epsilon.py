@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
+from statistics import NormalDist
 
 import pytest
 from audit.canaries import CANARIES, Canary, bound_of
@@ -16,6 +17,7 @@ from cli.cli_run import runner
 from scipy.stats import beta
 
 from dpsql.audit.binomial import high_end, low_end
+from dpsql.audit.epsilon import rho_of_event
 from dpsql.privacy.loss import Accounting
 
 VIOLATED = Fraction(5, 4)
@@ -51,6 +53,14 @@ def test_no_more_is_shown_than_charged_at_length(canary: Canary) -> None:
 @pytest.mark.parametrize("canary", CANARIES, ids=lambda canary: canary.name)
 def test_a_loss_a_quarter_larger_is_found(canary: Canary) -> None:
     assert bound_of(canary, 60_000, 1e-6, violated=VIOLATED).is_broken
+
+
+def test_no_event_of_a_gaussian_asks_for_more_than_its_rho() -> None:
+    # All tails of a unit Gaussian and of the same a standard deviation farther: ρ is 1/2.
+    normal = NormalDist()
+    tails = [(normal.cdf(x / 10), normal.cdf(x / 10 - 1)) for x in range(-20, 40)]
+    found = [rho_of_event(often, seldom) for often, seldom in tails]
+    assert 0.3 < max(found) < 0.5
 
 
 def test_there_are_forty_canaries() -> None:

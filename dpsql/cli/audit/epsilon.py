@@ -20,6 +20,7 @@ Form = Literal["text", "json"]
 
 _MEANING = {
     "epsilon": "epsilon",
+    "rho": "rho",
     "mu": "mu, the distance of the means in standard deviations of Gaussian noise",
 }
 
