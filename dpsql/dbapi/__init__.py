@@ -12,5 +12,6 @@
 | value         | Arrow's values as Python's                                            |
 | interruptible | work that Ctrl-C stops, though an engine runs it                      |
 | budget        | what was spent and is left, as people read it                         |
+| history       | what the analyst's own statements cost                                |
 | type          | PEP 249's type objects and constructors                               |
 """

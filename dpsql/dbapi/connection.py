@@ -21,6 +21,7 @@ from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.dbapi.budget import Allowance, Budget, read_budget
 from dpsql.dbapi.cursor import Cursor, Parameters
 from dpsql.dbapi.explanation import Explanation, Form
+from dpsql.dbapi.history import own_queries
 from dpsql.dbapi.interruptible import interruptible
 from dpsql.dbapi.result import Result, answered, texts
 from dpsql.dbapi.setting import changed, shown
@@ -222,6 +223,8 @@ class Connection:
     def _show(self, setting: Setting) -> Result:
         if setting is Setting.BUDGET:
             return budget_table(self.budget)
+        if setting is Setting.QUERIES:
+            return own_queries(self._session.schema, self._session.analyst)
         if setting is Setting.EPSILON:
             found = f"{float(self.epsilon):g}"
         else:

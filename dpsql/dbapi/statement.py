@@ -6,6 +6,7 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | EXPLAIN PRIVACY (SQL) <query>      | with the SQL that the engine would run    |
 | EXPLAIN PRIVACY (FORMAT JSON) <query> | as JSON, or HTML, in one value         |
 | SHOW dpsql.budget                  | what was spent and is left                |
+| SHOW dpsql.queries                 | what one's own statements cost            |
 | SHOW dpsql.epsilon                 | what a query spends, or any other setting |
 | SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
 | SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
@@ -29,9 +30,10 @@ from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 
 
 class Setting(Enum):
-    """What SHOW tells, and SET changes: all but the budget."""
+    """What SHOW tells, and SET changes: all but `TOLD`."""
 
     BUDGET = "budget"
+    QUERIES = "queries"
     EPSILON = "epsilon"
     GROUPS = "groups"
     ROWS_PER_GROUP = "rows_per_group"
@@ -41,6 +43,10 @@ class Setting(Enum):
     REUSE = "reuse"
     MAX_ERROR = "max_error"
     MAX_COST = "max_cost"
+
+
+TOLD = frozenset({Setting.BUDGET, Setting.QUERIES})
+"""What the ledger says, and nobody sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +186,11 @@ def _setting(word: _Word) -> Setting:
 
 
 def _set(setting: Setting, name: _Word, value: _Word) -> Change:
-    if setting is Setting.BUDGET:
+    if setting in TOLD:
         raise BadParameter(
             f"dpsql.{setting.value} can't be set",
             at=name.span,
-            hint="a budget is its owner's to set, in the schema",
+            hint="budgets are their owner's to set, in the schema",
         )
     if value.text.casefold() == "default":
         return Change(setting, None, value.span)

@@ -17,7 +17,7 @@ from dpsql.bind.statement import bind
 from dpsql.dbapi.budget import budget_of
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.result import Result
-from dpsql.dbapi.statement import ExplainPrivacy, Setting, Show, read_statement
+from dpsql.dbapi.statement import TOLD, ExplainPrivacy, Setting, Show, read_statement
 from dpsql.dbapi.value import python_rows
 from dpsql.errors import BadParameter, Error, ExecutionFailed, Refused, WouldShowIndividuals
 from dpsql.pgwire.cost import cost
@@ -143,7 +143,7 @@ class Asking:
         self._own = dict(own)
         for setting in Setting:
             name = f"dpsql.{setting.value}"
-            if setting is not Setting.BUDGET:
+            if setting not in TOLD:
                 self.set(name, own.get(name))
 
     def cancel(self) -> None:

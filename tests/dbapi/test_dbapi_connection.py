@@ -223,3 +223,22 @@ def test_ctrl_c_stops_a_statement(connection: Connection, monkeypatch: pytest.Mo
 def test_another_thread_may_interrupt(connection: Connection) -> None:
     connection.interrupt()
     assert connection.execute(COUNT).rowcount == 1
+
+
+def test_an_analyst_sees_what_their_own_statements_cost(schema: Schema) -> None:
+    with Connection(Session(schema, analyst="bob", epsilon=1)) as bob:
+        bob.execute("SELECT count(*) FROM penguins WHERE year = 2008")
+    with Connection(Session(schema, analyst="alice", epsilon="0.5")) as alice:
+        assert alice.execute("SHOW dpsql.queries").fetchall() == []
+        sql = "SELECT species, count(*) FROM penguins GROUP BY species"
+        alice.execute(sql)
+        alice.execute(sql)  # stored: it isn't charged again
+        cursor = alice.execute("SHOW dpsql.queries")
+        assert cursor.description is not None
+        names = [column[0] for column in cursor.description]
+        assert names == ["entry", "at", "epsilon", "delta", "answered", "statement"]
+        ((_, _, epsilon, _, answered, statement),) = cursor.fetchall()
+        assert epsilon == pytest.approx(0.5, rel=1e-3)
+        assert (answered, statement) == ("yes", sql)
+        with pytest.raises(dpsql.ProgrammingError, match="can't be set"):
+            alice.execute("SET dpsql.queries = 1")

@@ -15,6 +15,8 @@ SETTINGS = [
     ("min_units", "20"),
     ("nonnegative", "on"),
     ("reuse", "on"),
+    ("max_error", "2.5"),
+    ("max_cost", "0.25"),
 ]
 
 COUNTS = "SELECT species, count(*) AS n FROM penguins WHERE year = 2007 GROUP BY species"
