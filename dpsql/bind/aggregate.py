@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -126,9 +127,8 @@ class Aggregates:
             )
         if is_summed(function):
             arguments = tuple(_number_of(a, node) for a in arguments)
-        return AggregateCall(
-            function, arguments, found.distinct, only_rows, kind, found.fraction, at=at
-        )
+        fraction = None if found.place is None else _fraction(found.place, inner, found, at)
+        return AggregateCall(function, arguments, found.distinct, only_rows, kind, fraction, at=at)
 
     def _column(self, call: AggregateCall) -> Column:
         for output in self.found:
@@ -188,6 +188,22 @@ def _no_aggregate(node: exp.Expr) -> Expression | None:
             "an aggregate can't stand here", at=span(node), hint="aggregate in a subquery first"
         )
     return None
+
+
+def _fraction(node: exp.Expr, binder: ExpressionBinder, written: Form, at: Span | None) -> Fraction:
+    place = None if isinstance(node, exp.Array) else binder.bind(node)
+    if isinstance(place, Literal) and isinstance(place.value, int | Fraction):
+        # A parameter is a double: 0.9 is meant, not the binary fraction next to it.
+        is_double = isinstance(place.type, Double)
+        found = Fraction(str(float(place.value)) if is_double else place.value)
+        if 0 <= found <= 1:
+            return 1 - found if written.descending else found
+    raise Refused(
+        "a quantile's place is one number from 0 to 1",
+        at=at,
+        hint="quantile_cont(x, 0.9), with a column of its own for each place",
+        note="aggregate_quantile",
+    )
 
 
 def _never_null(argument: Expression) -> bool:

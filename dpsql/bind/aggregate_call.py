@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
-from dpsql.bind.parse import span
-from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateFunction, Part
 from dpsql.schema.type import HUGEINT, Integer, SqlType
 
@@ -41,21 +38,21 @@ _NAMED = {"mean": AggregateFunction.AVG}
 
 _PARTS = frozenset(part.value for part in Part if part is not Part.VALUE)
 
-_HALF = Fraction(1, 2)
-
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """An aggregate as written; `condition` is that of count_if, which counts rows that meet it.
 
-    `type` is DuckDB's, where it isn't the function's usual one.
+    `place` is a quantile's, counted from the other end if `descending`; `type` is DuckDB's, where
+    it isn't the function's usual one.
     """
 
     function: AggregateFunction
     arguments: tuple[exp.Expr, ...]
     distinct: bool = False
     condition: exp.Expr | None = None
-    fraction: Fraction | None = None
+    place: exp.Expr | None = None
+    descending: bool = False
     type: SqlType | None = None
 
 
@@ -130,13 +127,12 @@ def _both_are_there(*nodes: exp.Expr) -> exp.Expr:
 
 def _median(node: exp.Expr) -> Form:
     only(node, "this")
-    return Form(AggregateFunction.QUANTILE_CONT, (node.this,), fraction=_HALF)
+    return Form(AggregateFunction.QUANTILE_CONT, (node.this,), place=exp.Literal.number("0.5"))
 
 
 def _quantile(node: exp.Expr) -> Form:
     only(node, "this", "quantile")
-    place = _fraction(node, node.args["quantile"])
-    return Form(AggregateFunction.QUANTILE_DISC, (node.this,), fraction=place)
+    return Form(AggregateFunction.QUANTILE_DISC, (node.this,), place=node.args["quantile"])
 
 
 def _percentile(node: exp.Expr) -> Form:
@@ -144,7 +140,7 @@ def _percentile(node: exp.Expr) -> Form:
     place = node.args.get("expression")
     if place is None:
         raise refused(node, "a percentile without WITHIN GROUP")
-    return Form(_kind(node), (node.this,), fraction=_fraction(node, place))
+    return Form(_kind(node), (node.this,), place=place)
 
 
 def _within_group(node: exp.Expr) -> Form:
@@ -158,27 +154,13 @@ def _within_group(node: exp.Expr) -> Form:
     if not isinstance(call, exp.PercentileCont | exp.PercentileDisc):
         raise refused(node, "this aggregate WITHIN GROUP")
     only(call, "this")
-    found = _fraction(call, call.this)
-    return Form(_kind(call), (term.this,), fraction=1 - found if term.args.get("desc") else found)
+    return Form(_kind(call), (term.this,), place=call.this, descending=bool(term.args.get("desc")))
 
 
 def _kind(node: exp.Expr) -> AggregateFunction:
     if isinstance(node, exp.PercentileCont):
         return AggregateFunction.QUANTILE_CONT
     return AggregateFunction.QUANTILE_DISC
-
-
-def _fraction(node: exp.Expr, place: exp.Expr) -> Fraction:
-    if isinstance(place, exp.Literal) and not place.is_string:
-        found = Fraction(place.this)
-        if 0 <= found <= 1:
-            return found
-    raise Refused(
-        "a quantile's place is one number from 0 to 1",
-        at=span(node),
-        hint="quantile_cont(x, 0.9), with a column of its own for each place",
-        note="aggregate_quantile",
-    )
 
 
 _READERS: dict[type[exp.Expr], Callable[[exp.Expr], Form]] = {

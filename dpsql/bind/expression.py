@@ -15,11 +15,13 @@ from dpsql.bind.coercion import adapted, common_type, is_comparable, is_number
 from dpsql.bind.conditional import bind_case, bind_coalesce, bind_if, bind_nullif
 from dpsql.bind.convert import castable, convert
 from dpsql.bind.interval import Length, length
+from dpsql.bind.parameter import value_of
 from dpsql.bind.parse import span
 from dpsql.bind.predicate import bind_between, bind_connective, bind_in, bind_is
 from dpsql.bind.scope import Scope
 from dpsql.bind.size import Sizes
-from dpsql.errors import BadParameter, DataError, TypeFault
+from dpsql.bind.unlike import is_negated, unnegated, with_unit
+from dpsql.errors import DataError, TypeFault
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
     Arithmetic,
@@ -99,12 +101,10 @@ class ExpressionBinder:
             case exp.Paren():
                 only(node, "this")
                 return self.bind(node.this)
-            case exp.Like() | exp.ILike() if node.args.get("negate"):
-                plain = node.copy()
-                plain.set("negate", None)
-                return Not(self.condition(plain))
+            case exp.Like() | exp.ILike() | exp.Escape() if is_negated(node):
+                return Not(self.condition(unnegated(node)))
             case exp.Parameter() | exp.Placeholder():
-                return self._parameter(node)
+                return value_of(node, self._parameters)
             case exp.Literal():
                 if node.is_string:
                     return Literal(node.this, Varchar())
@@ -152,21 +152,10 @@ class ExpressionBinder:
         if type(node) in _COMPARISONS:
             only(node, "this", "expression")
             return self.compare(_COMPARISONS[type(node)], node.this, node.expression)
-        call = function_call(node)
+        call = function_call(with_unit(node, self._parameters))
         if call is None:
             raise refused(node)
         return self._call(node, *call)
-
-    def _parameter(self, node: exp.Expr) -> Literal:
-        """The constant that was given for `$1` or `:name`."""
-        name = node.name
-        if name not in self._parameters:
-            raise BadParameter(
-                f"no value is given for parameter {name or '?'}",
-                at=span(node),
-                hint="pass one value for each parameter",
-            )
-        return self._parameters[name]
 
     def condition(self, node: exp.Expr) -> Expression:
         """A boolean expression."""

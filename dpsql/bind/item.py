@@ -10,8 +10,8 @@ from dpsql.bind.allow import only
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.parse import span
 from dpsql.bind.relation import From
-from dpsql.errors import Span, SyntaxFault
-from dpsql.plan.expression import Expression
+from dpsql.errors import Span, SyntaxFault, UnknownColumn
+from dpsql.plan.expression import Column, Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +28,42 @@ def bind_items(node: exp.Expr, binder: ExpressionBinder, source: From) -> list[I
     at = span(node)
     match node:
         case exp.Star():
-            only(node)
-            return [Item(name, column, at) for name, column in source.scope.expand(None, at)]
+            return _expanded(node, source.scope.expand(None, at), binder)
         case exp.Column() if isinstance(node.this, exp.Star):
-            only(node.this)
-            found = source.scope.expand(node.table, at)
-            return [Item(name, column, at) for name, column in found]
+            only(node, "this", "table")
+            return _expanded(node.this, source.scope.expand(node.table, at), binder)
         case exp.Alias():
             only(node, "this", "alias")
             return [Item(node.alias, binder.bind(node.this), at)]
         case _:
             return [Item(_default_name(node), binder.bind(node), at)]
+
+
+def _expanded(
+    star: exp.Expr, found: list[tuple[str, Column]], binder: ExpressionBinder
+) -> list[Item]:
+    """`*` without the columns of EXCLUDE, some computed by REPLACE, some named by RENAME."""
+    only(star, "except_", "replace", "rename")
+    left_out = {_folded(name): name for name in star.args.get("except_") or []}
+    replaced = {a.alias.casefold(): a for a in star.args.get("replace") or []}
+    renamed = {_folded(a.this): a for a in star.args.get("rename") or []}
+    there = {name.casefold() for name, _ in found}
+    for name, node in (left_out | replaced | renamed).items():
+        if name not in there:
+            raise UnknownColumn(f"there is no column {name} among those of *", at=span(node))
+    items: list[Item] = []
+    for name, column in found:
+        folded = name.casefold()
+        if folded in left_out:
+            continue
+        shown = renamed[folded].alias if folded in renamed else name
+        meant = binder.bind(replaced[folded].this) if folded in replaced else column
+        items.append(Item(shown, meant, span(star)))
+    return items
+
+
+def _folded(node: exp.Expr) -> str:
+    return node.name.casefold()
 
 
 def ordinal_item(node: exp.Literal, items: list[Item]) -> Item:

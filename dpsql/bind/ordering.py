@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from dpsql.bind.allow import only
+from dpsql.bind.allow import only, refused
 from dpsql.bind.context import Selected
-from dpsql.bind.literal import number
+from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
+from dpsql.bind.scope import Scope
 from dpsql.errors import Refused, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import Limit, Nothing, Plan, Sort, SortKey
+from dpsql.schema.type import Integer
 from dpsql.stability.lineage import Visibility, visibility
 
 
-def order_keys(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> list[SortKey]:
-    """The terms of ORDER BY, each as `read` understands it."""
+def order_keys(
+    node: exp.Expr, read: Callable[[exp.Expr], Expression], every: Sequence[Expression] = ()
+) -> list[SortKey]:
+    """The terms of ORDER BY, each as `read` understands it; ORDER BY ALL means `every` column."""
     order = node.args.get("order")
     if order is None:
         return []
@@ -26,13 +31,15 @@ def order_keys(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> list[S
     for term in order.expressions:
         only(term, "this", "desc", "nulls_first")
         descending, nulls_first = (bool(term.args.get(key)) for key in ("desc", "nulls_first"))
-        keys.append(SortKey(read(term.this), descending, nulls_first))
+        is_all = isinstance(term.this, exp.Var) and term.this.name.upper() == "ALL"
+        meant = every if is_all and len(order.expressions) == 1 else (read(term.this),)
+        keys += [SortKey(expression, descending, nulls_first) for expression in meant]
     return keys
 
 
 def order_by_name(node: exp.Expr, selected: Selected) -> Selected:
     """ORDER BY of a set operation: by number or name of its columns."""
-    keys = order_keys(node, lambda term: _named(term, selected))
+    keys = order_keys(node, lambda term: _named(term, selected), selected.columns)
     if not keys:
         return selected
     return Selected(sorted_rows(selected.plan, tuple(keys), node.args["order"]), selected.names)
@@ -47,9 +54,9 @@ def sorted_rows(plan: Plan, keys: tuple[SortKey, ...], clause: exp.Expr) -> Plan
     return Sort(plan, told) if told else plan
 
 
-def row_limit(node: exp.Expr, selected: Selected) -> Selected:
+def row_limit(node: exp.Expr, selected: Selected, parameters: Parameters) -> Selected:
     """LIMIT and OFFSET; LIMIT 0 is empty whatever it is of, and reads nothing."""
-    count, offset = limit_of(node)
+    count, offset = limit_of(node, parameters)
     if count == 0:
         return Selected(Nothing(selected.columns), selected.names)
     if count is None and not offset:
@@ -59,9 +66,14 @@ def row_limit(node: exp.Expr, selected: Selected) -> Selected:
     return Selected(Limit(selected.plan, count, offset), selected.names)
 
 
-def limit_of(node: exp.Expr) -> tuple[int | None, int]:
-    """The constants of LIMIT and OFFSET."""
-    return _constant(node, "limit"), _constant(node, "offset") or 0
+def limit_of(node: exp.Expr, parameters: Parameters) -> tuple[int | None, int]:
+    """The constants of LIMIT and OFFSET; no count for LIMIT ALL and LIMIT NULL."""
+    limit, offset = node.args.get("limit"), node.args.get("offset")
+    count = None if limit is None else _rows(limit, parameters)
+    if offset is None:
+        return count, 0
+    only(offset, "expression")
+    return count, _constant(offset, offset.expression, parameters) or 0
 
 
 def _private_order(clause: exp.Expr) -> Refused:
@@ -74,20 +86,36 @@ def _private_order(clause: exp.Expr) -> Refused:
     )
 
 
-def _constant(node: exp.Expr, clause: str) -> int | None:
-    found = node.args.get(clause)
-    if found is None:
+def _rows(limit: exp.Expr, parameters: Parameters) -> int | None:
+    _check_options(limit)
+    if isinstance(limit, exp.Fetch):
+        only(limit, "direction", "count", "limit_options")
+        # FETCH FIRST ROW ONLY: one.
+        return _constant(limit, limit.args.get("count") or exp.Literal.number(1), parameters)
+    only(limit, "expression", "limit_options")
+    if isinstance(limit.expression, exp.Var) and limit.expression.name == "ALL":
         return None
-    only(found, "expression")
-    count = found.expression
-    if isinstance(count, exp.Literal) and not count.is_string:
-        value = number(count.this, span(count)).value
-        if isinstance(value, int) and value >= 0:
-            return value
+    return _constant(limit, limit.expression, parameters)
+
+
+def _check_options(limit: exp.Expr) -> None:
+    options = limit.args.get("limit_options")
+    for option, what in (("percent", "a LIMIT in percent"), ("with_ties", "WITH TIES")):
+        if options is not None and options.args.get(option):
+            raise refused(limit, what, hint="write LIMIT 10")
+
+
+def _constant(clause: exp.Expr, count: exp.Expr, parameters: Parameters) -> int | None:
+    """A whole number, or none at all for NULL; it may be given as a parameter."""
+    found = ExpressionBinder(Scope(), lambda _: None, parameters).bind(count)
+    if isinstance(found, Literal):
+        if found.value is None:
+            return None
+        if isinstance(found.type, Integer) and isinstance(found.value, int) and found.value >= 0:
+            return found.value
+    name = "OFFSET" if isinstance(clause, exp.Offset) else "LIMIT"
     raise SyntaxFault(
-        f"{clause.upper()} takes a whole number of at least 0",
-        at=span(found),
-        hint=f"write {clause.upper()} 10",
+        f"{name} takes a whole number of at least 0", at=span(clause), hint=f"write {name} 10"
     )
 
 

@@ -8,7 +8,10 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from sqlglot import exp
+
 from dpsql.bind.literal import whole_number
+from dpsql.bind.parse import span
 from dpsql.bind.placeholder import is_text
 from dpsql.errors import BadParameter
 from dpsql.plan.expression import Literal
@@ -18,6 +21,18 @@ Parameters = Mapping[str, Literal]
 """Constants by name, or by number from "1" on."""
 
 LONGEST = 64 * 1024
+
+
+def value_of(node: exp.Expr, parameters: Parameters) -> Literal:
+    """The constant that was given for `$1` or `:name`."""
+    name = node.name
+    if name not in parameters:
+        raise BadParameter(
+            f"no value is given for parameter {name or '?'}",
+            at=span(node),
+            hint="pass one value for each parameter",
+        )
+    return parameters[name]
 
 
 def literals(given: Sequence[object] | Mapping[str, object]) -> dict[str, Literal]:

@@ -76,7 +76,8 @@ def _set_operation(node: exp.SetOperation, context: Context) -> Selected:
         )
     arms = _unified(node, left, right, context)
     plan = _combined(node, arms, context)
-    return row_limit(node, order_by_name(node, Selected(plan, left.names)))
+    ordered = order_by_name(node, Selected(plan, left.names))
+    return row_limit(node, ordered, context.parameters)
 
 
 def _unified(

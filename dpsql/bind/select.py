@@ -19,7 +19,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.query import distinct_rows
 from dpsql.bind.relation import From
 from dpsql.bind.scope import Scope
-from dpsql.bind.subquery import Subqueries, inner_side
+from dpsql.bind.subquery import Subqueries, asked_by_key
 from dpsql.bind.window import Windows, check_windows
 from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
 from dpsql.plan.columns import output_columns
@@ -86,7 +86,8 @@ class _Select:
         for listed in self._node.expressions:
             items += bind_items(listed, self._full, self._from)
         predicate = self._where()
-        order = order_keys(self._node, self._sorted_by)
+        every = [item.expression for item in items]
+        order = order_keys(self._node, self._sorted_by, every)
         grouping = self._grouping(items)
         qualify = self._condition("qualify")
         if grouping is not None:
@@ -160,7 +161,7 @@ class _Select:
     ) -> tuple[_Above, list[Expression]]:
         """Everything above the grouping reads its keys and aggregates only."""
         self._check_own([*grouping.keys, *expressions(tuple(self._aggregates.found))])
-        grouping, asked = self._asked_by_key(grouping, asked)
+        grouping = asked_by_key(grouping, asked, self._from.scope.correlated, self._node)
         result = grouped(above.plan, grouping, self._aggregates, self._context)
         held = result.columns | self._upper.columns | {w.column for w in self._windows.found}
 
@@ -168,12 +169,7 @@ class _Select:
             lifted = rewrite_top_down(result.lifted.get, expression)
             stray = columns(lifted) - held
             if stray:
-                name = min(column.name for column in stray)
-                raise GroupingFault(
-                    f"column {name} is neither grouped by nor aggregated",
-                    at=at,
-                    hint=f"add {name} to GROUP BY, or write count({name})",
-                )
+                raise _stray(min(column.name for column in stray), at)
             return lifted
 
         self._windows.change(lambda e: lift(e, None))
@@ -198,28 +194,7 @@ class _Select:
     def _check_own(self, read: list[Expression]) -> None:
         """Refuse to group or aggregate columns of the query around this one."""
         if columns(*read) & self._from.scope.correlated:
-            raise Refused(
-                "a subquery names columns of the query around it in WHERE only",
-                at=span(self._node),
-                note="subqueries",
-            )
-
-    def _asked_by_key(
-        self, grouping: Grouping, asked: list[Expression]
-    ) -> tuple[Grouping, list[Expression]]:
-        """What the query around asks of groups: one more key for each equality."""
-        outer = self._from.scope.correlated
-        for condition in asked:
-            inner = inner_side(condition, outer)
-            if inner is None or grouping.sets is not None:
-                raise Refused(
-                    "an aggregated subquery is correlated by equalities only",
-                    at=span(self._node),
-                    hint="write WHERE inner_column = outer_column",
-                    note="subqueries",
-                )
-            grouping = grouping.with_key(inner)
-        return grouping, asked
+            raise _only_in_where(span(self._node))
 
     def _sorted_by(self, node: exp.Expr) -> Expression:
         """An ordinal, an alias of the SELECT list, or any expression."""
@@ -239,14 +214,14 @@ class _Select:
             plan = Filter(plan, above.qualify)
         if self._node.args.get("distinct") is not None:
             return self._distinct(plan, above)
-        count, _ = limit_of(self._node)
+        count, _ = limit_of(self._node, self._context.parameters)
         # As the statement's answer private rows are refused for what they are.
         if count != 0 and not (self._context.outermost and visibility(plan) is Visibility.PRIVATE):
             if above.order:
                 plan = sorted_rows(plan, tuple(above.order), self._node.args["order"])
-            plan = row_limit(self._node, Selected(plan, ())).plan
+            plan = self._limited(Selected(plan, ())).plan
         selected = self._projected(plan, above.items, asked)
-        return row_limit(self._node, selected) if count == 0 else selected
+        return self._limited(selected) if count == 0 else selected
 
     def _projected(self, plan: Plan, items: list[Item], asked: list[Expression]) -> Selected:
         names = self._context.names
@@ -254,11 +229,7 @@ class _Select:
         inner = frozenset(output_columns(plan))
         for item in items:
             if columns(item.expression) - inner:
-                raise Refused(
-                    "a subquery names columns of the query around it in WHERE only",
-                    at=item.at,
-                    note="subqueries",
-                )
+                raise _only_in_where(item.at)
         handed = {
             c: Output(names.column(c.name, c.type), c) for p in asked for c in columns(p) & inner
         }
@@ -286,7 +257,23 @@ class _Select:
             keys.append(replace(key, expression=place[key.expression]))
         if keys:
             rows = sorted_rows(rows, tuple(keys), self._node.args["order"])
-        return row_limit(self._node, Selected(rows, shown.names))
+        return self._limited(Selected(rows, shown.names))
+
+    def _limited(self, selected: Selected) -> Selected:
+        return row_limit(self._node, selected, self._context.parameters)
+
+
+def _stray(name: str, at: Span | None) -> GroupingFault:
+    return GroupingFault(
+        f"column {name} is neither grouped by nor aggregated",
+        at=at,
+        hint=f"add {name} to GROUP BY, or write count({name})",
+    )
+
+
+def _only_in_where(at: Span | None) -> Refused:
+    what = "a subquery names columns of the query around it in WHERE only"
+    return Refused(what, at=at, note="subqueries")
 
 
 def _filtered(plan: Plan, predicates: Iterable[Expression]) -> Plan:

@@ -18,6 +18,7 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.grouping import Grouping
 from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
@@ -180,7 +181,24 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
         )
 
 
-def inner_side(condition: Expression, outer: set[Column]) -> Expression | None:
+def asked_by_key(
+    grouping: Grouping, asked: list[Expression], outer: set[Column], node: exp.Expr
+) -> Grouping:
+    """What the query around asks of groups: one more key for each equality."""
+    for condition in asked:
+        inner = _inner_side(condition, outer)
+        if inner is None or grouping.sets is not None:
+            raise Refused(
+                "an aggregated subquery is correlated by equalities only",
+                at=span(node),
+                hint="write WHERE inner_column = outer_column",
+                note="subqueries",
+            )
+        grouping = grouping.with_key(inner)
+    return grouping
+
+
+def _inner_side(condition: Expression, outer: set[Column]) -> Expression | None:
     """The side of an equality that is the subquery's own, if the other is the outer query's."""
     if not isinstance(condition, Compare) or condition.op is not Comparison.EQUAL:
         return None

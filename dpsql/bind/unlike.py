@@ -8,6 +8,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
+from dpsql.bind.parameter import Parameters, value_of
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.duration import unit_named
@@ -18,13 +19,15 @@ Named = tuple[str, list[exp.Expr]]
 
 _PAIR = ("this", "expression")
 
+_PARTS_OF = ("date_part", "datepart")
+
 
 def anonymous(node: exp.Anonymous) -> Named:
     """A call that the parser made nothing of, or not enough."""
     only(node, "this", "expressions")
     name = node.name.lower()
     match name, node.expressions:
-        case (("date_part" | "datepart"), [exp.Literal() as unit, moment]):
+        case (_, [exp.Literal() as unit, moment]) if name in _PARTS_OF:
             return _part(unit, moment)
         case "dateadd", [unit, number, moment]:
             # Redshift's and SQL Server's; the unit may stand without quotes.
@@ -34,6 +37,32 @@ def anonymous(node: exp.Anonymous) -> Named:
             return name, [exp.Literal.string(unit_named(unit.name) or unit.name), *rest]
         case _:
             return name, node.expressions
+
+
+def with_unit(node: exp.Expr, parameters: Parameters) -> exp.Expr:
+    """extract(? FROM moment) with the unit that was given: the text says which function it is."""
+    unit = node.this if isinstance(node, exp.Extract) else None
+    if isinstance(node, exp.Anonymous) and node.name.lower() in _PARTS_OF and node.expressions:
+        unit = node.expressions[0]
+    if not isinstance(unit, exp.Parameter | exp.Placeholder):
+        return node
+    value = value_of(unit, parameters).value
+    named = exp.Literal.string(value if isinstance(value, str) else "NULL")
+    if isinstance(node, exp.Extract):
+        return exp.Extract(this=named, expression=node.expression)
+    return exp.Anonymous(this=node.name, expressions=[named, *node.expressions[1:]])
+
+
+def is_negated(node: exp.Expr) -> bool:
+    """NOT LIKE and its like, with ESCAPE or without."""
+    return bool((node.this if isinstance(node, exp.Escape) else node).args.get("negate"))
+
+
+def unnegated(node: exp.Expr) -> exp.Expr:
+    """The same without NOT."""
+    plain = node.copy()
+    (plain.this if isinstance(plain, exp.Escape) else plain).set("negate", None)
+    return plain
 
 
 def parts(node: exp.Expr, names: tuple[str, ...]) -> list[exp.Expr]:
@@ -161,6 +190,17 @@ def _prefix(node: exp.Expr) -> Named:
     return "starts_with", [node.this, node.expression]
 
 
+def _escape(node: exp.Expr) -> Named:
+    """`text LIKE pattern ESCAPE character`."""
+    only(node, *_PAIR)
+    like = node.this
+    only(like, *_PAIR)
+    names = {exp.Like: "like_escape", exp.ILike: "ilike_escape"}
+    if type(like) not in names:
+        raise refused(node, "ESCAPE here", hint="write text LIKE 'a!%' ESCAPE '!'")
+    return names[type(like)], [like.this, like.expression, node.expression]
+
+
 def _ignoring_case(node: exp.Expr) -> Named:
     only(node, *_PAIR)
     return "regexp_matches", [node.this, node.expression, exp.Literal.string("i")]
@@ -179,4 +219,5 @@ UNLIKE: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
     exp.RegexpILike: _ignoring_case,
     exp.BitwiseNot: _complement,
     exp.StartsWith: _prefix,
+    exp.Escape: _escape,
 }

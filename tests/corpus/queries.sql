@@ -395,6 +395,25 @@ select COUNT ( * ) AS "N" from "patients" where "AGE" > 1e1;
 SELECT public.visits.ward, count(*) FROM public.visits GROUP BY public.visits.ward;
 SELECT "ward" AS "weird ""name""", count(*) AS "日本" FROM visits GROUP BY "ward";
 
+-- == clinic: stars, limits and patterns
+
+SELECT * EXCLUDE (n) FROM (SELECT ward, count(*) AS n, sum(cost) AS s FROM visits GROUP BY ward);
+SELECT * REPLACE (n * 2 AS n) FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) t;
+SELECT t.* EXCLUDE (n) RENAME (ward AS place) FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) t;
+SELECT * EXCLUDE (region_id) FROM doctors ORDER BY ALL;
+SELECT sex, avg(age) AS a FROM (SELECT * EXCLUDE (city, weight) FROM patients) GROUP BY sex;
+SELECT d.* EXCLUDE (doctor_id), n FROM doctors d JOIN (SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id) v USING (doctor_id);
+SELECT ward, count(*) AS n FROM visits GROUP BY ward ORDER BY ALL;
+SELECT ward, count(*) AS n FROM visits GROUP BY ward UNION ALL SELECT 'all', count(*) FROM visits ORDER BY ALL DESC;
+SELECT DISTINCT ward FROM visits WHERE ward IS NOT NULL ORDER BY ALL;
+SELECT ward, count(*) AS n FROM visits GROUP BY ward ORDER BY n DESC, ward FETCH FIRST 2 ROWS ONLY;
+SELECT ward, count(*) AS n FROM visits GROUP BY ward ORDER BY ward OFFSET 1 ROWS FETCH NEXT ROW ONLY;
+SELECT ward, count(*) AS n FROM visits GROUP BY ward ORDER BY ward LIMIT ALL OFFSET 1;
+SELECT ward, count(*) AS n FROM visits GROUP BY ward ORDER BY ward LIMIT NULL;
+SELECT ward, count(*) AS n FROM visits GROUP BY ward ORDER BY ward LIMIT 1 + 1;
+SELECT count(*) FROM patients WHERE city LIKE 'R!%' ESCAPE '!' OR city LIKE 'R%' ESCAPE '!';
+SELECT count(*) FROM patients WHERE city NOT LIKE '%\_%' ESCAPE '\' AND city NOT ILIKE 'o%' ESCAPE '#';
+
 -- == tpch: keys and joins
 
 SELECT c_mktsegment, count(*) AS n, sum(c_acctbal) AS s, avg(c_acctbal) AS a FROM customer GROUP BY c_mktsegment;

@@ -98,6 +98,8 @@ MORE: dict[str, tuple[str, ...]] = {
     "concat_ws": ("concat_ws(text, a, b)",),
     "like": ("text NOT LIKE '_b%'", "text ~~ 'a'"),
     "ilike": ("text NOT ILIKE 'B%'",),
+    "like_escape": ("text NOT LIKE 'a!%!!' ESCAPE '!'", "text LIKE 'a%' ESCAPE ''"),
+    "ilike_escape": ("text NOT ILIKE 'B#_%' ESCAPE '#'",),
     "regexp_matches": ("regexp_matches(text, 'A', 'i')", "text ~ 'a.*'", "text !~* 'b'"),
     "regexp_full_match": ("regexp_full_match(text, 'A', 'i')", "text SIMILAR TO 'a.*'"),
     "regexp_extract": ("regexp_extract(text, 'a')", "regexp_extract(text, '(A)b', 1, 'i')"),

@@ -36,6 +36,31 @@ def _like(name: str, operator: str, *aliases: str) -> Function:
     )
 
 
+def _escaped(name: str, operator: str) -> Function:
+    return Function(
+        name,
+        texts(3, Boolean()),
+        truth,
+        Total.TRY,
+        f"text {operator} 'a!%' ESCAPE '!'",
+        constants=frozenset({1, 2}),
+        accepts=_readable,
+    )
+
+
+def _readable(arguments: tuple[Expression, ...]) -> bool:
+    """One character escapes, and something stands after it: the engine notices while it matches."""
+    _, pattern, escape = arguments
+    if not (_short(arguments) and isinstance(pattern, Literal) and isinstance(escape, Literal)):
+        return False
+    if pattern.value is None or escape.value is None:
+        return True
+    text, mark = str(pattern.value), str(escape.value)
+    if len(mark) != 1:
+        return not mark
+    return not text.replace(mark * 2, "").endswith(mark)
+
+
 def _expression(name: str, gives: SqlType, rule: Rule, usage: str, *aliases: str) -> Function:
     """A function of a text, a regular expression, and perhaps options."""
     return Function(
@@ -67,6 +92,8 @@ PATTERN = (
     _like("like", "~~"),
     _like("ilike", "~~*"),
     _like("glob", "~~~"),
+    _escaped("like_escape", "LIKE"),
+    _escaped("ilike_escape", "ILIKE"),
     _expression("regexp_matches", Boolean(), truth, "regexp_matches(text, 'a+b')", "regexp_like"),
     _expression("regexp_full_match", Boolean(), truth, "regexp_full_match(text, 'a+b')"),
     Function(
