@@ -13,6 +13,7 @@
 | item        | the SELECT list and its columns' names                                |
 | relation    | FROM: tables, derived tables, CTEs, joins                             |
 | period      | which rows of a table a refreshed budget is of                        |
+| constant_rows | FROM: VALUES, generate_series, range and unnest of constants        |
 | ownership   | proofs that joined private rows share their unit                      |
 | kept_row    | outer joins that keep public rows, where rows are released             |
 | grouping    | grouping sets, and the frontier between private and released rows     |

@@ -30,7 +30,6 @@ from dpsql.plan.operator import (
     Join,
     Limit,
     Mark,
-    Nothing,
     OuterJoin,
     OuterKind,
     Output,
@@ -41,6 +40,7 @@ from dpsql.plan.operator import (
     SetOperation,
     Sort,
     Union,
+    Values,
     Window,
 )
 from dpsql.plan.tree import bottom_up, columns, operators, rewrite_expression
@@ -121,7 +121,7 @@ def _without_kept(plan: Plan) -> Plan:
 def _kept_rows(plan: Plan) -> _Kept | None:
     """The rows of `plan` that belong to nobody; None if there are none."""
     match plan:
-        case Scan() | Release() | Nothing():
+        case Scan() | Release() | Values():
             return None
         case Filter(source=source, predicate=predicate):
             return _filtered(_kept_rows(source), conjuncts(predicate))

@@ -14,7 +14,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
 from dpsql.errors import Refused, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Column, Expression, Literal
-from dpsql.plan.operator import Limit, Nothing, Plan, Sort, SortKey
+from dpsql.plan.operator import Limit, Plan, Sort, SortKey, Values
 from dpsql.schema.type import Integer
 from dpsql.stability.lineage import Visibility, visibility
 
@@ -58,7 +58,7 @@ def row_limit(node: exp.Expr, selected: Selected, parameters: Parameters) -> Sel
     """LIMIT and OFFSET; LIMIT 0 is empty whatever it is of, and reads nothing."""
     count, offset = limit_of(node, parameters)
     if count == 0:
-        return Selected(Nothing(selected.columns), selected.names)
+        return Selected(Values(selected.columns, ()), selected.names)
     if count is None and not offset:
         return selected
     if visibility(selected.plan) is Visibility.PRIVATE:

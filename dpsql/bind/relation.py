@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
+from dpsql.bind.constant_rows import constant_rows
 from dpsql.bind.context import Context, Cte, Selected, renamed
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.fold import is_false
@@ -31,10 +32,10 @@ from dpsql.plan.operator import (
     Aggregate,
     Filter,
     Join,
-    Nothing,
     OuterKind,
     Plan,
     Scan,
+    Values,
 )
 from dpsql.plan.tree import columns
 from dpsql.schema.model import Public, Schema, Table
@@ -63,7 +64,7 @@ class From:
             # SELECT 1: a count of nothing is one row.
             call = AggregateCall(AggregateFunction.COUNT, (), False, None, BIGINT)
             one = AggregateOutput(self.context.names.column("rows", BIGINT), call)
-            self.sources.append(Aggregate(Nothing(()), (), (one,)))
+            self.sources.append(Aggregate(Values((), ()), (), (one,)))
             self.places.append(None)
             return
         only(clause, "this")
@@ -74,7 +75,7 @@ class From:
     def filtered(self, own: tuple[Expression, ...]) -> Plan:
         """The joined rows that satisfy `own`; join conditions among them become the join's own."""
         if any(is_false(p) for p in own):
-            return Nothing(tuple(c for s in self.sources for c in output_columns(s)))
+            return Values(tuple(c for s in self.sources for c in output_columns(s)), ())
         readable = frozenset(c for s in self.sources for c in output_columns(s))
         if columns(*self.on) - readable:
             raise Refused("a join condition names columns of the query around", note="subqueries")
@@ -98,6 +99,12 @@ class From:
     def _source(self, node: exp.Expr) -> None:
         if isinstance(node, exp.Subquery):
             self._derived(node)
+            return
+        constant = constant_rows(node, self.context)
+        if constant is not None:
+            is_values = isinstance(node, exp.Values)
+            name = f"subquery_{len(self.sources)}" if is_values else constant.names[0]
+            self._add(node, name, constant)
             return
         if isinstance(node, exp.Paren):
             only(node, "this")

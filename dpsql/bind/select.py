@@ -10,6 +10,7 @@ from sqlglot import exp
 from dpsql.bind.aggregate import Aggregates, has_aggregate, no_aggregate
 from dpsql.bind.alias import Aliases
 from dpsql.bind.allow import only, refused
+from dpsql.bind.constant_rows import unnested
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.grouping import Grouping, grouped
@@ -52,7 +53,7 @@ def bind_select(node: exp.Select, context: Context) -> Selected:
     only(node, *_CLAUSES)
     if not node.expressions:
         raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
-    return _Select(node, context).bound()
+    return _Select(unnested(node), context).bound()
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from dpsql.emit.aggregate import emit_aggregate, emit_window, sort_key
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression, emit_literal
 from dpsql.emit.join import inner_join, mark, outer_join, owners, scan, unowned
-from dpsql.emit.name import named, no_column, reference, subquery, table
+from dpsql.emit.name import column_name, named, no_column, reference, subquery, table
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import (
@@ -20,7 +20,6 @@ from dpsql.plan.operator import (
     Join,
     Limit,
     Mark,
-    Nothing,
     OuterJoin,
     Output,
     Plan,
@@ -32,6 +31,7 @@ from dpsql.plan.operator import (
     Sort,
     SortKey,
     Union,
+    Values,
     Window,
 )
 from dpsql.stability.lineage import unit
@@ -71,10 +71,8 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
         case Window(source=source, outputs=windows):
             added = [named(emit_window(w.call, source), w.column) for w in windows]
             return _over(source, releases, [*_passed_on(source), *added])
-        case Nothing(outputs=outputs):
-            typed = [named(emit_literal(None, c.type), c) for c in outputs]
-            nothing = exp.select(*(typed or [no_column()]), copy=False)
-            return nothing.where(exp.false(), copy=False)
+        case Values():
+            return _listed(plan)
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             own = unit(source)
             group = [emit_expression(key.expression) for key in keys]
@@ -93,6 +91,28 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return _ordered(plan, releases, _passed_on(plan))
         case missing:
             assert_never(missing)
+
+
+def _listed(plan: Values) -> exp.Select:
+    """The rows that the statement itself lists, each of its columns' types."""
+    if not plan.rows:
+        typed = [named(emit_literal(None, c.type), c) for c in plan.outputs]
+        nothing = exp.select(*(typed or [no_column()]), copy=False)
+        return nothing.where(exp.false(), copy=False)
+    rows = [
+        exp.Tuple(
+            expressions=[
+                emit_literal(value, column.type)
+                for value, column in zip(row, plan.outputs, strict=True)
+            ]
+        )
+        for row in plan.rows
+    ]
+    names = [exp.to_identifier(column_name(column)) for column in plan.outputs]
+    alias = exp.TableAlias(this=exp.to_identifier("t"), columns=names)
+    items = [reference(column) for column in plan.outputs]
+    listed = exp.Values(expressions=rows, alias=alias)
+    return exp.select(*items, copy=False).from_(listed, copy=False)
 
 
 def _sources(join: Join, releases: Mapping[Release, str]) -> list[exp.Select]:

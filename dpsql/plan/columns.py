@@ -11,7 +11,6 @@ from dpsql.plan.operator import (
     Join,
     Limit,
     Mark,
-    Nothing,
     OuterJoin,
     Plan,
     Project,
@@ -20,6 +19,7 @@ from dpsql.plan.operator import (
     SetOperation,
     Sort,
     Union,
+    Values,
     Window,
 )
 
@@ -43,7 +43,7 @@ def output_columns(plan: Plan) -> tuple[Column, ...]:
             return (*output_columns(source), column)
         case Window(source=source, outputs=windows):
             return (*output_columns(source), *(output.column for output in windows))
-        case Union(outputs=columns) | SetOperation(outputs=columns) | Nothing(outputs=columns):
+        case Union(outputs=columns) | SetOperation(outputs=columns) | Values(outputs=columns):
             return columns
         case Filter(source=source) | Sort(source=source) | Limit(source=source):
             return output_columns(source)

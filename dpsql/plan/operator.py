@@ -15,7 +15,7 @@ from enum import Enum
 
 from dpsql.errors import Span
 from dpsql.plan.aggregate import AggregateOutput
-from dpsql.plan.expression import Column, Expression, Literal
+from dpsql.plan.expression import Column, Expression, Literal, Scalar
 from dpsql.schema.model import Table
 from dpsql.schema.type import SqlType
 
@@ -212,10 +212,14 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
-    """No row at all, of public columns: what a statement's own text says is empty."""
+class Values:
+    """Rows that the statement's own text lists, of public columns; without any: an empty relation.
+
+    The n-th value of a row is one of the type of the n-th column.
+    """
 
     outputs: tuple[Column, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,5 +262,5 @@ Plan = (
     | Release
     | Sort
     | Limit
-    | Nothing
+    | Values
 )

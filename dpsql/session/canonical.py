@@ -40,7 +40,6 @@ from dpsql.plan.operator import (
     Join,
     Limit,
     Mark,
-    Nothing,
     OuterJoin,
     Plan,
     Project,
@@ -49,6 +48,7 @@ from dpsql.plan.operator import (
     SetOperation,
     Sort,
     Union,
+    Values,
     Window,
 )
 
@@ -198,8 +198,9 @@ class _Reader:
             case Limit(source=source, count=count, offset=offset):
                 below = self._rows(source)
                 return _Rows((_digest("limit", below.digest, repr((count, offset))),))
-            case Nothing():
-                return self._new(plan, _digest("nothing"))
+            case Values(outputs=columns, rows=rows):
+                types = (repr(column.type) for column in columns)
+                return self._new(plan, _digest("values", *types, "", *sorted(map(repr, rows))))
             case missing:
                 assert_never(missing)
 

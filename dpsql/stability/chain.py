@@ -27,7 +27,6 @@ from dpsql.plan.operator import (
     Join,
     Limit,
     Mark,
-    Nothing,
     OuterJoin,
     Plan,
     Project,
@@ -36,6 +35,7 @@ from dpsql.plan.operator import (
     SetOperation,
     Sort,
     Union,
+    Values,
     Window,
 )
 from dpsql.privacy.distance import Distance, Groups, Units
@@ -155,7 +155,7 @@ def _shown(plan: Plan) -> tuple[Plan, ...]:
 def sources(plan: Plan) -> tuple[Plan, ...]:
     """What an operator reads."""
     match plan:
-        case Scan() | Nothing():
+        case Scan() | Values():
             return ()
         case Join(sources=found) | Union(sources=found):
             return found
@@ -198,8 +198,8 @@ def operator(plan: Plan) -> str:
             return f"SetOperation({operation.value})"
         case Window(outputs=windows):
             return f"Window({', '.join(w.column.name for w in windows)})"
-        case Nothing():
-            return "Nothing()"
+        case Values(rows=rows):
+            return f"Values({len(rows)} rows)" if rows else "Nothing()"
         case Aggregate(keys=keys, aggregates=aggregates):
             return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
         case Release(keys=keys, aggregates=aggregates):

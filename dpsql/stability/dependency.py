@@ -11,14 +11,13 @@ from collections.abc import Callable
 from typing import assert_never
 
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal
+from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal, Scalar
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
     Join,
     Limit,
     Mark,
-    Nothing,
     OuterJoin,
     OuterKind,
     Plan,
@@ -28,6 +27,7 @@ from dpsql.plan.operator import (
     SetOperation,
     Sort,
     Union,
+    Values,
     Window,
 )
 from dpsql.plan.tree import columns
@@ -74,7 +74,7 @@ def determined(plan: Plan, trusted: Trusted) -> frozenset[Column]:
         case Aggregate(source=source, keys=keys):
             below = determined(source, trusted)
             return frozenset(k.column for k in keys if is_determined(k.expression, below))
-        case Release() | Nothing():
+        case Release() | Values():
             return frozenset()
         case missing:
             assert_never(missing)
@@ -108,7 +108,7 @@ def one_row_per_unit(plan: Plan, trusted: Trusted) -> bool:
             # One group per unit: every key has one value in all of the unit's rows.
             below = determined(source, trusted)
             return all(is_determined(key.expression, below) for key in keys)
-        case OuterJoin() | Union() | Sort() | Limit() | Release() | Nothing():
+        case OuterJoin() | Union() | Sort() | Limit() | Release() | Values():
             return False
         case missing:
             assert_never(missing)
@@ -216,7 +216,24 @@ def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
             return frozenset(named[c] for c in below) if below <= named.keys() else None
         case Aggregate(keys=keys) | Release(keys=keys):
             return frozenset(key.column for key in keys)
-        case Join() | OuterJoin() | Union() | SetOperation() | Nothing():
+        case Values(outputs=columns, rows=rows):
+            return _key_of(columns, rows)
+        case Join() | OuterJoin() | Union() | SetOperation():
             return None
         case missing:
             assert_never(missing)
+
+
+def _key_of(
+    found: tuple[Column, ...], rows: tuple[tuple[Scalar, ...], ...]
+) -> frozenset[Column] | None:
+    """The first column whose values differ in all rows, or all columns if the rows do.
+
+    VALUES ('F', 1), ('F', 2): joined on the first column alone, each patient meets both.
+    """
+    if len(rows) == 1:
+        return frozenset()
+    for place, column in enumerate(found):
+        if len({row[place] for row in rows}) == len(rows):
+            return frozenset((column,))
+    return frozenset(found) if len(set(rows)) == len(rows) else None

@@ -26,7 +26,6 @@ from dpsql.plan.operator import (
     Join,
     Limit,
     Mark,
-    Nothing,
     OuterJoin,
     Plan,
     Project,
@@ -35,6 +34,7 @@ from dpsql.plan.operator import (
     SetOperation,
     Sort,
     Union,
+    Values,
     Window,
 )
 from dpsql.privacy.distance import Groups, Units
@@ -64,8 +64,8 @@ def distance(plan: Plan, units: int) -> Units:
             return Units(max(distance(source, units).count for source in sources))
         case Aggregate(source=source) | Window(source=source):
             return distance(source, units)  # each group or partition holds the rows of one unit
-        case Release() | Nothing():
-            return Units(0)  # paid for: public from here on
+        case Release() | Values():
+            return Units(0)  # paid for, or written in the statement: public from here on
         case Sort(source=source) | Limit(source=source):
             below = distance(source, units)
             if below.count:

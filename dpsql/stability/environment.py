@@ -9,14 +9,13 @@ from typing import assert_never
 
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column
+from dpsql.plan.expression import Column, Scalar
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
     Join,
     Limit,
     Mark,
-    Nothing,
     OuterJoin,
     OuterKind,
     Plan,
@@ -26,6 +25,7 @@ from dpsql.plan.operator import (
     SetOperation,
     Sort,
     Union,
+    Values,
     Window,
     WindowCall,
 )
@@ -66,8 +66,8 @@ def environment(plan: Plan) -> Environment:
         case Window(source=source, outputs=windows):
             below, most = environment(source), _rows_per_unit(source)
             return {**below, **{w.column.id: _window(w.call, below, most) for w in windows}}
-        case Nothing(outputs=columns):
-            return {c.id: UNKNOWN for c in columns}
+        case Values(outputs=columns, rows=rows):
+            return _known((c, _listed(rows, place)) for place, c in enumerate(columns))
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             below = environment(source)
             most = _rows_per_unit(source)
@@ -87,6 +87,13 @@ def _known(domains: Iterable[tuple[Column, Domain]]) -> Environment:
     known: dict[Known, Domain] = {}
     known.update((column.id, found) for column, found in domains)
     return known
+
+
+def _listed(rows: tuple[tuple[Scalar, ...], ...], place: int) -> Domain:
+    """The values of one column of a table that the statement lists."""
+    found = dict.fromkeys(row[place] for row in rows)
+    values = tuple(value for value in found if value is not None)
+    return of_values(values, nullable=None in found) if found else UNKNOWN
 
 
 def _arms(sources: tuple[Plan, ...]) -> list[Domain]:

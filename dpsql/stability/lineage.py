@@ -18,7 +18,6 @@ from dpsql.plan.operator import (
     Join,
     Limit,
     Mark,
-    Nothing,
     OuterJoin,
     OuterKind,
     Plan,
@@ -28,6 +27,7 @@ from dpsql.plan.operator import (
     SetOperation,
     Sort,
     Union,
+    Values,
     Window,
 )
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
@@ -53,7 +53,7 @@ def visibility(plan: Plan) -> Visibility:
             return Visibility.PRIVATE
         case Release():
             return Visibility.RELEASED
-        case Nothing():
+        case Values():
             return Visibility.PUBLIC
         case Join(sources=sources) | Union(sources=sources):
             return _strictest([visibility(source) for source in sources])
@@ -86,7 +86,7 @@ def unit(plan: Plan) -> Column | None:
     match plan:
         case Scan(unit=column):
             return column
-        case Release() | Nothing():
+        case Release() | Values():
             return None
         case Join(sources=sources):
             # All private sources' units are equal in every row: the emitted join sees to it.
@@ -160,7 +160,7 @@ def identities(plan: Plan) -> Mapping[Column, frozenset[Identity]]:
             return {c: found for c, found in zip(outputs, shared, strict=True) if found}
         case SetOperation(left=left, outputs=outputs):
             return {c: f for c, f in zip(outputs, _by_place(left), strict=True) if f}
-        case Release() | Nothing():
+        case Release() | Values():
             return {}
         case missing:
             assert_never(missing)
@@ -205,7 +205,7 @@ def _scans(plan: Plan) -> list[Scan]:
             return [*_scans(left), *_scans(right)]
         case Mark(source=source, relation=relation):
             return [*_scans(source), *_scans(relation)]
-        case Release() | Nothing():
+        case Release() | Values():
             return []
         case (
             Filter(source=source)

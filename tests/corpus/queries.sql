@@ -414,6 +414,34 @@ SELECT ward, count(*) AS n FROM visits GROUP BY ward ORDER BY ward LIMIT 1 + 1;
 SELECT count(*) FROM patients WHERE city LIKE 'R!%' ESCAPE '!' OR city LIKE 'R%' ESCAPE '!';
 SELECT count(*) FROM patients WHERE city NOT LIKE '%\_%' ESCAPE '\' AND city NOT ILIKE 'o%' ESCAPE '#';
 
+-- == clinic: tables that the statement lists
+
+SELECT x, y * 2 AS twice FROM (VALUES (1, 2.5), (2, NULL)) t(x, y) ORDER BY x;
+SELECT * FROM (VALUES (1, 'a'), (2, 'b')) ORDER BY ALL;
+SELECT * FROM generate_series(1, 10, 3);
+SELECT * FROM range(5, 1, -2) t(n) ORDER BY n;
+SELECT g FROM generate_series(1, 3) g ORDER BY g;
+SELECT * FROM range(3, 3) t(n);
+SELECT * FROM generate_series(TIMESTAMP '2024-01-31', TIMESTAMP '2024-06-30', INTERVAL 1 MONTH) t(m) ORDER BY m;
+SELECT * FROM range(TIMESTAMP '2024-01-05', TIMESTAMP '2024-01-04', INTERVAL '-6 hours') t(m) ORDER BY m;
+-- mark: names
+SELECT unnest(range(3)) ORDER BY 1;
+SELECT unnest(generate_series(DATE '2024-01-30', DATE '2024-02-02', INTERVAL 1 DAY))::date AS d ORDER BY d;
+SELECT x FROM unnest(['b', 'a', 'b']) t(x) ORDER BY x;
+WITH t(a, b) AS (VALUES (1, DATE '2024-01-01'), (2, DATE '2024-02-01')) SELECT a, b + 1 AS next FROM t ORDER BY a;
+SELECT band.name, count(*) AS n FROM patients JOIN (VALUES ('child', 0, 17), ('adult', 18, 64), ('senior', 65, 120)) band(name, low, high) ON age BETWEEN low AND high GROUP BY band.name;
+SELECT t.name, avg(age) AS a FROM patients JOIN (VALUES ('F', 'women'), ('M', 'men')) t(sex, name) ON patients.sex = t.sex GROUP BY t.name;
+SELECT count(*) AS n FROM patients JOIN (VALUES ('F', 1), ('F', 2), ('M', 3)) t(sex, x) ON patients.sex = t.sex;
+-- mark: keeps
+SELECT x, count(visit_id) AS n FROM unnest(['ER', 'GP']) t(x) LEFT JOIN visits ON ward = x GROUP BY 1;
+SELECT count(*) AS n FROM visits WHERE ward IN (SELECT w FROM (VALUES ('ER'), ('GP')) t(w));
+-- mark: keeps
+WITH days AS (SELECT unnest(generate_series(DATE '2024-03-01', DATE '2024-03-07', INTERVAL 1 DAY))::date AS day) SELECT days.day, count(visit_id) AS visits, coalesce(sum(cost), 0) AS cost FROM days LEFT JOIN visits ON visit_date = day GROUP BY days.day ORDER BY days.day;
+-- mark: keeps
+SELECT month(m) AS month, count(visit_id) AS n FROM generate_series(DATE '2024-01-01', DATE '2024-12-01', INTERVAL 1 MONTH) t(m) LEFT JOIN visits ON date_trunc('month', visit_date) = m GROUP BY m ORDER BY m;
+SELECT w, coalesce(n, 0) AS n FROM (VALUES ('ER'), ('surgery')) t(w) LEFT JOIN (SELECT ward, count(*) AS n FROM visits GROUP BY ward) v ON v.ward = t.w ORDER BY w;
+SELECT decade, count(*) AS n FROM range(0, 120, 10) t(decade) JOIN patients ON age // 10 * 10 = decade GROUP BY decade;
+
 -- == tpch: keys and joins
 
 SELECT c_mktsegment, count(*) AS n, sum(c_acctbal) AS s, avg(c_acctbal) AS a FROM customer GROUP BY c_mktsegment;

@@ -151,8 +151,8 @@ MUTANTS = (
     Mutant(
         "a union has one row per unit",
         "stability/dependency.py",
-        "case OuterJoin() | Union() | Sort() | Limit() | Release() | Nothing():\n            return False",
-        "case OuterJoin() | Union() | Sort() | Limit() | Release() | Nothing():\n            return True",
+        "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values():\n            return False",
+        "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values():\n            return True",
     ),
     Mutant(
         "a join has one row if one side has",
