@@ -13,6 +13,8 @@
 | item        | the SELECT list and its columns' names                                |
 | relation    | FROM: tables, derived tables, CTEs, joins                             |
 | period      | which rows of a table a refreshed budget is of                        |
+| join        | kinds of joins: NATURAL, SEMI, ANTI                                   |
+| table       | the schema's tables by name                                          |
 | constant_rows | FROM: VALUES, generate_series, range and unnest of constants        |
 | ownership   | proofs that joined private rows share their unit                      |
 | kept_row    | outer joins that keep public rows, where rows are released             |
@@ -26,6 +28,7 @@
 | named_window | WINDOW w AS (…)                                                      |
 | suggest     | SUGGEST BOUNDS: bounds to declare, as a release                        |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
+| correlation | what is asked of an aggregated subquery's groups                      |
 | ordering    | ORDER BY and LIMIT                                                    |
 | expression  | scalar expressions, with their types                                  |
 | predicate   | AND, OR, BETWEEN, IN and IS                                           |

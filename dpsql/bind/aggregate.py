@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -52,6 +52,8 @@ class Aggregates:
 
     scope: Scope
     names: Names
+    asked: Callable[[exp.Expr, ExpressionBinder], Expression | None]
+    """What stands for a subquery in an argument: it is asked once for each row."""
     parameters: Parameters = field(default_factory=dict)
     found: list[AggregateOutput] = field(default_factory=list)
     absent: list[Absent] = field(default_factory=list)
@@ -102,7 +104,12 @@ class Aggregates:
         return self._call(call, found, only_where)
 
     def _call(self, node: exp.Expr, found: Form, only_where: exp.Expr | None) -> AggregateCall:
-        inner = ExpressionBinder(self.scope, _no_aggregate, self.parameters)
+
+        def special(part: exp.Expr) -> Expression | None:
+            answered = self.asked(part, inner)
+            return _no_aggregate(part) if answered is None else answered
+
+        inner = ExpressionBinder(self.scope, special, self.parameters)
         wanted = [c for c in (only_where, found.condition) if c is not None]
         conditions = tuple(inner.condition(c) for c in wanted)
         only_rows = conjunction(conditions) if conditions else None

@@ -25,6 +25,8 @@ from dpsql.stability.lineage import (
 )
 from dpsql.stability.lineage import unit as unit_of
 
+Pair = tuple[Expression, Expression]
+
 Tags = Mapping[Column, frozenset[Identity]]
 
 
@@ -86,6 +88,41 @@ def outer_join(
         if not _share_unit(on, left, right):
             raise _unproved([left], right, span(node), qualified)
     return OuterJoin(kind, left, right, on, unit)
+
+
+def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair]) -> None:
+    """Refuse to ask private rows anything that isn't about the asking row's own unit."""
+    if visibility(relation) is not Visibility.PRIVATE:
+        return
+    if visibility(source) is not Visibility.PRIVATE:
+        raise Refused(
+            "asks private rows about rows that belong to nobody",
+            at=span(node),
+            hint="aggregate the subquery with GROUP BY, so that it becomes a release",
+            note="subqueries",
+        )
+    ours, theirs = identities(source), identities(relation)
+    proved = any(
+        ours.get(a, frozenset()) & theirs.get(b, frozenset())
+        or ours.get(b, frozenset()) & theirs.get(a, frozenset())
+        for a, b in equal
+        if isinstance(a, Column) and isinstance(b, Column)
+    )
+    one_kind = unit_kind(source) == unit_kind(relation)
+    if not proved or not one_kind or has_row_units(source) or has_row_units(relation):
+        raise Refused(
+            "the subquery asks rows of other privacy units",
+            at=span(node),
+            hint="correlate it on a key of the unit, or aggregate it with GROUP BY",
+            note="subqueries",
+        )
+
+
+def equated(conditions: tuple[Expression, ...]) -> list[Pair]:
+    """The two sides of each equality among `conditions`."""
+    return [
+        (c.left, c.right) for c in conditions if isinstance(c, Compare) and c.op is Comparison.EQUAL
+    ]
 
 
 def _check_kinds(private: list[Plan], at: Span | None) -> None:

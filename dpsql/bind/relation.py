@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from sqlglot import exp
 
@@ -12,12 +11,13 @@ from dpsql.bind.constant_rows import constant_rows
 from dpsql.bind.context import Context, Cte, Selected, renamed
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.fold import is_false
+from dpsql.bind.join import ASKING, asks_around, join_words, partnered, shared_names
 from dpsql.bind.ownership import check_units, outer_join
 from dpsql.bind.parse import span
-from dpsql.bind.period import of_period
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Relation, Scope
-from dpsql.errors import Refused, Span, SyntaxFault, UnknownTable
+from dpsql.bind.table import DEFAULT_SCHEMAS, find_table, scanned
+from dpsql.errors import Span, SyntaxFault, UnknownTable
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
@@ -34,16 +34,11 @@ from dpsql.plan.operator import (
     Join,
     OuterKind,
     Plan,
-    Scan,
     Values,
 )
 from dpsql.plan.tree import columns
-from dpsql.schema.model import Public, Schema, Table
 from dpsql.schema.type import BIGINT
 from dpsql.stability.lineage import Visibility, visibility
-
-DEFAULT_SCHEMAS = frozenset({"main", "public"})
-"""What DuckDB and PostgreSQL call the schema of tables that are named without one."""
 
 
 @dataclass(slots=True)
@@ -78,7 +73,7 @@ class From:
             return Values(tuple(c for s in self.sources for c in output_columns(s)), ())
         readable = frozenset(c for s in self.sources for c in output_columns(s))
         if columns(*self.on) - readable:
-            raise Refused("a join condition names columns of the query around", note="subqueries")
+            raise asks_around()
         joining = tuple(p for p in own if self._spans_sources(p))
         rest = tuple(p for p in own if p not in joining)
         on = (*self.on, *joining)
@@ -88,6 +83,11 @@ class From:
         elif on:
             rest = (*on, *rest)
         return Filter(plan, conjunction(rest)) if rest else plan
+
+    def _asks_around(self, conditions: int) -> bool:
+        """A condition of this join names columns of the query around."""
+        readable = {c for source in self.sources for c in output_columns(source)}
+        return bool(columns(*self.on[conditions:]) - readable)
 
     def _check_units(self, join: Join) -> None:
         check_units(join, dict(zip(self.sources, self.places, strict=True)), self.scope.qualified)
@@ -124,9 +124,7 @@ class From:
             self._add(node, node.name, self._named_query(cte, node))
         else:
             table = find_table(self.context.schema, node.name, span(node))
-            rows = of_period(self._scan(table), self.context.schema.period)
-            names = tuple(column.name for column in output_columns(rows))
-            self._add(node, table.name, Selected(rows, names))
+            self._add(node, table.name, scanned(table, self.context))
         for join in node.args.get("joins") or []:
             self._join(join)
 
@@ -174,34 +172,43 @@ class From:
         self.sources.append(selected.plan)
         self.places.append(span(node))
 
-    def _scan(self, table: Table) -> Scan:
-        found = tuple(self.context.names.column(c.name, c.type) for c in table.columns.values())
-        unit = None
-        if not isinstance(table.ownership, Public):
-            unit = self.context.names.column(f"unit of {table.name}", BIGINT)
-        return Scan(table, found, unit)
-
     def _join(self, node: exp.Join) -> None:
-        only(node, "this", "on", "using", "kind", "side")
-        side, kind = (node.side or "").upper(), (node.kind or "").upper()
-        if kind not in ("", "INNER", "CROSS", "OUTER") or side not in ("", "LEFT", "RIGHT", "FULL"):
-            raise Refused(
-                f"{side or kind} JOIN has no rule",
-                at=span(node),
-                hint="use an inner or outer join on keys: a JOIN b ON a.key = b.key",
-                note="join",
-            )
+        only(node, "this", "on", "using", "kind", "side", "method")
+        side, kind, method = join_words(node)
         before, earlier, conditions = list(self.scope.relations), len(self.sources), len(self.on)
+        merged = dict(self.scope.merged)
         self._source(node.this)
         if node.args.get("on") is not None:
             binder = ExpressionBinder(self.scope, _nothing_special, self.context.parameters)
             self.on += conjuncts(binder.condition(node.args["on"]))
-        for name in node.args.get("using") or []:
+        shared = node.args.get("using") or []
+        if method:
+            known = Scope(before, dict(self.scope.merged))
+            shared = shared_names(known, self.scope.relations[len(before) :], node)
+        for name in shared:
             self._using(name, before, side)
-        if side:
+        if (side or kind in ASKING) and self._asks_around(conditions):
+            raise asks_around()
+        if kind in ASKING:
+            self._asked(node, kind, earlier, conditions)
+            self.scope.relations[:], self.scope.merged = before, merged
+        elif side:
             self._outer(node, side, earlier, conditions)
-        elif not kind and node.args.get("on") is None and not node.args.get("using"):
+        elif not kind and not shared and node.args.get("on") is None:
             self.commas = True
+
+    def _asked(self, node: exp.Join, kind: str, earlier: int, conditions: int) -> None:
+        """Keep the rows that have a partner, or those that have none; the partner isn't joined."""
+        on = tuple(self.on[conditions:])
+        (relation,) = self.sources[earlier:]
+        read = [n for n, s in enumerate(self.sources[:earlier]) if _reads(on, s)]
+        # (a, b) SEMI JOIN c ON b.x = c.x: a's rows multiply those of b that stay.
+        place, alone = (read[0], True) if len(read) == 1 else (0, False)
+        before = tuple(self.on[:conditions])
+        source = self.sources[place] if alone else self._inner(earlier, before)
+        del self.sources[earlier if alone else 1 :], self.places[earlier if alone else 1 :]
+        self.sources[place] = partnered(node, kind, source, relation, on, self.context.names)
+        self.on = list(before if alone else ())
 
     def _outer(self, node: exp.Join, side: str, earlier: int, conditions: int) -> None:
         """Replace the sources that the condition reads, or all up to here, by an outer join."""
@@ -249,16 +256,6 @@ class From:
 
 def _reads(on: tuple[Expression, ...], source: Plan) -> bool:
     return bool(columns(*on) & set(output_columns(source)))
-
-
-def find_table(schema: Schema, name: str, at: Span | None) -> Table:
-    """The declared table called `name`; what isn't declared doesn't exist."""
-    for table in schema.tables.values():
-        if table.name.casefold() == name.casefold():
-            return table
-    near = get_close_matches(name, schema.tables, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"tables: {', '.join(schema.tables)}"
-    raise UnknownTable(f"there is no table {name}", at=at, hint=hint)
 
 
 def _nothing_special(node: exp.Expr) -> Expression | None:

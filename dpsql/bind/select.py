@@ -12,6 +12,7 @@ from dpsql.bind.alias import Aliases
 from dpsql.bind.allow import only, refused
 from dpsql.bind.constant_rows import unnested
 from dpsql.bind.context import Context, Selected
+from dpsql.bind.correlation import asked_by_key
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.grouping import Grouping, grouped
 from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
@@ -20,7 +21,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.query import distinct_rows
 from dpsql.bind.relation import From
 from dpsql.bind.scope import Scope
-from dpsql.bind.subquery import Subqueries, asked_by_key
+from dpsql.bind.subquery import Subqueries
 from dpsql.bind.window import Windows, check_windows
 from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
 from dpsql.plan.columns import output_columns
@@ -74,9 +75,9 @@ class _Select:
         self._from = From(context.inside(None), Scope(parent=context.outer))
         self._from.bind(node)
         scope = self._from.scope
-        self._aggregates = Aggregates(scope, context.names, context.parameters)
         self._windows = Windows.of(node, context.names)
         self._below = Subqueries(context, scope)
+        self._aggregates = Aggregates(scope, context.names, self._below.bind, context.parameters)
         self._upper = Subqueries(context, scope)
         self._aliases = Aliases(scope)
         self._plain = self._binder(self._below, no_aggregate)

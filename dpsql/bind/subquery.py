@@ -18,12 +18,13 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
-from dpsql.bind.grouping import Grouping
+from dpsql.bind.ownership import Pair, check_asked, equated
 from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Case,
     Column,
@@ -46,23 +47,19 @@ from dpsql.plan.operator import (
     Project,
     Release,
 )
-from dpsql.plan.tree import bottom_up, columns
+from dpsql.plan.tree import bottom_up, columns, rewrite_top_down
 from dpsql.schema.type import Boolean
+from dpsql.stability.constant import constant
 from dpsql.stability.dependency import declared, unique_key
 from dpsql.stability.lineage import (
     Visibility,
-    has_row_units,
-    identities,
     unit,
-    unit_kind,
     visibility,
 )
 from dpsql.stability.public_part import public_rows
 
 Attachment = Callable[[Plan], Plan]
 """Puts a subquery's rows beside those of the query that asks."""
-
-Pair = tuple[Expression, Expression]
 
 
 @dataclass(slots=True)
@@ -113,7 +110,7 @@ class Subqueries:
         self, node: exp.Expr, inner: Selected, on: list[Expression], pairs: list[Pair]
     ) -> Column:
         conditions = (*inner.correlated, *on)
-        equal = [*pairs, *_pairs(inner.correlated)]
+        equal = [*pairs, *equated(inner.correlated)]
         column = self.context.names.column("exists", Boolean())
         self.columns.add(column)
 
@@ -128,7 +125,7 @@ class Subqueries:
         inner = self._bound(node)
         if len(inner.names) != 1:
             raise refused(node, "a scalar subquery of several columns")
-        value, equal = inner.columns[0], _pairs(inner.correlated)
+        value, equal = inner.columns[0], equated(inner.correlated)
         if not _single(inner, equal):
             raise Refused(
                 "a scalar subquery that can have several rows",
@@ -144,77 +141,16 @@ class Subqueries:
 
         self.attachments.append(attach)
         self.columns.add(value)
-        if inner.correlated and _is_count(inner.plan, value):
-            # Where there is no row there is no group, but a count of nothing is 0.
-            return Case((When(IsNull(value), Literal(0, value.type)),), value, value.type)
-        return value
+        empty = _of_nothing(inner.plan, value) if inner.correlated else None
+        if empty is None or empty.value is None:
+            return value
+        # Where there is no row there is no group, but a count of nothing is 0.
+        inside = frozenset(output_columns(inner.plan))
+        keys = [side for pair in equal for side in pair if columns(side) & inside]
+        return Case((When(IsNull(keys[0]), empty),), value, value.type)
 
     def _bound(self, query: exp.Expr) -> Selected:
         return bind_query(query, self.context.inside(self.scope))
-
-
-def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair]) -> None:
-    """Refuse to ask private rows anything that isn't about the asking row's own unit."""
-    if visibility(relation) is not Visibility.PRIVATE:
-        return
-    if visibility(source) is not Visibility.PRIVATE:
-        raise Refused(
-            "asks private rows about rows that belong to nobody",
-            at=span(node),
-            hint="aggregate the subquery with GROUP BY, so that it becomes a release",
-            note="subqueries",
-        )
-    ours, theirs = identities(source), identities(relation)
-    proved = any(
-        ours.get(a, frozenset()) & theirs.get(b, frozenset())
-        or ours.get(b, frozenset()) & theirs.get(a, frozenset())
-        for a, b in equal
-        if isinstance(a, Column) and isinstance(b, Column)
-    )
-    one_kind = unit_kind(source) == unit_kind(relation)
-    if not proved or not one_kind or has_row_units(source) or has_row_units(relation):
-        raise Refused(
-            "the subquery asks rows of other privacy units",
-            at=span(node),
-            hint="correlate it on a key of the unit, or aggregate it with GROUP BY",
-            note="subqueries",
-        )
-
-
-def asked_by_key(
-    grouping: Grouping, asked: list[Expression], outer: set[Column], node: exp.Expr
-) -> Grouping:
-    """What the query around asks of groups: one more key for each equality."""
-    for condition in asked:
-        inner = _inner_side(condition, outer)
-        if inner is None or grouping.sets is not None:
-            raise Refused(
-                "an aggregated subquery is correlated by equalities only",
-                at=span(node),
-                hint="write WHERE inner_column = outer_column",
-                note="subqueries",
-            )
-        grouping = grouping.with_key(inner)
-    return grouping
-
-
-def _inner_side(condition: Expression, outer: set[Column]) -> Expression | None:
-    """The side of an equality that is the subquery's own, if the other is the outer query's."""
-    if not isinstance(condition, Compare) or condition.op is not Comparison.EQUAL:
-        return None
-    for inner, asking in (
-        (condition.left, condition.right),
-        (condition.right, condition.left),
-    ):
-        if not columns(inner) & outer and columns(asking) <= outer:
-            return inner
-    return None
-
-
-def _pairs(conditions: tuple[Expression, ...]) -> list[Pair]:
-    return [
-        (c.left, c.right) for c in conditions if isinstance(c, Compare) and c.op is Comparison.EQUAL
-    ]
 
 
 def _single(inner: Selected, equal: list[Pair]) -> bool:
@@ -252,17 +188,15 @@ def _listed(inner: Selected, source: Plan, equal: list[Pair]) -> Plan:
     return bottom_up(lambda plan: known if plan == grouped else plan, inner.plan)
 
 
-def _is_count(plan: Plan, value: Column) -> bool:
-    grouped = _grouping(plan)
-    counted = {
-        a.column
-        for a in (grouped.aggregates if grouped is not None else ())
-        if a.call.function is AggregateFunction.COUNT
-    }
+def _of_nothing(plan: Plan, value: Expression) -> Literal | None:
+    """What an aggregated subquery is of no rows, if that is known: 1 + count(*) is 1."""
     while isinstance(plan, Project):
-        meaning = {o.column: o.expression for o in plan.outputs}
-        found = meaning.get(value)
-        if not isinstance(found, Column):
-            return False
-        value, plan = found, plan.source
-    return value in counted
+        meaning: dict[Expression, Expression] = {o.column: o.expression for o in plan.outputs}
+        value, plan = rewrite_top_down(meaning.get, value), plan.source
+    if not isinstance(plan, Aggregate | Release):
+        return None
+    counts = {
+        a.column: Literal(0 if a.call.function is AggregateFunction.COUNT else None, a.column.type)
+        for a in plan.aggregates
+    }
+    return constant(value, counts)

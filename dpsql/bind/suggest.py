@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.parse import parse_query
 from dpsql.bind.query import bind_query
-from dpsql.bind.relation import find_table
+from dpsql.bind.table import find_table
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownColumn
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.operator import Aggregate, Plan, Scan

@@ -442,6 +442,24 @@ SELECT month(m) AS month, count(visit_id) AS n FROM generate_series(DATE '2024-0
 SELECT w, coalesce(n, 0) AS n FROM (VALUES ('ER'), ('surgery')) t(w) LEFT JOIN (SELECT ward, count(*) AS n FROM visits GROUP BY ward) v ON v.ward = t.w ORDER BY w;
 SELECT decade, count(*) AS n FROM range(0, 120, 10) t(decade) JOIN patients ON age // 10 * 10 = decade GROUP BY decade;
 
+-- == clinic: joins that ask, natural joins, subqueries in aggregates
+
+SELECT sex, count(*) AS n FROM patients p SEMI JOIN visits v ON v.patient_id = p.patient_id AND v.cost > 100 GROUP BY sex;
+SELECT count(*) AS n FROM patients p ANTI JOIN visits v USING (patient_id);
+SELECT ward, count(*) AS n FROM patients p JOIN visits v USING (patient_id) ANTI JOIN tests t USING (visit_id) WHERE age > 17 GROUP BY ward;
+SELECT count(*) AS n FROM visits SEMI JOIN doctors d ON d.doctor_id = visits.doctor_id AND specialty = 'eye';
+SELECT * FROM doctors ANTI JOIN regions USING (region_id) ORDER BY ALL;
+SELECT kind, count(*) AS n, avg(age) AS a FROM patients NATURAL JOIN visits NATURAL JOIN tests GROUP BY kind;
+SELECT * FROM doctors NATURAL JOIN regions ORDER BY doctor_id;
+SELECT region_name, count(*) AS n FROM visits NATURAL JOIN doctors NATURAL JOIN regions GROUP BY region_name;
+SELECT sex, avg((SELECT count(*) FROM visits v WHERE v.patient_id = p.patient_id)) AS visits FROM patients p GROUP BY sex;
+SELECT sex, sum((SELECT sum(cost) FROM visits v WHERE v.patient_id = p.patient_id)) AS cost FROM patients p GROUP BY sex;
+SELECT sex, count(*) FILTER (WHERE EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id AND ward = 'ER')) AS emergencies, sum(CASE WHEN p.patient_id NOT IN (SELECT patient_id FROM visits) THEN 1 ELSE 0 END) AS absent FROM patients p GROUP BY sex;
+SELECT sex, sum((SELECT 1 + count(*) FROM visits v WHERE v.patient_id = p.patient_id)) AS s, sum((SELECT coalesce(sum(cost), 7) FROM visits v WHERE v.patient_id = p.patient_id AND ward = 'ER')) AS c FROM patients p GROUP BY sex;
+SELECT count(*) AS n FROM patients p WHERE (SELECT count(*) = 0 FROM visits v WHERE v.patient_id = p.patient_id);
+SELECT specialty, sum((SELECT count(*) FROM visits v WHERE v.doctor_id = d.doctor_id)) AS visits FROM doctors d GROUP BY specialty;
+SELECT count(*) FILTER (WHERE cost > (SELECT avg(cost) FROM visits)) AS dear, count(*) AS n FROM visits;
+
 -- == tpch: keys and joins
 
 SELECT c_mktsegment, count(*) AS n, sum(c_acctbal) AS s, avg(c_acctbal) AS a FROM customer GROUP BY c_mktsegment;

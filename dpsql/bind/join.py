@@ -1,0 +1,65 @@
+"""Which joins there are: how they are spelled, NATURAL ones, those that only ask for a partner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from dpsql.bind.name import Names
+from dpsql.bind.ownership import check_asked, equated
+from dpsql.bind.parse import span
+from dpsql.bind.scope import Relation, Scope
+from dpsql.errors import Refused, SyntaxFault
+from dpsql.plan.expression import Expression, Not
+from dpsql.plan.operator import Filter, Mark, Plan
+from dpsql.schema.type import Boolean
+
+ASKING = ("SEMI", "ANTI")
+
+
+def join_words(node: exp.Join) -> tuple[str, str, str]:
+    """The side, kind and method of a join, empty where they aren't written."""
+    side, kind, method = (node.text(part).upper() for part in ("side", "kind", "method"))
+    known = kind in ("", "INNER", "CROSS", "OUTER") or (kind in ASKING and not side)
+    if known and side in ("", "LEFT", "RIGHT", "FULL") and method in ("", "NATURAL"):
+        return side, kind, method
+    shown = " ".join(part for part in (method, side, kind) if part)
+    raise Refused(
+        f"{shown} JOIN has no rule",
+        at=span(node),
+        hint="use an inner or outer join on keys: a JOIN b ON a.key = b.key",
+        note="join",
+    )
+
+
+def shared_names(known: Scope, added: Sequence[Relation], node: exp.Join) -> list[exp.Expr]:
+    """The columns of a NATURAL join: those that both sides have."""
+    found = [name for r in added for name, _ in r.named if known.knows(name, None)]
+    if not found:
+        raise SyntaxFault(
+            "a NATURAL JOIN of tables that share no column",
+            at=span(node),
+            hint="name the columns: a JOIN b ON a.key = b.key",
+        )
+    return [exp.to_identifier(name) for name in found]
+
+
+def partnered(
+    node: exp.Join,
+    kind: str,
+    source: Plan,
+    relation: Plan,
+    on: tuple[Expression, ...],
+    names: Names,
+) -> Plan:
+    """`source` SEMI or ANTI JOIN `relation`: what EXISTS or NOT EXISTS keeps of it."""
+    check_asked(node, source, relation, equated(on))
+    column = names.column("exists", Boolean())
+    wanted: Expression = column if kind == "SEMI" else Not(column)
+    return Filter(Mark(source, relation, on, column), wanted)
+
+
+def asks_around() -> Refused:
+    """The refusal of a join condition that is correlated."""
+    return Refused("a join condition names columns of the query around", note="subqueries")
