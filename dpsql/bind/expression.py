@@ -10,6 +10,7 @@ from sqlglot import exp
 from dpsql.bind import literal as constant
 from dpsql.bind.allow import only, refused
 from dpsql.bind.arithmetic import combined, midnights, moved, seconds_between
+from dpsql.bind.bins import width_bucket
 from dpsql.bind.call import bind_call, function_call, registered
 from dpsql.bind.coercion import adapted, common_type, is_comparable, is_number
 from dpsql.bind.conditional import bind_case, bind_coalesce, bind_if, bind_nullif
@@ -129,6 +130,8 @@ class ExpressionBinder:
                 return bind_is(self, node)
             case exp.Case():
                 return bind_case(self, node)
+            case exp.WidthBucket():
+                return self.bind(width_bucket(node, self.bind))
             case exp.If():
                 return bind_if(self, node)
             case exp.Coalesce():

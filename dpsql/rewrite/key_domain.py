@@ -38,7 +38,10 @@ def key_domains(
     `listed` is a public plan of all of them, if there is one.
     """
     for key in keys:
-        _check_type(key)
+        if isinstance(key.expression.type, Interval) or (
+            isinstance(key.expression.type, Double) and _is_public(key, source)
+        ):
+            raise _several_forms(key)
     found: list[KeyDomain] = []
     rows = None if listed is None else facts.rows(listed, MAX_CELLS)
     if rows is not None:
@@ -53,10 +56,12 @@ def key_domains(
     for place, key in enumerate(keys):
         if place not in covered:
             cells = _cells(domain(key.expression, below), key.expression.type)
-            if cells is None:
+            if cells is None and not isinstance(key.expression.type, Double):
                 cells = _referenced(key.expression, source, below, facts)
             if cells is not None:
                 found.append(_checked(KeyDomain((place,), cells)))
+            elif isinstance(key.expression.type, Double):
+                raise _several_forms(key)
     if math.prod(len(d.cells) for d in found) > MAX_CELLS:
         raise TooComplex(
             f"the group keys have more than {MAX_CELLS:,} possible values together",
@@ -66,17 +71,18 @@ def key_domains(
     return tuple(found)
 
 
-def _check_type(output: Output) -> None:
-    """-0.0 and 0.0, or 30 days and a month, are equal keys that print differently."""
+def _several_forms(output: Output) -> Refused:
+    """-0.0 and 0.0, or 30 days and a month, are equal keys that print differently.
+
+    Doubles that are listed print as the list has them: floor(x / 10) * 10 of a bounded x.
+    """
     key = output.expression
-    if isinstance(key.type, Double | Interval):
-        raise Refused(
-            f"grouping by {describe(key)}, of type {key.type}, whose equal values have several "
-            "forms",
-            at=output.at,
-            hint=f"group by CAST({describe(key)} AS BIGINT) or by a range of it",
-            note="group_by",
-        )
+    return Refused(
+        f"grouping by {describe(key)}, of type {key.type}, whose equal values have several forms",
+        at=output.at,
+        hint=f"group by CAST({describe(key)} AS BIGINT) or by a range of it",
+        note="group_by",
+    )
 
 
 def _cells(found: Domain, kind: SqlType) -> tuple[Cell, ...] | None:

@@ -460,6 +460,15 @@ SELECT count(*) AS n FROM patients p WHERE (SELECT count(*) = 0 FROM visits v WH
 SELECT specialty, sum((SELECT count(*) FROM visits v WHERE v.doctor_id = d.doctor_id)) AS visits FROM doctors d GROUP BY specialty;
 SELECT count(*) FILTER (WHERE cost > (SELECT avg(cost) FROM visits)) AS dear, count(*) AS n FROM visits;
 
+-- == clinic: keys that are listed doubles
+
+SELECT floor(weight / 25) * 25 AS kilos, count(*) AS n FROM patients GROUP BY kilos;
+SELECT floor(cost / 250) * 250 AS dear, sum(cost) AS s FROM visits GROUP BY dear;
+SELECT floor(age / 10) * 10 AS decade, ward, count(*) AS n FROM patients JOIN visits USING (patient_id) GROUP BY ALL;
+SELECT round(weight, -1) AS tens, count(*) AS n FROM patients WHERE weight < 200 GROUP BY 1 HAVING count(*) > 0;
+SELECT CAST(floor(cost / 0.5) * 0.5 AS DECIMAL(10, 1)) AS halves, count(*) AS n FROM visits WHERE cost < 20 GROUP BY 1;
+SELECT -floor(weight / 100) AS minus, count(*) AS n FROM patients GROUP BY ROLLUP (minus);
+
 -- == tpch: keys and joins
 
 SELECT c_mktsegment, count(*) AS n, sum(c_acctbal) AS s, avg(c_acctbal) AS a FROM customer GROUP BY c_mktsegment;
