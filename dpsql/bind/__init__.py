@@ -23,6 +23,7 @@
 | aggregate   | aggregate calls                                                       |
 | aggregate_call | which aggregate a node is, as written                              |
 | aggregate_type | the types of aggregates                                            |
+| open_aggregate | aggregates of public and released rows                             |
 | window      | window functions                                                      |
 | frame       | their frames: ROWS, GROUPS, RANGE                                     |
 | named_window | WINDOW w AS (…)                                                      |
@@ -30,6 +31,7 @@
 | subquery    | EXISTS, IN and scalar subqueries                                      |
 | correlation | what is asked of an aggregated subquery's groups                      |
 | ordering    | ORDER BY and LIMIT                                                    |
+| order_term  | the terms of an ORDER BY                                              |
 | expression  | scalar expressions, with their types                                  |
 | predicate   | AND, OR, BETWEEN, IN and IS                                           |
 | conditional | CASE and what is short for it                                         |

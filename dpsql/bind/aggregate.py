@@ -14,6 +14,7 @@ from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import COUNT_TYPE
 from dpsql.bind.expression import ExpressionBinder, convert
 from dpsql.bind.name import Names
+from dpsql.bind.order_term import order_terms
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
@@ -25,11 +26,12 @@ from dpsql.plan.aggregate import (
     AggregateCall,
     AggregateFunction,
     AggregateOutput,
+    OpenFunction,
     Part,
 )
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, Literal, conjunction
-from dpsql.schema.type import Boolean, Double
+from dpsql.schema.type import Boolean, Double, SqlType, Varchar
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +128,19 @@ class Aggregates:
         types = [a.type for a in arguments]
         kind = found.type or result_type(function, types)
         if kind is None:
-            shown = ", ".join(map(str, types))
+            shown, taken = ", ".join(map(str, types)), _taken(function)
             raise TypeFault(
                 f"{function.value}({shown}) has no rule",
                 at=at,
-                hint=f"convert it: {function.value}(CAST({describe(arguments[0])} AS DOUBLE))",
+                hint=f"convert it: {function.value}(CAST({describe(arguments[0])} AS {taken}))",
             )
         if is_summed(function):
             arguments = tuple(_number_of(a, node) for a in arguments)
         fraction = None if found.place is None else _fraction(found.place, inner, found, at)
-        return AggregateCall(function, arguments, found.distinct, only_rows, kind, fraction, at=at)
+        order = () if found.order is None else tuple(order_terms(found.order, inner.bind))
+        return AggregateCall(
+            function, arguments, found.distinct, only_rows, kind, fraction, order=order, at=at
+        )
 
     def _column(self, call: AggregateCall) -> Column:
         for output in self.found:
@@ -150,15 +155,13 @@ class Aggregates:
         return column
 
     def _no_rule(self, node: exp.Expr) -> Refused:
-        name = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
-        if isinstance(node, exp.Anonymous):
-            name = node.name.lower()
-        return Refused(
-            f"{name}() has no rule",
-            at=span(node),
-            hint="ask for count, sum, avg, stddev, corr or median",
-            note="refused_functions",
-        )
+        name = node.sql(dialect="duckdb", comments=False).split("(")[0].lower()
+        hint = "ask for count, sum, avg, stddev, corr or median"
+        if isinstance(node, exp.ArrayAgg):
+            # There are no lists here: the values are rows.
+            value = node.this.sql(dialect="duckdb", comments=False)
+            hint = f"SELECT {value}, count(*) … GROUP BY {value}"
+        return Refused(f"{name}() has no rule", at=span(node), hint=hint, note="refused_functions")
 
 
 def has_aggregate(node: exp.Expr) -> bool:
@@ -236,9 +239,20 @@ def _no_aggregate_in(part: Part, node: exp.Expr) -> GroupingFault:
     )
 
 
-def _number(function: AggregateFunction) -> int:
+def _taken(function: AggregateFunction | OpenFunction) -> SqlType:
+    """A type that it takes."""
+    match function:
+        case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
+            return Boolean()
+        case OpenFunction.STRING_AGG:
+            return Varchar()
+        case _:
+            return Double()
+
+
+def _number(function: AggregateFunction | OpenFunction) -> int:
     """How many arguments it takes."""
-    return 2 if function in PAIRED | ARGUMENTS_OF_EXTREMES else 1
+    return 2 if function in PAIRED | ARGUMENTS_OF_EXTREMES | {OpenFunction.STRING_AGG} else 1
 
 
 def _number_of(argument: Expression, node: exp.Expr) -> Expression:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
-from dpsql.plan.aggregate import AggregateFunction, Part
+from dpsql.plan.aggregate import AggregateFunction, OpenFunction, Part
 from dpsql.schema.type import HUGEINT, Integer, SqlType
 
 _PLAIN: dict[type[exp.Expr], AggregateFunction] = {
@@ -33,8 +33,26 @@ _PLAIN: dict[type[exp.Expr], AggregateFunction] = {
     exp.ArgMin: AggregateFunction.ARG_MIN,
 }
 
-_NAMED = {"mean": AggregateFunction.AVG}
+_NAMED: dict[str, AggregateFunction | OpenFunction] = {
+    "mean": AggregateFunction.AVG,
+    "arbitrary": OpenFunction.ANY_VALUE,
+    "every": OpenFunction.BOOL_AND,
+    "product": OpenFunction.PRODUCT,
+    "entropy": OpenFunction.ENTROPY,
+    "mad": OpenFunction.MAD,
+}
 """Functions that the parser has no node for."""
+
+_OPEN: dict[type[exp.Expr], OpenFunction] = {
+    exp.LogicalOr: OpenFunction.BOOL_OR,
+    exp.LogicalAnd: OpenFunction.BOOL_AND,
+    exp.AnyValue: OpenFunction.ANY_VALUE,
+    exp.First: OpenFunction.FIRST,
+    exp.Last: OpenFunction.LAST,
+    exp.GroupConcat: OpenFunction.STRING_AGG,
+    exp.Kurtosis: OpenFunction.KURTOSIS,
+    exp.Skewness: OpenFunction.SKEWNESS,
+}
 
 _PARTS = frozenset(part.value for part in Part if part is not Part.VALUE)
 
@@ -44,16 +62,17 @@ class Form:
     """An aggregate as written; `condition` is that of count_if, which counts rows that meet it.
 
     `place` is a quantile's, counted from the other end if `descending`; `type` is DuckDB's, where
-    it isn't the function's usual one.
+    it isn't the function's usual one. `order` is what stands after ORDER BY in the call.
     """
 
-    function: AggregateFunction
+    function: AggregateFunction | OpenFunction
     arguments: tuple[exp.Expr, ...]
     distinct: bool = False
     condition: exp.Expr | None = None
     place: exp.Expr | None = None
     descending: bool = False
     type: SqlType | None = None
+    order: exp.Order | None = None
 
 
 def form(node: exp.Expr) -> Form | None:
@@ -94,6 +113,24 @@ def _plain(node: exp.Expr) -> Form:
     if len(parts) == 1 and isinstance(parts[0], exp.Star):
         parts = []
     return Form(_PLAIN[type(node)], tuple(parts))
+
+
+def _open(node: exp.Expr) -> Form:
+    """Aggregates that may have ORDER BY inside; string_agg has a separator."""
+    only(node, "this", "separator")
+    value, order = node.this, None
+    if isinstance(value, exp.Order):
+        value, order = value.this, value
+    distinct = isinstance(value, exp.Distinct)
+    if distinct:
+        only(value, "expressions")
+        if len(value.expressions) != 1:
+            raise refused(node, "DISTINCT over several columns")
+        (value,) = value.expressions
+    arguments: tuple[exp.Expr, ...] = (value,)
+    if isinstance(node, exp.GroupConcat):
+        arguments = (value, node.args.get("separator") or exp.Literal.string(","))
+    return Form(_OPEN[type(node)], arguments, distinct, order=order)
 
 
 def _approximate(node: exp.Expr) -> Form:
@@ -165,6 +202,7 @@ def _kind(node: exp.Expr) -> AggregateFunction:
 
 _READERS: dict[type[exp.Expr], Callable[[exp.Expr], Form]] = {
     **dict.fromkeys(_PLAIN, _plain),
+    **dict.fromkeys(_OPEN, _open),
     exp.ApproxDistinct: _approximate,
     exp.CountIf: _count_if,
     exp.RegrCount: _regr_count,

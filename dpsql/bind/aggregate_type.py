@@ -6,25 +6,37 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from dpsql.bind.coercion import COUNT_TYPE, is_comparable, sum_type
-from dpsql.plan.aggregate import ARGUMENTS_OF_EXTREMES, PAIRED, SPREADS, AggregateFunction
+from dpsql.plan.aggregate import (
+    ARGUMENTS_OF_EXTREMES,
+    PAIRED,
+    SPREADS,
+    AggregateFunction,
+    OpenFunction,
+)
 from dpsql.schema.type import (
+    Boolean,
     Date,
     Decimal,
     Double,
     Integer,
     SqlType,
     Timestamp,
+    Varchar,
 )
 
 
-def is_summed(function: AggregateFunction) -> bool:
+def is_summed(function: AggregateFunction | OpenFunction) -> bool:
     """It adds its arguments up, so they are numbers."""
     return function in SPREADS | PAIRED | {AggregateFunction.SUM, AggregateFunction.AVG}
 
 
-def result_type(function: AggregateFunction, arguments: Sequence[SqlType]) -> SqlType | None:
+def result_type(
+    function: AggregateFunction | OpenFunction, arguments: Sequence[SqlType]
+) -> SqlType | None:
     """The type of `function`, None if it takes no arguments of these types."""
     match function:
+        case OpenFunction():
+            return _open_type(function, arguments)
         case AggregateFunction.COUNT:
             return COUNT_TYPE
         case AggregateFunction.SUM:
@@ -55,6 +67,26 @@ def result_type(function: AggregateFunction, arguments: Sequence[SqlType]) -> Sq
         ):
             compared = arguments[1:] if function in ARGUMENTS_OF_EXTREMES else arguments
             return arguments[0] if all(map(is_comparable, compared)) else None
+        case missing:
+            assert_never(missing)
+
+
+def _open_type(function: OpenFunction, arguments: Sequence[SqlType]) -> SqlType | None:
+    (kind, *_) = arguments
+    match function:
+        case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
+            return kind if isinstance(kind, Boolean) else None
+        case OpenFunction.ANY_VALUE | OpenFunction.FIRST | OpenFunction.LAST:
+            return kind
+        case OpenFunction.STRING_AGG:
+            return kind if all(isinstance(a, Varchar) for a in arguments) else None
+        case OpenFunction.PRODUCT | OpenFunction.KURTOSIS | OpenFunction.SKEWNESS:
+            return None if sum_type(kind) is None else Double()
+        case OpenFunction.ENTROPY:
+            return Double()
+        case OpenFunction.MAD:
+            found = _interpolated(kind)
+            return None if isinstance(found, Timestamp) else found
         case missing:
             assert_never(missing)
 

@@ -91,13 +91,20 @@ def _is_fault(function: Function, template: Template, operands: tuple[Operand, .
     return function.total is Total.FINITE or raises(template, operands)
 
 
+def _mean_instead(node: exp.Expr) -> str:
+    if isinstance(node, exp.Anonymous) and node.name.lower() in ("geomean", "geometric_mean"):
+        return "exp(avg(ln(x))), of values above 0"
+    return ""
+
+
 def unknown_function(node: exp.Expr) -> UnknownFunction:
     """The refusal of a function that isn't on the allow-list."""
     name = node.sql(dialect="duckdb", comments=False).split("(")[0][:60]
+    listed = "grammar_notes/scalar_functions.md lists those that are"
     return UnknownFunction(
         f"function {name.lower()} isn't on the allow-list",
         at=span(node),
-        hint=bins_instead(node) or "grammar_notes/scalar_functions.md lists those that are",
+        hint=bins_instead(node) or _mean_instead(node) or listed,
         note="refused_functions",
     )
 

@@ -11,7 +11,8 @@ from dpsql.bind.interval import length
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, TypeFault
 from dpsql.plan.expression import Literal
-from dpsql.plan.operator import Frame, FrameEnd, FrameKind, Offset, SortKey
+from dpsql.plan.operator import Frame, FrameEnd, FrameKind, Offset
+from dpsql.plan.sort import SortKey
 from dpsql.schema.type import Date, Decimal, Double, Integer, Interval, SqlType, Timestamp
 
 

@@ -13,9 +13,10 @@ from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.group_key import SETS, KeyReader, Keys
 from dpsql.bind.item import Item
 from dpsql.bind.kept_row import Qualified, release_of
+from dpsql.bind.open_aggregate import check_private
 from dpsql.bind.window import Windows
 from dpsql.errors import GroupingFault, Refused, Span
-from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
+from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, OpenFunction, Part
 from dpsql.plan.columns import output_columns
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
@@ -46,6 +47,8 @@ _OF_A_BAG = frozenset(
         AggregateFunction.MAX,
         AggregateFunction.QUANTILE_CONT,
         AggregateFunction.QUANTILE_DISC,
+        OpenFunction.BOOL_OR,
+        OpenFunction.BOOL_AND,
     }
 )
 """Variances add doubles in some order, and of rows that tie for a mode or extreme one is taken."""
@@ -176,6 +179,7 @@ def _frontier(
     if any(isinstance(k.expression, Column) and k.expression in tags for k in keys):
         return _per_unit(source, keys, aggregates)
     for output in aggregates:
+        check_private(output.call)
         _check_distinct(output)
     return release_of(source, keys, aggregates, qualified)
 

@@ -9,12 +9,14 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.context import Selected
 from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.order_term import order_terms
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
 from dpsql.errors import Refused, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Column, Expression, Literal
-from dpsql.plan.operator import Limit, Plan, Sort, SortKey, Values
+from dpsql.plan.operator import Limit, Plan, Sort, Values
+from dpsql.plan.sort import SortKey
 from dpsql.schema.type import Integer
 from dpsql.stability.lineage import Visibility, visibility
 
@@ -26,15 +28,7 @@ def order_keys(
     order = node.args.get("order")
     if order is None:
         return []
-    only(order, "expressions")
-    keys: list[SortKey] = []
-    for term in order.expressions:
-        only(term, "this", "desc", "nulls_first")
-        descending, nulls_first = (bool(term.args.get(key)) for key in ("desc", "nulls_first"))
-        is_all = isinstance(term.this, exp.Var) and term.this.name.upper() == "ALL"
-        meant = every if is_all and len(order.expressions) == 1 else (read(term.this),)
-        keys += [SortKey(expression, descending, nulls_first) for expression in meant]
-    return keys
+    return order_terms(order, read, every)
 
 
 def order_by_name(node: exp.Expr, selected: Selected) -> Selected:

@@ -10,7 +10,8 @@ from dpsql.emit.name import reference
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.operator import FrameEnd, FrameKind, Offset, Plan, SortKey, WindowCall
+from dpsql.plan.operator import FrameEnd, FrameKind, Offset, Plan, WindowCall
+from dpsql.plan.sort import SortKey
 from dpsql.schema.type import BIGINT, Decimal, Double, Integer
 from dpsql.stability.lineage import unit
 
@@ -35,7 +36,10 @@ def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
     if call.fraction is not None:
         arguments.append(emit_literal(call.fraction, Double()))
     if call.distinct:
-        return _filtered(_called(call.function.value, arguments[0], distinct=True), call)
+        arguments[0] = exp.Distinct(expressions=[arguments[0]])
+    if call.order:
+        terms = [sort_key(key) for key in call.order]
+        arguments[-1] = exp.Order(this=arguments[-1], expressions=terms)
     found = _filtered(exp.Anonymous(this=call.function.value, expressions=arguments), call)
     if call.function is AggregateFunction.COUNT and call.type != BIGINT:
         return try_cast(found, call.type)  # count_if is a HUGEINT

@@ -29,11 +29,11 @@ from dpsql.plan.operator import (
     SetKind,
     SetOperation,
     Sort,
-    SortKey,
     Union,
     Values,
     Window,
 )
+from dpsql.plan.sort import SortKey
 from dpsql.stability.lineage import unit
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from dpsql.errors import Span
 from dpsql.plan.expression import Column, Expression
+from dpsql.plan.sort import SortKey
 from dpsql.schema.type import SqlType
 
 
@@ -37,6 +38,25 @@ class AggregateFunction(Enum):
     MODE = "mode"
     ARG_MAX = "arg_max"
     ARG_MIN = "arg_min"
+
+
+class OpenFunction(Enum):
+    """Aggregates of public and released rows, by DuckDB's names; they are computed as they are.
+
+    `bool_or` and `bool_and` may be of one unit's rows too: any order of them gives the same.
+    """
+
+    BOOL_OR = "bool_or"
+    BOOL_AND = "bool_and"
+    ANY_VALUE = "any_value"
+    FIRST = "first"
+    LAST = "last"
+    STRING_AGG = "string_agg"
+    PRODUCT = "product"
+    KURTOSIS = "kurtosis"
+    SKEWNESS = "skewness"
+    ENTROPY = "entropy"
+    MAD = "mad"
 
 
 SPREADS = frozenset(
@@ -87,18 +107,20 @@ LEFT_OUT = frozenset({Part.CLIPPED, Part.OVER})
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """`function([DISTINCT] arguments) [FILTER (WHERE filter)]`; no argument is count(*).
+    """`function([DISTINCT] arguments [ORDER BY order]) [FILTER (WHERE filter)]`.
 
-    `fraction` is the place of a quantile; `at` is where the statement asks for it.
+    No argument is count(*). `fraction` is the place of a quantile; `at` is where the statement asks
+    for it.
     """
 
-    function: AggregateFunction
+    function: AggregateFunction | OpenFunction
     arguments: tuple[Expression, ...]
     distinct: bool
     filter: Expression | None
     type: SqlType
     fraction: Fraction | None = None
     part: Part = Part.VALUE
+    order: tuple[SortKey, ...] = ()
     at: Span | None = field(default=None, compare=False)
 
 

@@ -16,6 +16,7 @@ from enum import Enum
 from dpsql.errors import Span
 from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.expression import Column, Expression, Literal, Scalar
+from dpsql.plan.sort import SortKey
 from dpsql.schema.model import Table
 from dpsql.schema.type import SqlType
 
@@ -220,15 +221,6 @@ class Values:
 
     outputs: tuple[Column, ...]
     rows: tuple[tuple[Scalar, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SortKey:
-    """One term of ORDER BY."""
-
-    expression: Expression
-    descending: bool
-    nulls_first: bool
 
 
 @dataclass(frozen=True, slots=True)

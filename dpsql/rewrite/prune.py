@@ -33,8 +33,7 @@ def prune_release(release: Release) -> Release:
     """`release` over a source that hands on what its keys and aggregates read."""
     needed = columns(
         *(key.expression for key in release.keys),
-        *(e for a in release.aggregates for e in a.call.arguments),
-        *(a.call.filter for a in release.aggregates),
+        *(e for a in release.aggregates for e in expressions(a.call)),
     )
     return replace(release, source=prune(release.source, needed))
 
@@ -81,8 +80,7 @@ def prune(plan: Plan, needed: Needed) -> Plan:
                 kept_aggregates = kept_aggregates or aggregates[:1]
             below = columns(
                 *(key.expression for key in keys),
-                *(e for a in kept_aggregates for e in a.call.arguments),
-                *(a.call.filter for a in kept_aggregates),
+                *(e for a in kept_aggregates for e in expressions(a.call)),
             )
             return Aggregate(prune(source, below), keys, kept_aggregates)
         case Sort(source=source, by=by):
@@ -132,8 +130,7 @@ def _reads(plan: Plan) -> Needed:
         ):
             return columns(
                 *(key.expression for key in keys),
-                *(e for a in aggregates for e in a.call.arguments),
-                *(a.call.filter for a in aggregates),
+                *(e for a in aggregates for e in expressions(a.call)),
             )
         case Window(outputs=windows):
             return frozenset(c for w in windows for c in columns(*expressions(w)))

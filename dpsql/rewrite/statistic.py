@@ -21,6 +21,7 @@ from dpsql.plan.aggregate import (
     AggregateCall,
     AggregateFunction,
     AggregateOutput,
+    OpenFunction,
     Part,
 )
 from dpsql.plan.describe import describe
@@ -145,8 +146,8 @@ class Statistics:
                 | AggregateFunction.VAR_SAMP
                 | AggregateFunction.STDDEV_POP
                 | AggregateFunction.STDDEV_SAMP
-            ):
-                return self._spread(call)
+            ) as spread:
+                return self._spread(call, spread)
             case (
                 AggregateFunction.COVAR_POP
                 | AggregateFunction.COVAR_SAMP
@@ -154,8 +155,8 @@ class Statistics:
                 | AggregateFunction.REGR_SLOPE
                 | AggregateFunction.REGR_INTERCEPT
                 | AggregateFunction.REGR_R2
-            ):
-                return self._paired(call)
+            ) as pair:
+                return self._paired(call, pair)
             case (
                 AggregateFunction.MIN
                 | AggregateFunction.MAX
@@ -164,6 +165,7 @@ class Statistics:
                 | AggregateFunction.MODE
                 | AggregateFunction.ARG_MAX
                 | AggregateFunction.ARG_MIN
+                | OpenFunction()
             ):
                 # An extreme row is one unit's; what the others choose is no sum.
                 raise Refused(
@@ -214,20 +216,20 @@ class Statistics:
             total, count, found.middle, found.step, found.low * found.step, found.high * found.step
         )
 
-    def _spread(self, call: AggregateCall) -> Formula:
+    def _spread(self, call: AggregateCall, function: AggregateFunction) -> Formula:
         value = self._measured(call.arguments[0], call)
         count = self._count(call.arguments, call.filter)
-        return Moments(call.function, count, self._axis(value, call.filter, squared=True))
+        return Moments(function, count, self._axis(value, call.filter, squared=True))
 
-    def _paired(self, call: AggregateCall) -> Formula:
+    def _paired(self, call: AggregateCall, function: AggregateFunction) -> Formula:
         y, x = (self._measured(argument, call) for argument in call.arguments)
         only = self._where_both(call)
         count = self._place(Ones(), only)
-        both = call.function not in (AggregateFunction.COVAR_POP, AggregateFunction.COVAR_SAMP)
-        every = call.function in (AggregateFunction.CORR, AggregateFunction.REGR_R2)
+        both = function not in (AggregateFunction.COVAR_POP, AggregateFunction.COVAR_SAMP)
+        every = function in (AggregateFunction.CORR, AggregateFunction.REGR_R2)
         left, right = sorted((x, y), key=lambda value: describe(value.argument))
         return Moments(
-            call.function,
+            function,
             count,
             self._axis(x, only, squared=both),
             self._axis(y, only, squared=every),

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import assert_never
 
-from dpsql.plan.aggregate import AggregateCall, AggregateFunction
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OpenFunction
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Scalar
 from dpsql.plan.operator import (
@@ -115,6 +115,10 @@ def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
     """An aggregate over one unit's rows, if there are at most `rows`; no more is known without."""
     argument = domain(call.arguments[0], below) if call.arguments else UNKNOWN
     match call.function:
+        case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
+            return Domain(values=TRUTH, nullable=True)
+        case OpenFunction():
+            return UNKNOWN
         case AggregateFunction.COUNT:
             bounds = Interval(Fraction(0), Fraction(rows)) if rows else None
             return Domain(bounds, nullable=False)

@@ -463,11 +463,21 @@ SELECT count(*) FILTER (WHERE cost > (SELECT avg(cost) FROM visits)) AS dear, co
 -- == clinic: keys that are listed doubles
 
 SELECT floor(weight / 25) * 25 AS kilos, count(*) AS n FROM patients GROUP BY kilos;
+-- mark: nothing
 SELECT floor(cost / 250) * 250 AS dear, sum(cost) AS s FROM visits GROUP BY dear;
 SELECT floor(age / 10) * 10 AS decade, ward, count(*) AS n FROM patients JOIN visits USING (patient_id) GROUP BY ALL;
-SELECT round(weight, -1) AS tens, count(*) AS n FROM patients WHERE weight < 200 GROUP BY 1 HAVING count(*) > 0;
+SELECT round(weight / 50) AS fifties, count(*) AS n FROM patients WHERE weight < 200 GROUP BY 1 HAVING count(*) > 0;
 SELECT CAST(floor(cost / 0.5) * 0.5 AS DECIMAL(10, 1)) AS halves, count(*) AS n FROM visits WHERE cost < 20 GROUP BY 1;
 SELECT -floor(weight / 100) AS minus, count(*) AS n FROM patients GROUP BY ROLLUP (minus);
+
+-- == clinic: aggregates of what is released
+
+SELECT bool_or(n > 10) AS a, bool_and(n > 0) AS b, string_agg(ward, ', ' ORDER BY n DESC, ward) AS c, first(ward ORDER BY n DESC, ward) AS d, last(n ORDER BY ward) AS e FROM (SELECT ward, count(*) AS n FROM visits WHERE ward IS NOT NULL GROUP BY ward) t;
+SELECT region_id, string_agg(DISTINCT specialty, '/' ORDER BY specialty) AS a, product(doctor_id) AS b, mad(doctor_id) AS c, entropy(specialty) AS d FROM doctors GROUP BY region_id;
+SELECT kurtosis(n) AS k, skewness(n) AS s, any_value(1) AS one FROM (SELECT city, count(*) AS n FROM patients GROUP BY city) t;
+SELECT string_agg(specialty) FILTER (WHERE specialty = 'eye') AS eyes, any_value(specialty ORDER BY doctor_id DESC) AS last FROM doctors;
+SELECT urgent, dear, count(*) AS n FROM (SELECT patient_id, bool_or(ward = 'ER') AS urgent, bool_and(cost > 5) AS dear FROM visits GROUP BY patient_id) t GROUP BY urgent, dear;
+SELECT sex, count(*) FILTER (WHERE urgent) AS n FROM (SELECT patient_id, bool_or(ward = 'ER') AS urgent FROM visits GROUP BY patient_id) t JOIN patients USING (patient_id) GROUP BY sex;
 
 -- == tpch: keys and joins
 

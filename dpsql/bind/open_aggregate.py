@@ -1,0 +1,40 @@
+"""Aggregates that only public and released rows have: what to ask for of private rows instead."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from dpsql.errors import Refused
+from dpsql.plan.aggregate import AggregateCall, OpenFunction
+from dpsql.plan.describe import describe
+
+
+def check_private(call: AggregateCall) -> None:
+    """Refuse what shows a unit's own value, or has no bound on what one unit changes."""
+    if isinstance(call.function, OpenFunction):
+        raise Refused(
+            f"{call.function.value}() of private rows has no rule",
+            at=call.at,
+            hint=_instead(call.function, describe(call.arguments[0])),
+            note="open_aggregates",
+        )
+
+
+def _instead(function: OpenFunction, value: str) -> str:
+    match function:
+        case OpenFunction.BOOL_OR:
+            return f"count(*) FILTER (WHERE {value}) > 0"
+        case OpenFunction.BOOL_AND:
+            return f"count(*) FILTER (WHERE NOT ({value})) < 1"
+        case OpenFunction.ANY_VALUE | OpenFunction.FIRST | OpenFunction.LAST:
+            return f"add {value} to GROUP BY, or ask for mode({value})"
+        case OpenFunction.STRING_AGG | OpenFunction.ENTROPY:
+            return f"{function.value}() of the rows of SELECT {value}, count(*) … GROUP BY {value}"
+        case OpenFunction.PRODUCT:
+            return f"exp(sum(ln({value}))), with bounds of {value} above 0"
+        case OpenFunction.KURTOSIS | OpenFunction.SKEWNESS:
+            return f"avg({value}), stddev({value}) and quantiles of {value}"
+        case OpenFunction.MAD:
+            return f"quantile_cont({value}, 0.75) - quantile_cont({value}, 0.25)"
+        case missing:
+            assert_never(missing)

@@ -1,0 +1,26 @@
+"""The terms of an ORDER BY, wherever it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from dpsql.bind.allow import only
+from dpsql.plan.expression import Expression
+from dpsql.plan.sort import SortKey
+
+
+def order_terms(
+    order: exp.Order, read: Callable[[exp.Expr], Expression], every: Sequence[Expression] = ()
+) -> list[SortKey]:
+    """Each term as `read` understands it; ORDER BY ALL means `every` column."""
+    only(order, "this", "expressions")
+    keys: list[SortKey] = []
+    for term in order.expressions:
+        only(term, "this", "desc", "nulls_first")
+        descending, nulls_first = (bool(term.args.get(key)) for key in ("desc", "nulls_first"))
+        is_all = isinstance(term.this, exp.Var) and term.this.name.upper() == "ALL"
+        meant = every if is_all and len(order.expressions) == 1 else (read(term.this),)
+        keys += [SortKey(expression, descending, nulls_first) for expression in meant]
+    return keys
