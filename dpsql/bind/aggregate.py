@@ -65,6 +65,10 @@ class Aggregates:
         """All that is known of groups only."""
         return frozenset((*(o.column for o in self.found), *(a.column for a in self.absent)))
 
+    def keep(self, read: frozenset[Column]) -> None:
+        """Forget the aggregates that aren't `read`."""
+        self.found = [output for output in self.found if output.column in read]
+
     def bind(self, node: exp.Expr) -> Column | None:
         """The column of the aggregate that `node` is; None if it isn't one."""
         if isinstance(node, exp.Grouping | exp.GroupingId):

@@ -111,28 +111,39 @@ class Grouped:
     plan: Plan
     lifted: dict[Expression, Expression]
     columns: frozenset[Column]
-    counts: frozenset[Column]
 
-    def without_tautologies(self, condition: Expression) -> Expression | None:
-        """HAVING without what is true of every group that has a row.
 
-        `count(*) > 0`, as BI tools add it, would be asked of a noisy count and drop groups at
-        random.
-        """
-        kept = tuple(p for p in conjuncts(condition) if not self._is_tautology(p))
-        return conjunction(kept) if kept else None
+def without_tautologies(
+    condition: Expression, grouping: Grouping, found: Aggregates
+) -> Expression | None:
+    """HAVING without what is true of every group that has a row.
 
-    def _is_tautology(self, condition: Expression) -> bool:
-        match condition:
-            case Compare(op=op, left=Column() as left, right=Literal(value=value)):
-                always = {
-                    (Comparison.GREATER, 0),
-                    (Comparison.GREATER_EQUAL, 1),
-                    (Comparison.UNEQUAL, 0),
-                }
-                return left in self.counts and (op, value) in always
-            case _:
-                return False
+    `count(*) > 0`, as BI tools add it, would be asked of a noisy count and drop groups at random.
+    """
+    if all(isinstance(key, Literal) for key in grouping.keys):
+        return condition
+    counts = frozenset(
+        a.column
+        for a in found.found
+        if a.call.function is AggregateFunction.COUNT
+        and not a.call.arguments
+        and a.call.filter is None
+    )
+    kept = tuple(p for p in conjuncts(condition) if not _is_tautology(p, counts))
+    return conjunction(kept) if kept else None
+
+
+def _is_tautology(condition: Expression, counts: frozenset[Column]) -> bool:
+    match condition:
+        case Compare(op=op, left=Column() as left, right=Literal(value=value)):
+            always = {
+                (Comparison.GREATER, 0),
+                (Comparison.GREATER_EQUAL, 1),
+                (Comparison.UNEQUAL, 0),
+            }
+            return left in counts and (op, value) in always
+        case _:
+            return False
 
 
 def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Context) -> Grouped:
@@ -154,15 +165,7 @@ def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Contex
         results = (*(a.column for a in aggregates), *(a.column for a in found.absent))
         known = (*(k.expression for k in keys), *results)
         lifted = dict(zip(known, output_columns(plan), strict=True))
-    counts = frozenset(
-        a.column
-        for a in aggregates
-        if used
-        and a.call.function is AggregateFunction.COUNT
-        and not a.call.arguments
-        and a.call.filter is None
-    )
-    return Grouped(plan, lifted, frozenset(output_columns(plan)), counts)
+    return Grouped(plan, lifted, frozenset(output_columns(plan)))
 
 
 def _frontier(

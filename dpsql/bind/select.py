@@ -14,7 +14,7 @@ from dpsql.bind.constant_rows import unnested
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.correlation import asked_by_key
 from dpsql.bind.expression import ExpressionBinder
-from dpsql.bind.grouping import Grouping, grouped
+from dpsql.bind.grouping import Grouping, grouped, without_tautologies
 from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
 from dpsql.bind.ordering import limit_of, order_keys, row_limit, sorted_rows
 from dpsql.bind.parse import span
@@ -165,6 +165,12 @@ class _Select:
         """Everything above the grouping reads its keys and aggregates only."""
         self._check_own([*grouping.keys, *expressions(tuple(self._aggregates.found))])
         grouping = asked_by_key(grouping, asked, self._from.scope.correlated, self._node)
+        condition = above.condition and without_tautologies(
+            above.condition, grouping, self._aggregates
+        )
+        if condition != above.condition:
+            # A count that nothing else reads isn't asked for.
+            self._aggregates.keep(columns(condition, *self._read(above)))
         result = grouped(above.plan, grouping, self._aggregates, self._context)
         held = result.columns | self._upper.columns | {w.column for w in self._windows.found}
 
@@ -176,9 +182,7 @@ class _Select:
             return lifted
 
         self._windows.change(lambda e: lift(e, None))
-        condition = above.condition and result.without_tautologies(
-            lift(above.condition, self._place("having"))
-        )
+        condition = condition and lift(condition, self._place("having"))
         lifted = _Above(
             plan=self._upper.attach(result.plan),
             items=[replace(i, expression=lift(i.expression, i.at)) for i in above.items],
@@ -189,6 +193,11 @@ class _Select:
             qualify=above.qualify and lift(above.qualify, self._place("qualify")),
         )
         return lifted, [rewrite_top_down(result.lifted.get, condition) for condition in asked]
+
+    def _read(self, above: _Above) -> list[Expression | None]:
+        """What stands above the grouping, but for HAVING."""
+        listed = [*(i.expression for i in above.items), *(k.expression for k in above.order)]
+        return [*listed, above.qualify, *expressions(tuple(self._windows.found))]
 
     def _place(self, clause: str) -> Span | None:
         node = self._node.args.get(clause)

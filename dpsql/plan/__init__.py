@@ -9,6 +9,7 @@
 | number     | numbers as SQL types hold them                                            |
 | aggregate  | aggregate functions and their calls                                       |
 | operator   | relational operators                                                      |
+| sort       | the terms of ORDER BY                                                     |
 | columns    | the columns that each operator hands on                                   |
 | statistic  | what a release counts and sums of each row, as clamped integers           |
 | selection  | what a release chooses by counts of cells: quantiles, modes               |

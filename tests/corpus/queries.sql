@@ -472,6 +472,9 @@ SELECT -floor(weight / 100) AS minus, count(*) AS n FROM patients GROUP BY ROLLU
 
 -- == clinic: aggregates of what is released
 
+-- mark: keeps
+SELECT d.specialty, count(v.visit_id) AS visits FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id GROUP BY d.specialty HAVING (COUNT(1) > 0);
+SELECT ward, sex, count(*) AS n FROM visits JOIN patients USING (patient_id) GROUP BY ROLLUP (ward, sex) HAVING count(*) > 0;
 SELECT bool_or(n > 10) AS a, bool_and(n > 0) AS b, string_agg(ward, ', ' ORDER BY n DESC, ward) AS c, first(ward ORDER BY n DESC, ward) AS d, last(n ORDER BY ward) AS e FROM (SELECT ward, count(*) AS n FROM visits WHERE ward IS NOT NULL GROUP BY ward) t;
 SELECT region_id, string_agg(DISTINCT specialty, '/' ORDER BY specialty) AS a, product(doctor_id) AS b, mad(doctor_id) AS c, entropy(specialty) AS d FROM doctors GROUP BY region_id;
 SELECT kurtosis(n) AS k, skewness(n) AS s, any_value(1) AS one FROM (SELECT city, count(*) AS n FROM patients GROUP BY city) t;
