@@ -8,9 +8,11 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from dpsql.engine.fingerprint import Identity, identity
-from dpsql.errors import Error
+from dpsql.engine.source import Columns, DuckDBSource
+from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.pgwire.catalogue.catalogue import Catalogue
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.work.line import Line
@@ -23,6 +25,9 @@ from dpsql.schema.model import Schema
 from dpsql.session.account import open_ledger
 from dpsql.session.fact import SourceFacts
 from dpsql.session.session import Progress
+
+_START_SECONDS: Final = 120
+"""For the first worker to start, and to read names and types."""
 
 log = logging.getLogger("dpsql.pgwire")
 
@@ -111,11 +116,17 @@ class Dataset:
 
     def _read(self) -> Edition:
         # Types that the file leaves out are in the source, which workers alone open.
-        schema = load_schema(
-            self._path,
-            read=lambda source: columns_of(self.pool.do(ReadColumns(source), threading.Event())),
-        )
-        return Edition(schema, self.pool, self.line)
+        def read(source: DuckDBSource) -> dict[str, Columns]:
+            try:
+                told = self.pool.do(ReadColumns(source), threading.Event(), _START_SECONDS)
+                return columns_of(told)
+            except ExecutionFailed:
+                raise SourceFault(
+                    "no worker could read the source's catalogue",
+                    hint="the owner can run dpsql check",
+                ) from None
+
+        return Edition(load_schema(self._path, read=read), self.pool, self.line)
 
     def _stat(self) -> tuple[int, int, int] | None:
         try:

@@ -26,13 +26,13 @@ class Pool:
         self._free = deque(self.keepers)
         self._open = True
 
-    def do(self, task: Task, cancelled: threading.Event) -> bytes:
-        """The reply to `task`."""
+    def do(self, task: Task, cancelled: threading.Event, seconds: float | None = None) -> bytes:
+        """The reply to `task`, which may take as long as a statement unless `seconds` are given."""
         keeper = self._take()
         try:
             if cancelled.is_set():
                 raise ExecutionFailed
-            return keeper.do(task, self._seconds, cancelled)
+            return keeper.do(task, self._seconds if seconds is None else seconds, cancelled)
         finally:
             self._give(keeper)
 
