@@ -73,7 +73,7 @@ def test_jdbc_works(server: Served, tmp_path: Path) -> None:
         pytest.skip("there is no Java compiler")
     source = tmp_path / "Shop.java"
     source.write_text(PROGRAM)
-    made = run(compiler, "-source", "11", "-target", "11", "-d", tmp_path, source)
+    made = run(compiler, "-proc:none", "-source", "11", "-target", "11", "-d", tmp_path, source)
     assert made.returncode == 0, made.stderr
     url = f"jdbc:postgresql://127.0.0.1:{server.port}/shop"
     ran = run("java", "-cp", f"{JDBC}:{tmp_path}", "Shop", url)
