@@ -7,7 +7,7 @@ for what runs the SQL as it is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -47,21 +47,10 @@ class Worlds:
         members: Sequence[Collection[int]],
     ) -> None:
         self.schema, self.count = schema, len(members)
-        self.connection = duckdb.connect(config={"threads": 1})
-        prepare(self.connection)
-        self.connection.execute("SET GLOBAL enable_external_access = false")
-        self.connection.execute(f'CREATE SCHEMA "{_BASE}"')
-        for table in schema.tables.values():
-            if isinstance(table.ownership, Public):
-                self._create(table, ((0, row) for row in public.get(table.name, ())))
-            else:
-                rows = ((n, row) for n, piece in enumerate(pieces) for row in piece[table.name])
-                self._create(table, rows)
-        held = [(n, piece) for n, own in enumerate(members) for piece in own]
-        columns = {"world": [n for n, _ in held], "piece": [piece for _, piece in held]}
-        self._copy("#members", pa.table(columns, _members(["world", "piece"])))
-        self._copy("#worlds", pa.table({"id": list(range(len(members)))}, _members(["id"])))
+        self._public, self._pieces, self._members = public, pieces, members
+        self._offered: dict[str, pa.Table] = {}
         self._entered: set[int] = set()
+        self.connection = self._made()
 
     @classmethod
     def apart(cls, schema: Schema, public: Rows, databases: Sequence[Rows]) -> Self:
@@ -105,9 +94,8 @@ class Worlds:
 
     def offer(self, query: EngineQuery, released: Released = NO_TABLES) -> None:
         """Make what `query` reads beside the databases visible."""
-        for domain in query.domains:
-            self.connection.register(domain.name, domain_table(domain))
-        for name, table in released.items():
+        self._offered = {d.name: domain_table(d) for d in query.domains} | dict(released)
+        for name, table in self._offered.items():
             self.connection.register(name, table)
 
     def enter(self, world: int) -> None:
@@ -129,23 +117,60 @@ class Worlds:
             f'SELECT "#w".id, "#r".* FROM "{_BASE}"."#worlds" AS "#w", '
             f'LATERAL (WITH {tables} SELECT * FROM ({sql})) AS "#r"'
         )
-        return self.connection.execute(everywhere, salt).fetchall()
+        try:
+            return self.connection.execute(everywhere, salt).fetchall()
+        except duckdb.Error:
+            # DuckDB 2.0 fails with an internal error on some lateral joins of anti-joins, and the
+            # database is of no use afterwards: it is made anew, and asked world by world.
+            self._entered = set()
+            self.connection = self._made()
+            return self._one_by_one(sql, salt)
 
-    def _create(self, table: Table, rows: Iterable[tuple[int, tuple[object, ...]]]) -> None:
-        columns = "".join(f', "{c.name}" {c.type}' for c in table.columns.values())
-        made = f'CREATE TABLE "{_BASE}"."{table.name}" ("#piece" BIGINT{columns})'
-        self.connection.execute(made)
-        found = list(rows)
-        if found:
-            marks = f"({', '.join('?' * (len(table.columns) + 1))})"
-            values = [value for piece, row in found for value in (piece, *row)]
-            into = f'INSERT INTO "{_BASE}"."{table.name}" VALUES {", ".join([marks] * len(found))}'
-            self.connection.execute(into, values)
+    def _one_by_one(self, sql: str, salt: list[str]) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = []
+        for world in range(self.count):
+            self.enter(world)
+            found += ((world, *row) for row in self.connection.execute(sql, salt).fetchall())
+        return found
 
-    def _copy(self, name: str, table: pa.Table) -> None:
-        self.connection.register("#copied", table)
-        self.connection.execute(f'CREATE TABLE "{_BASE}"."{name}" AS FROM "#copied"')
-        self.connection.unregister("#copied")
+    def _made(self) -> duckdb.DuckDBPyConnection:
+        connection = duckdb.connect(config={"threads": 1})
+        prepare(connection)
+        connection.execute("SET GLOBAL enable_external_access = false")
+        connection.execute(f'CREATE SCHEMA "{_BASE}"')
+        for table in self.schema.tables.values():
+            name = table.name
+            if isinstance(table.ownership, Public):
+                rows = [(0, row) for row in self._public.get(name, ())]
+            else:
+                rows = [(n, row) for n, piece in enumerate(self._pieces) for row in piece[name]]
+            _create(connection, table, rows)
+        held = [(n, piece) for n, own in enumerate(self._members) for piece in own]
+        columns = {"world": [n for n, _ in held], "piece": [piece for _, piece in held]}
+        _copy(connection, "#members", columns)
+        _copy(connection, "#worlds", {"id": list(range(self.count))})
+        for name, offered in self._offered.items():
+            connection.register(name, offered)
+        return connection
+
+
+def _create(
+    connection: duckdb.DuckDBPyConnection, table: Table, rows: list[tuple[int, tuple[object, ...]]]
+) -> None:
+    columns = "".join(f', "{c.name}" {c.type}' for c in table.columns.values())
+    connection.execute(f'CREATE TABLE "{_BASE}"."{table.name}" ("#piece" BIGINT{columns})')
+    if rows:
+        marks = f"({', '.join('?' * (len(table.columns) + 1))})"
+        values = [value for piece, row in rows for value in (piece, *row)]
+        into = f'INSERT INTO "{_BASE}"."{table.name}" VALUES {", ".join([marks] * len(rows))}'
+        connection.execute(into, values)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, name: str, columns: dict[str, list[int]]) -> None:
+    fields = pa.schema([(column, pa.int64()) for column in columns])
+    connection.register("#copied", pa.table(columns, fields))
+    connection.execute(f'CREATE TABLE "{_BASE}"."{name}" AS FROM "#copied"')
+    connection.unregister("#copied")
 
 
 def _rows(table: Table, world: str) -> str:
@@ -155,7 +180,3 @@ def _rows(table: Table, world: str) -> str:
     if isinstance(table.ownership, Public):
         return rows
     return f'{rows} JOIN "{_BASE}"."#members" AS m ON m.piece = r."#piece" WHERE m.world = {world}'
-
-
-def _members(names: list[str]) -> pa.Schema:
-    return pa.schema([(name, pa.int64()) for name in names])

@@ -52,7 +52,9 @@ def test_no_more_is_shown_than_charged_at_length(canary: Canary) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("canary", CANARIES, ids=lambda canary: canary.name)
 def test_a_loss_a_quarter_larger_is_found(canary: Canary) -> None:
-    assert bound_of(canary, 60_000, 1e-6, violated=VIOLATED).is_broken
+    # A mean's sum and count can't both be extreme, so its databases are harder to tell apart.
+    draws = 240_000 if "avg" in canary.sql else 60_000
+    assert bound_of(canary, draws, 1e-6, violated=VIOLATED).is_broken
 
 
 def test_no_event_of_a_gaussian_asks_for_more_than_its_rho() -> None:
