@@ -45,6 +45,11 @@ class WorldEngine:
         declared = self._worlds.schema.tables[table].columns.values()
         return tuple((column.name, str(column.type)) for column in declared)
 
+    @property
+    def prepared(self) -> frozenset[str]:
+        """None: the source is all there is."""
+        return frozenset()
+
     def fingerprint(self) -> str:
         """Which of the databases it is."""
         return f"world {self._world}"

@@ -28,6 +28,11 @@ class WorldFacts:
             return table.key is not None
         return table.name in self.trusted
 
+    def prepared(self, table: Table) -> bool:
+        """None: audits make their own data."""
+        del table
+        return False
+
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `at_most`."""
         sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb")

@@ -6,6 +6,7 @@
 | query   | runs one statement: answer to stdout, its cost to stderr                  |
 | init    | a schema file to be edited, from a source's catalogue                     |
 | check   | a schema against its source; verifies declared keys                       |
+| prepare | what every query needs again, in a file beside the ledger                  |
 | console | a prompt, or statements from a pipe                                       |
 | budget  | what was spent and is left, and on what                                   |
 | ledger  | what an owner does with a ledger: verify, amend, back up                  |

@@ -11,6 +11,7 @@ import click
 
 from dpsql.cli.audit.command import audit
 from dpsql.cli.failure import ExitCode, say
+from dpsql.cli.prepare import prepare
 from dpsql.cli.serve import serve
 from dpsql.cli.user import user
 
@@ -257,6 +258,7 @@ def demo() -> None:
 
 
 commands.add_command(audit)
+commands.add_command(prepare)
 commands.add_command(serve)
 commands.add_command(user)
 

@@ -3,7 +3,7 @@
 | level    | one row per        | columns                                            |
 | -------- | ------------------ | -------------------------------------------------- |
 | terms    | row of the source  | unit u, groups g0 …, values v0 …, then r0 … to clamp |
-| partials | unit and group     | rows n, sums s0 … of clamped terms                  |
+| partials | unit and group     | rows n, sums s0 … of clamped terms; keys become cells |
 | scaled   | the same           | sums as integers, scaled down where n is too large  |
 | clamped  | the same           | sums within their intervals; then groups are limited |
 | totals   | group              | sums s0 … of integers, and numbers of distinct values |
@@ -22,7 +22,16 @@ from dpsql.emit.histogram import histogram
 from dpsql.emit.limit import limited_groups
 from dpsql.emit.name import aliased, field
 from dpsql.emit.term import in_steps, total, within
-from dpsql.emit.terms import emit_term, emit_terms, group_names, grouped, select_from
+from dpsql.emit.terms import (
+    emit_term,
+    emit_terms,
+    group_names,
+    grouped,
+    grouped_names,
+    in_late_domains,
+    late_domains,
+    select_from,
+)
 from dpsql.plan.bounded import BoundedRelease, ByHash, Limited, LimitGroups, OneRowPerUnit, Terms
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
@@ -41,26 +50,30 @@ def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> En
         )
         for place, found in enumerate(terms.domains)
     )
-    limited = bounded.limited
+    limited, late = bounded.limited, late_domains(terms)
+    with_unit = isinstance(limited, LimitGroups)
+    summed = emit_terms(terms, releases, with_unit=with_unit, late=late)
     match limited:
         case OneRowPerUnit():
-            rows = emit_terms(terms, releases, with_unit=False)
-            select = _row_totals(terms, rows)
+            select = _row_totals(terms, summed, late)
         case LimitGroups():
-            rows = emit_terms(terms, releases, with_unit=True)
-            select = _partial_totals(limited, rows)
+            select = _partial_totals(limited, summed, late)
+            if any(map(_is_distinct, terms.statistics)):
+                rows = emit_terms(terms, releases, with_unit=True)
+                select = with_distinct(select, limited, rows)
         case missing:
             assert_never(missing)
-    counted = [histogram(limited, rows.copy(), number) for number in range(len(terms.selections))]
-    histograms = tuple(
-        Histogram(_rendered(h), salted=isinstance(limited, LimitGroups)) for h in counted
-    )
+    counted = [
+        histogram(limited, emit_terms(terms, releases, with_unit=with_unit), number)
+        for number in range(len(terms.selections))
+    ]
+    histograms = tuple(Histogram(_rendered(h), salted=with_unit) for h in counted)
     return EngineQuery(_rendered(select), domains, _is_salted(limited), histograms)
 
 
-def _row_totals(terms: Terms, rows: exp.Select) -> exp.Select:
+def _row_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:
     """Each row is a unit's only one: clamped terms are summed as they are."""
-    groups = [field(name) for name in group_names(terms)]
+    numbered = list(enumerate(terms.statistics))
     sums = [
         aliased(
             distinct_values(number)
@@ -68,28 +81,32 @@ def _row_totals(terms: Terms, rows: exp.Select) -> exp.Select:
             else total(emit_term(s, number)),
             f"s{number}",
         )
-        for number, s in enumerate(terms.statistics)
+        for number, s in numbered
     ]
-    summed = grouped(rows, groups, sums)
-    steps = [
-        aliased(in_steps(s, field(f"s{number}")), f"s{number}")
-        for number, s in enumerate(terms.statistics)
-    ]
-    return select_from(summed, [*groups, *steps])
+    summed = grouped(rows, [field(name) for name in grouped_names(terms, late)], sums)
+    listed = in_late_domains(summed, terms, late, [f"s{number}" for number, _ in numbered])
+    steps = [aliased(in_steps(s, field(f"s{number}")), f"s{number}") for number, s in numbered]
+    return select_from(listed, [*map(field, group_names(terms)), *steps])
 
 
-def _partial_totals(limited: LimitGroups, rows: exp.Select) -> exp.Select:
+def _partial_totals(limited: LimitGroups, rows: exp.Select, late: frozenset[int]) -> exp.Select:
     terms = limited.source.source.source
     names = group_names(terms)
     groups = [field(name) for name in names]
     numbered = list(enumerate(terms.statistics))
-    sums = [aliased(total(emit_term(s, n)), f"s{n}") for n, s in numbered if not _is_beside(s)]
+    summed = [n for n, s in numbered if not _is_beside(s)]
+    sums = [aliased(total(emit_term(terms.statistics[n], n)), f"s{n}") for n in summed]
     number = aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
-    partials = grouped(rows, [field("u"), *groups], [number, *sums])
-    carried = [*([field("u")] if isinstance(limited.limit, ByHash) else []), *groups]
-    steps = [
-        aliased(in_steps(s, field(f"s{n}")), f"s{n}") for n, s in numbered if not _is_beside(s)
-    ]
+    by = ["u", *grouped_names(terms, late)]
+    owned = ["u"] if isinstance(limited.limit, ByHash) else []
+    partials = in_late_domains(
+        grouped(rows, [field(name) for name in by], [number, *sums]),
+        terms,
+        late,
+        [*owned, "n", *(f"s{n}" for n in summed)],
+    )
+    carried = [*map(field, owned), *groups]
+    steps = [aliased(in_steps(terms.statistics[n], field(f"s{n}")), f"s{n}") for n in summed]
     scaled = [aliased(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
     clamped = [aliased(_clamped_partial(s, n, limited), f"s{n}") for n, s in numbered]
     counted = select_from(partials, [*carried, field("n"), *steps])
@@ -99,7 +116,7 @@ def _partial_totals(limited: LimitGroups, rows: exp.Select) -> exp.Select:
         aliased(exp.Coalesce(this=total(field(f"s{n}")), expressions=[integer(0)]), f"s{n}")
         for n, _ in numbered
     ]
-    return with_distinct(grouped(kept, groups, totals), limited, rows)
+    return grouped(kept, groups, totals)
 
 
 def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> exp.Expr:

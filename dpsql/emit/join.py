@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.name import field, named, no_column, reference, schema_name, subquery
+from dpsql.engine.sidecar import PREPARED, UNIT
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression
 from dpsql.plan.operator import Join, Mark, OuterJoin, OuterKind, Plan, Scan
@@ -19,12 +20,13 @@ from dpsql.stability.lineage import unit
 def scan(plan: Scan) -> exp.Select:
     """A table: rows without a unit are dropped, units over hops are looked up on base tables."""
     table = plan.table
-    base = exp.Table(
-        this=schema_name(table.name), alias=exp.TableAlias(this=exp.to_identifier("t"))
-    )
+    base = _table(plan, "t")
     items = [named(field(schema_name(c.name), table="t"), c) for c in plan.columns]
     if plan.unit is None:
         return exp.select(*(items or [no_column()]), copy=False).from_(base, copy=False)
+    if plan.prepared:
+        owner: exp.Expr = field(schema_name(UNIT), table="t")
+        return exp.select(*items, named(owner, plan.unit), copy=False).from_(base, copy=False)
     match table.ownership:
         case Public():
             raise ValueError("a public table has no unit")
@@ -136,9 +138,14 @@ def unowned(source: Plan) -> exp.Select:
     if not isinstance(source, Scan):
         raise TypeError("only a table's unit is taken from its owner")
     items = [named(field(schema_name(c.name)), c) for c in source.columns]
-    return exp.select(*(items or [no_column()]), copy=False).from_(
-        exp.Table(this=schema_name(source.table.name)), copy=False
-    )
+    return exp.select(*(items or [no_column()]), copy=False).from_(_table(source, None), copy=False)
+
+
+def _table(plan: Scan, alias: str | None) -> exp.Table:
+    """A table of the source, or the same in the sidecar."""
+    where = {"db": schema_name("main"), "catalog": schema_name(PREPARED)} if plan.prepared else {}
+    shown = None if alias is None else exp.TableAlias(this=exp.to_identifier(alias))
+    return exp.Table(this=schema_name(plan.table.name), alias=shown, **where)
 
 
 def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Select:

@@ -1,12 +1,14 @@
 """The rows that a bounded release counts: unit, groups, and what each statistic measures of a row.
 
 Names: unit u, groups g0 …, values v0 …, the second of a product w0 …; then in steps r0 …, q0 ….
+Keys of domains that are joined late are k0_0 …, by domain and place.
 Arguments of selections are x0 …, and p0 … what their cells are told apart by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from sqlglot import exp
 
@@ -15,14 +17,45 @@ from dpsql.emit.expression import emit_expression, integer
 from dpsql.emit.name import aliased, field, reference, subquery, table
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.term import clamped_term, measured, values
-from dpsql.plan.bounded import Terms
+from dpsql.plan.bounded import KeyDomain, Terms
 from dpsql.plan.operator import Release
 from dpsql.plan.statistic import Statistic
+from dpsql.stability.domain import domain
+from dpsql.stability.environment import environment
 from dpsql.stability.lineage import unit
 
+MOST_LATE: Final = 1000
+"""Cells of a domain that is joined late."""
 
-def emit_terms(terms: Terms, releases: Mapping[Release, str], *, with_unit: bool) -> exp.Select:
-    """One row per row: unit, group columns, and each statistic's term before its clamp."""
+
+def late_domains(terms: Terms) -> frozenset[int]:
+    """The places of domains that sums are joined to, not rows: there are fewer of them.
+
+    Rows are grouped by the keys themselves, of which each cell has its own. Only where the schema
+    or the statement lists a key's values, so that few rows are in no cell: GROUP BY l_partkey for
+    parts of one brand would sum the lines of all parts first.
+    """
+    below = environment(terms.source)
+    return frozenset(
+        place
+        for place, found in enumerate(terms.domains)
+        if len(found.keys) == 1 and len(found.cells) <= MOST_LATE
+        for values in [domain(terms.keys[found.keys[0]].expression, below).values]
+        if values is not None
+    )
+
+
+def emit_terms(
+    terms: Terms,
+    releases: Mapping[Release, str],
+    *,
+    with_unit: bool,
+    late: frozenset[int] = frozenset(),
+) -> exp.Select:
+    """One row per row: unit, group columns, and each statistic's term before its clamp.
+
+    Of `late` domains it has the keys instead.
+    """
     items: list[exp.Expr] = []
     own = unit(terms.source)
     if own is None:
@@ -31,12 +64,19 @@ def emit_terms(terms: Terms, releases: Mapping[Release, str], *, with_unit: bool
         items.append(aliased(reference(own), "u"))
     listed = {place for found in terms.domains for place in found.keys}
     unlisted = [key for place, key in enumerate(terms.keys) if place not in listed]
-    names = iter(group_names(terms))
+    for place, found in enumerate(terms.domains):
+        if place in late:
+            items += [
+                aliased(emit_expression(terms.keys[key].expression), name)
+                for key, name in zip(found.keys, _late_names(terms, place), strict=True)
+            ]
+        else:
+            items.append(aliased(field("cell", table=f"d{place}"), f"g{place}"))
+    names = group_names(terms)[len(terms.domains) :]
     items += [
-        aliased(field("cell", table=f"d{place}"), next(names))
-        for place in range(len(terms.domains))
+        aliased(emit_expression(key.expression), name)
+        for key, name in zip(unlisted, names, strict=True)
     ]
-    items += [aliased(emit_expression(key.expression), next(names)) for key in unlisted]
     items += [
         aliased(column, name)
         for number, s in enumerate(terms.statistics)
@@ -48,24 +88,11 @@ def emit_terms(terms: Terms, releases: Mapping[Release, str], *, with_unit: bool
         source, copy=False
     )
     for place, found in enumerate(terms.domains):
-        nulls = any(value is None for cell in found.cells for value in cell)
-        equal = exp.NullSafeEQ if nulls else exp.EQ
-        select = select.join(
-            table(f"domain_{place}"),
-            join_alias=f"d{place}",
-            on=exp.and_(
-                *(
-                    equal(
-                        this=emit_expression(terms.keys[key].expression),
-                        expression=field(f"k{number}", table=f"d{place}"),
-                    )
-                    for number, key in enumerate(found.keys)
-                ),
-                copy=False,
-            ),
-            copy=False,
-        )
-    carried = [*([field("u")] if with_unit else []), *map(field, group_names(terms))]
+        if place not in late:
+            keys = [emit_expression(terms.keys[key].expression) for key in found.keys]
+            select = _in_domain(select, found, place, keys)
+    groups = map(field, grouped_names(terms, late))
+    carried = [*([field("u")] if with_unit else []), *groups]
     steps = [
         aliased(column, name)
         for number, s in enumerate(terms.statistics)
@@ -79,6 +106,56 @@ def emit_terms(terms: Terms, releases: Mapping[Release, str], *, with_unit: bool
         aliased(coordinate(s, field(f"x{n}")), f"p{n}") for n, s in enumerate(terms.selections)
     ]
     return select_from(select, [*carried, *steps] or [aliased(integer(1), "nothing")])
+
+
+def in_late_domains(
+    sums: exp.Select, terms: Terms, late: frozenset[int], names: Sequence[str]
+) -> exp.Select:
+    """`sums` with the cells of their groups in place of keys; those in no cell are dropped.
+
+    `names` are the columns to keep beside the groups.
+    """
+    if not late:
+        return sums
+    items = [
+        aliased(field("cell", table=f"d{place}"), name) if place in late else field(name, table="t")
+        for place, name in enumerate(group_names(terms))
+    ]
+    select = select_from(sums, [*items, *(field(name, table="t") for name in names)])
+    for place in sorted(late):
+        keys = [field(name, table="t") for name in _late_names(terms, place)]
+        select = _in_domain(select, terms.domains[place], place, keys)
+    return select
+
+
+def _in_domain(
+    select: exp.Select, found: KeyDomain, place: int, keys: Sequence[exp.Expr]
+) -> exp.Select:
+    nulls = any(value is None for cell in found.cells for value in cell)
+    equal = exp.NullSafeEQ if nulls else exp.EQ
+    same = (
+        equal(this=key, expression=field(f"k{number}", table=f"d{place}"))
+        for number, key in enumerate(keys)
+    )
+    return select.join(
+        table(f"domain_{place}"),
+        join_alias=f"d{place}",
+        on=exp.and_(*same, copy=False),
+        copy=False,
+    )
+
+
+def grouped_names(terms: Terms, late: frozenset[int]) -> list[str]:
+    """What rows are grouped by: the group columns, or of `late` domains their keys."""
+    return [
+        name
+        for place, group in enumerate(group_names(terms))
+        for name in (_late_names(terms, place) if place in late else [group])
+    ]
+
+
+def _late_names(terms: Terms, place: int) -> list[str]:
+    return [f"k{place}_{number}" for number in range(len(terms.domains[place].keys))]
 
 
 def group_names(terms: Terms) -> list[str]:

@@ -14,6 +14,7 @@
 | declaration    | keys, references and comments that a DuckDB file declares                 |
 | view           | each declared table as statements see it: its declared columns, cast      |
 | delimited      | CSV files: everything is text, nothing is sniffed                         |
+| sidecar        | a file beside the source: rows with their units, in their order            |
 | fingerprint    | which version of the data the source's files hold                         |
 
 Lock-down is the second wall: it protects the host, not the rows. The first is that only SQL

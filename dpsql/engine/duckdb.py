@@ -17,6 +17,7 @@ from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.lockdown import lock, prepare
 from dpsql.engine.raw import Raw
 from dpsql.engine.semantics import check_semantics
+from dpsql.engine.sidecar import Sidecar, attach_sidecar
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.engine.view import offer
 from dpsql.errors import ExecutionFailed, InterfaceError, InternalError, SourceFault
@@ -39,6 +40,7 @@ class DuckDBEngine:
         *,
         threads: int | None = None,
         memory_limit: str | None = None,
+        sidecar: Sidecar | None = None,
     ) -> None:
         self._source = source
         self._identity = identity(source)
@@ -50,8 +52,9 @@ class DuckDBEngine:
             ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
         )
         self._open = True
+        self._prepared: frozenset[str] = frozenset()
         try:
-            self._columns = self._offer()
+            self._columns = self._offer(sidecar)
             with self._cursor() as cursor:
                 check_semantics(cursor)
         except BaseException:
@@ -85,6 +88,11 @@ class DuckDBEngine:
         """Names and types of a table's columns in the source, in order; of CSV, all are VARCHAR."""
         return self._columns[table]
 
+    @property
+    def prepared(self) -> frozenset[str]:
+        """The tables whose rows stand ready with their unit, in a sidecar."""
+        return self._prepared
+
     def fingerprint(self) -> str:
         """Identify the version of the data; a function of private rows, only ever compared."""
         if self._fingerprint is None:
@@ -114,12 +122,14 @@ class DuckDBEngine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _offer(self) -> Mapping[str, Columns]:
+    def _offer(self, sidecar: Sidecar | None) -> Mapping[str, Columns]:
         prepare(self._connection)
         attach(self._connection, self._source)
         found = catalogue(self._connection, self._source)
         for table in self._source.tables:
             self._offer_table(table, dict(found.get(table.name, ())))
+        if sidecar is not None:
+            self._prepared = attach_sidecar(self._connection, sidecar)
         files = [t.file for t in self._source.tables if t.file is not None and not t.is_delimited]
         lock(self._connection, files)
         self._refuse_changed_files()

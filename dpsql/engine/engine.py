@@ -24,6 +24,10 @@ class Engine(Protocol):
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:
         """Names and types of a table's columns, in order, from the catalogue alone."""
 
+    @property
+    def prepared(self) -> frozenset[str]:
+        """The tables whose rows stand ready with their unit, in a sidecar."""
+
     def fingerprint(self) -> str:
         """Which version of the data is read; a function of private rows, only ever compared."""
 

@@ -23,11 +23,15 @@ from dpsql.schema.type import SqlType
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """Read a declared table; `unit` is its lineage, which no name reaches; None if public."""
+    """Read a declared table; `unit` is its lineage, which no name reaches; None if public.
+
+    `prepared`: from the sidecar, where the unit stands beside each row, and rows without are gone.
+    """
 
     table: Table
     columns: tuple[Column, ...]
     unit: Column | None
+    prepared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

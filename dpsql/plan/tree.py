@@ -20,6 +20,11 @@ def bottom_up(rule: Callable[[Plan], Plan], plan: Plan) -> Plan:
     return rule(_rebuild(plan, lambda child: bottom_up(rule, child), _PLAN))
 
 
+def replace_sources(rule: Callable[[Plan], Plan], plan: Plan) -> Plan:
+    """`plan` with `rule` applied to each operator right below it."""
+    return _rebuild(plan, rule, _PLAN)
+
+
 def rewrite_expression(
     rule: Callable[[Expression], Expression], expression: Expression
 ) -> Expression:

@@ -9,6 +9,7 @@
 | selection  | quantiles, extremes and modes as choices among cells                  |
 | key_domain | enumerated cells of the group keys                                    |
 | limit      | rows per group, groups per unit, and which of them hold already       |
+| prepared   | private tables are read where their rows stand ready with their units |
 | prune      | columns that nothing reads are not scanned                            |
 | setting    | what an analyst may tighten                                           |
 | fact       | the public facts a rewrite may ask for                                |

@@ -9,6 +9,7 @@ from dpsql.plan.operator import Plan, Release
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.key_domain import key_domains
 from dpsql.rewrite.limit import limited
+from dpsql.rewrite.prepared import from_prepared
 from dpsql.rewrite.prune import prune_release
 from dpsql.rewrite.selection import CHOSEN, Selections
 from dpsql.rewrite.setting import AS_DECLARED, Settings
@@ -20,7 +21,7 @@ from dpsql.stability.sensitivity import rows_per_group
 
 def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from."""
-    release = prune_release(release)
+    release = from_prepared(prune_release(release), facts)
     below = environment(release.source)
     domains = key_domains(release.keys, release.source, release.listed, below, facts)
     draft, _ = limited(Terms(release.source, release.keys, domains, ()), facts, settings)

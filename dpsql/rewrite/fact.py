@@ -16,6 +16,10 @@ class Facts(Protocol):
         """Tell whether `table`'s declared key is verified for this version of the data."""
         ...
 
+    def prepared(self, table: Table) -> bool:
+        """Tell whether `table`'s rows stand ready with their unit."""
+        ...
+
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `at_most`."""
         ...

@@ -9,6 +9,7 @@
 | plans    | statements that were prepared before                                   |
 | canonical | what a release means, however its query is written                   |
 | deep     | room for deep statements                                              |
+| ready    | the sidecar of a source: where it is, what it was made of, how it is made |
 | fact     | public facts, from verified keys and public tables                     |
 | storage  | releases as the ledger has them: their charge, their tables as bytes   |
 | rollup   | answers summed from the noisy cells of stored ones, on request        |

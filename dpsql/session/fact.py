@@ -22,9 +22,15 @@ class SourceFacts:
     statement that needs neither is explained without it.
     """
 
-    def __init__(self, schema: Schema, engine: Callable[[], Engine]) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        engine: Callable[[], Engine],
+        prepared: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
         self._schema = schema
         self._engine = engine
+        self._prepared = prepared
         self._owner_verified: frozenset[str] | None = None
         self._public_keys: dict[str, bool] = {}
         self._rows: dict[str, tuple[Cell, ...]] = {}
@@ -45,6 +51,10 @@ class SourceFacts:
         if table.name not in self._public_keys:
             self._public_keys[table.name] = duplicate_free(self._engine(), table.name, table.key)
         return self._public_keys[table.name]
+
+    def prepared(self, table: Table) -> bool:
+        """`table`'s rows stand ready with their unit; a sidecar is only opened with the source."""
+        return table.name in self._prepared()
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `at_most`."""

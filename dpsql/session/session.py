@@ -11,7 +11,6 @@ import pyarrow as pa
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.emit.relation import emit_plan
-from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.engine import Engine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.errors import ExecutionFailed, InterfaceError
@@ -40,6 +39,7 @@ from dpsql.session.grant import amount, as_epsilon, grant
 from dpsql.session.plans import Plans
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
+from dpsql.session.ready import open_source, sidecar_path
 from dpsql.session.rollup import Memory, RollUp
 from dpsql.session.share import share
 from dpsql.session.storage import charge_for, from_bytes
@@ -268,8 +268,12 @@ class Session:
 
     def _source_facts(self) -> SourceFacts:
         if self._facts is None:
-            self._facts = SourceFacts(self.schema, self._source_engine)
+            self._facts = SourceFacts(self.schema, self._source_engine, self._prepared_tables)
         return self._facts
+
+    def _prepared_tables(self) -> frozenset[str]:
+        """A source without a sidecar is not opened to find that out."""
+        return self._source_engine().prepared if sidecar_path(self.schema).exists() else frozenset()
 
     def _finishing_engine(self) -> Engine:
         if self._finisher is None:
@@ -279,7 +283,7 @@ class Session:
     def _source_engine(self) -> Engine:
         if self._engine is None:
             self._progress("opening the source")
-            self._engine = DuckDBEngine(engine_source(self.schema))
+            self._engine = open_source(self.schema)
         return self._engine
 
     def _budget(self) -> Ledger:

@@ -181,7 +181,8 @@ def operator(plan: Plan) -> str:
     """One operator in one line."""
     match plan:
         case Scan():
-            return f"Scan({plan.table.name}, {_owner(plan)})"
+            ready = ", prepared" if plan.prepared else ""
+            return f"Scan({plan.table.name}, {_owner(plan)}{ready})"
         case Filter(predicate=predicate):
             return f"Filter({describe(predicate)})"
         case Project(outputs=outputs):

@@ -85,6 +85,11 @@ class RemoteEngine:
         """Names and types of a table's columns, as declared."""
         return next(found.columns or () for found in self._source.tables if found.name == table)
 
+    @property
+    def prepared(self) -> frozenset[str]:
+        """None: workers open the source alone."""
+        return frozenset()
+
     def fingerprint(self) -> str:
         """Which version of the data is there now."""
         return self._version(lambda: text_of(self._do(Fingerprint(self._source))))

@@ -1,0 +1,52 @@
+"""`dpsql prepare`: the sidecar of a source, for its owner; verifies and records declared keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from dpsql.schema.model import Schema
+    from dpsql.terminal.watch import Watch
+
+
+@click.command()
+@click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def prepare(schema: Path) -> None:
+    """Make queries faster: store each row's unit, in its order.
+
+    For the owner of the data: verifies keys as check does, and writes a file
+    beside the ledger, readable by its owner only. Answers keep their law, and
+    limits are each query's own. After the data change, it isn't used until it
+    is made again.
+    """
+    from dpsql.cli.failure import ExitCode, explained, say  # noqa: PLC0415 - opens engines
+    from dpsql.schema.decode import load_schema  # noqa: PLC0415
+    from dpsql.session.ready import sidecar_path  # noqa: PLC0415
+    from dpsql.terminal.watch import Cancelled, Watch  # noqa: PLC0415
+
+    watch = Watch()
+    with explained():
+        watch.step("reading the schema")
+        found = load_schema(schema)
+        try:
+            ready = watch.run(lambda: _prepared(found, watch), lambda: None)
+        except Cancelled:
+            say("cancelled; nothing was prepared")
+            raise click.exceptions.Exit(ExitCode.CANCELLED) from None
+    target = sidecar_path(found)
+    click.echo(f"prepared {', '.join(ready) or 'no table'} in {target}")
+    click.echo(f"{target.stat().st_size / 1e6:,.1f} MB, of this version of the data")
+
+
+def _prepared(schema: Schema, watch: Watch) -> tuple[str, ...]:
+    from dpsql.engine.duckdb import DuckDBEngine  # noqa: PLC0415 - see above
+    from dpsql.schema.catalogue import engine_source  # noqa: PLC0415
+    from dpsql.session.ready import prepare_source  # noqa: PLC0415
+
+    watch.step("opening the source")
+    with DuckDBEngine(engine_source(schema)) as engine:
+        watch.step("verifying keys, and sorting rows by their unit")
+        return prepare_source(schema, engine)

@@ -1,0 +1,118 @@
+"""A file with what every statement needs again of the source: each row's unit, rows in its order.
+
+It enforces two things, and no limit: each row stands beside the unit that the source's keys lead
+to, and rows without one are left out. It is used only where the `stamp` in it says that it was made
+of this very version of the source under this very schema, and only if nobody else could write it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import duckdb
+from sqlglot import exp
+
+from dpsql.engine.catalogue import attach, catalogue
+from dpsql.engine.fingerprint import identity
+from dpsql.engine.lockdown import prepare
+from dpsql.engine.source import DuckDBSource
+from dpsql.engine.view import offer
+from dpsql.errors import SourceFault
+
+PREPARED: Final = "dpsql prepared"
+"""The name under which the file is attached; it has a space so that no schema can say it."""
+
+UNIT: Final = "unit of the row"
+"""The column that holds each row's unit; a table with such a column of its own isn't prepared."""
+
+_MADE_OF: Final = f'"{PREPARED}".main."made of"'
+
+
+@dataclass(frozen=True, slots=True)
+class Sidecar:
+    """The file, and the stamp that it has to have."""
+
+    path: str
+    stamp: str
+
+
+def attach_sidecar(connection: duckdb.DuckDBPyConnection, sidecar: Sidecar) -> frozenset[str]:
+    """Name the tables that can be read from `sidecar`: none if it isn't what it has to be."""
+    if not _is_ours(sidecar.path):
+        return frozenset()
+    path = exp.Literal.string(sidecar.path).sql("duckdb")
+    with suppress(duckdb.Error):
+        connection.execute(f'ATTACH {path} AS "{PREPARED}" (READ_ONLY, TYPE duckdb)')
+        found = connection.execute(f"SELECT stamp, name FROM {_MADE_OF}").fetchall()  # noqa: S608
+        if all(stamp == sidecar.stamp for stamp, _ in found):
+            return frozenset(name for _, name in found)
+    with suppress(duckdb.Error):
+        connection.execute(f'DETACH "{PREPARED}"')
+    return frozenset()
+
+
+def _is_ours(path: str) -> bool:
+    """A file that its owner alone may read or write, and no log that would change it."""
+    with suppress(OSError):
+        found = os.lstat(path)
+        return (
+            stat.S_ISREG(found.st_mode)
+            and found.st_uid == os.geteuid()
+            and not found.st_mode & 0o077
+            and not os.path.lexists(f"{path}.wal")
+        )
+    return False
+
+
+def write_sidecar(source: DuckDBSource, sidecar: Sidecar, tables: Mapping[str, str]) -> None:
+    """Replace the file by one with `tables`: of each the SELECT of its rows and their unit.
+
+    Whole or not at all, and readable by its owner only, as is what sorting spills meanwhile.
+    """
+    before = identity(source)
+    target = Path(sidecar.path)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=target.parent, prefix=target.name) as folder:  # mode 0700
+        unfinished = Path(folder) / "unfinished"
+        with suppress(duckdb.Error):  # what it says is made of rows
+            _write(source, unfinished, folder, sidecar.stamp, tables)
+        if not unfinished.exists() or Path(f"{unfinished}.wal").exists():
+            raise SourceFault("the source can't be prepared", hint="try dpsql check on it")
+        unfinished.chmod(0o600)
+        with unfinished.open("rb") as stream:
+            os.fsync(stream.fileno())
+        if identity(source) != before:
+            raise SourceFault("the source has changed meanwhile", hint="prepare it again")
+        unfinished.replace(target)
+
+
+def _write(
+    source: DuckDBSource, file: Path, folder: str, stamp: str, tables: Mapping[str, str]
+) -> None:
+    with duckdb.connect(":memory:") as connection:
+        prepare(connection)
+        attach(connection, source)
+        found = catalogue(connection, source)
+        for table in source.tables:
+            connection.execute(offer(table, dict(found[table.name])).sql("duckdb"))
+        spilled = exp.Literal.string(folder).sql("duckdb")
+        connection.execute("RESET GLOBAL max_temp_directory_size")
+        connection.execute(f"SET GLOBAL temp_directory = {spilled}")
+        path = exp.Literal.string(str(file)).sql("duckdb")
+        connection.execute(f'ATTACH {path} AS "{PREPARED}" (TYPE duckdb)')
+        for name, rows in tables.items():
+            made = exp.table_(name, db="main", catalog=PREPARED, quoted=True).sql("duckdb")
+            connection.execute(f'CREATE TABLE {made} AS {rows} ORDER BY "{UNIT}"')
+        # Last: a file without it is none.
+        connection.execute(f"CREATE TABLE {_MADE_OF} (stamp VARCHAR, name VARCHAR)")
+        for name in tables:
+            connection.execute(f"INSERT INTO {_MADE_OF} VALUES (?, ?)", [stamp, name])  # noqa: S608
+        connection.execute(f'CHECKPOINT "{PREPARED}"')
+        connection.execute(f'DETACH "{PREPARED}"')

@@ -1,0 +1,89 @@
+"""The sidecar of a source: where it is, what it has to be made of, and how it is made.
+
+Its stamp names the version of the data and all that decides which rows belong to whom: of another
+version, other columns or other units it is not used. It holds no limit, so that limits are the
+statement's own, however they are set.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from dpsql.emit.name import aliased, reference
+from dpsql.emit.relation import emit_plan
+from dpsql.emit.terms import select_from
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.engine import Engine
+from dpsql.engine.fingerprint import fingerprint
+from dpsql.engine.sidecar import UNIT, Sidecar, write_sidecar
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import Scan
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.keys import verify_keys
+from dpsql.schema.model import EntityUnit, Schema, Table
+from dpsql.schema.type import BIGINT
+
+_FORM = "1"
+"""Of the file: what this package writes and reads."""
+
+
+def open_source(schema: Schema) -> DuckDBEngine:
+    """The source, with its sidecar where there is one."""
+    return DuckDBEngine(engine_source(schema), sidecar=_sidecar(schema))
+
+
+def _sidecar(schema: Schema) -> Sidecar | None:
+    path = sidecar_path(schema)
+    return Sidecar(str(path), _stamp(schema)) if path.exists() else None
+
+
+def sidecar_path(schema: Schema) -> Path:
+    """Beside the ledger: it belongs to the dataset, not to a folder of files."""
+    if isinstance(schema.ledger, Path):
+        return schema.ledger.with_name("prepared.duckdb")
+    # A ledger on a server has only its anchor here.
+    return schema.anchor.with_suffix(".prepared.duckdb")
+
+
+def prepare_source(schema: Schema, engine: Engine) -> tuple[str, ...]:
+    """Verify the keys and make the sidecar; names the tables that are in it."""
+    holds = verify_keys(schema, engine)
+    chosen = [t for t in schema.tables.values() if _can_be_ready(t, schema, holds)]
+    sidecar = Sidecar(str(sidecar_path(schema)), _stamp(schema))
+    write_sidecar(engine_source(schema), sidecar, {t.name: _rows(t) for t in chosen})
+    return tuple(table.name for table in chosen)
+
+
+def _can_be_ready(table: Table, schema: Schema, holds: Mapping[str, bool]) -> bool:
+    """Each row has one unit at most: two orders of one key would make two of each line."""
+    own = table.ownership
+    if not isinstance(own, EntityUnit) or UNIT in table.columns:
+        return False
+    return all(
+        holds.get(hop.table, False) and schema.tables[hop.table].key == (hop.key,)
+        for hop in own.hops
+    )
+
+
+def _rows(table: Table) -> str:
+    """The rows of `table` and their unit, as a scan of it has them."""
+    columns = tuple(
+        Column(number, column.name, column.type)
+        for number, column in enumerate(table.columns.values(), start=1)
+    )
+    own = Column(0, UNIT, BIGINT)  # its type is that of the rows, whatever is said here
+    shown = [aliased(reference(c), c.name) for c in (*columns, own)]
+    for item in shown:
+        item.args["alias"].set("quoted", True)
+    return select_from(emit_plan(Scan(table, columns, own), {}), shown).sql(dialect="duckdb")
+
+
+def _stamp(schema: Schema) -> str:
+    """All that the file's rows follow from: of anything else it would be another file."""
+    source = engine_source(schema)
+    owners = [(table.name, table.ownership) for table in schema.tables.values()]
+    parts = (_FORM, fingerprint(source), source, owners)
+    # All parts are frozen values of ours, whose repr shows every field.
+    return hashlib.sha256(repr(parts).encode()).hexdigest()

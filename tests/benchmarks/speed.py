@@ -1,0 +1,222 @@
+"""How much longer private answers take than plain ones: one command, JSON and a picture.
+
+    PYTHONPATH=tests python -m benchmarks.speed FOLDER [--runs 5] [--json FILE] [--svg FILE]
+
+FOLDER holds the Parquet files of TPC-H (`tpchgen-cli parquet -s 1 --output-dir FOLDER`). They are
+copied into a DuckDB file, so that reading them is as fast as it gets; on Parquet every ratio is
+lower. Private and plain run in turns in one process, on the same engine, and medians are compared;
+each is run once before. What the session does beside the engine is measured apart. Times are not
+asserted anywhere: machines are shared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import exp, log
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+from benchmarks.memory import peak_megabytes
+from benchmarks.picture import picture
+from benchmarks.shapes import queries
+
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.privacy.mechanisms.randomness import SystemRandomness
+from dpsql.release.job import Job, run
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.decode import load_schema
+from dpsql.schema.keys import verify_keys
+from dpsql.schema.model import Schema
+from dpsql.session.prepared import Prepared
+from dpsql.session.ready import open_source, prepare_source
+from dpsql.session.session import Session
+
+FIXTURE = Path(__file__).parent.parent.parent / "fixtures" / "tpch" / "schema.yaml"
+SMALL = "SELECT n_name, count(*) FROM customer, nation WHERE c_nationkey = n_nationkey GROUP BY 1"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One query: medians in milliseconds, and how much more memory it took at its peak."""
+
+    name: str
+    plain: float
+    private: float
+    plain_megabytes: float | None = None
+    private_megabytes: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        return self.private / self.plain
+
+
+def main() -> None:
+    """Measure, without and with a sidecar, and write what was found."""
+    arguments = _arguments()
+    with TemporaryDirectory() as name:
+        schema = schema_over(arguments.folder, Path(name))
+        found: dict[str, object] = {"runs": arguments.runs, "folder": str(arguments.folder)}
+        for mode, ready in (("as it is", False), ("prepared", True)):
+            with _opened(schema, ready=ready) as engine:
+                ratios = measure(schema, engine, arguments.runs, arguments.only)
+            if arguments.memory:
+                ratios = [_with_memory(r, schema) for r in ratios]
+            sys.stdout.write(_table(mode, ratios))
+            found[mode] = {r.name: asdict(r) | {"ratio": r.ratio} for r in ratios}
+        found["small query, ms"] = fixed_costs(schema)
+        sys.stdout.write(json.dumps(found["small query, ms"], indent=1) + "\n")
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if arguments.svg is not None:
+        arguments.svg.write_text(picture(found), encoding="utf-8")
+
+
+def schema_over(folder: Path, place: Path) -> Schema:
+    """The TPC-H fixture over a DuckDB file with the tables of `folder`, its ledger in `place`."""
+    os.environ["DPSQL_STATE"] = str(place / "state")
+    file = place / "tpch.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        for table in sorted(folder.glob("*.parquet")):
+            connection.execute(f"CREATE TABLE {table.stem} AS FROM '{table}'")
+    text = FIXTURE.read_text(encoding="utf-8").replace("source: data", f"source: {file}")
+    path = place / "schema.yaml"
+    path.write_text(text.replace("budget: {epsilon: 3,", "budget: {epsilon: 64,"), encoding="utf-8")
+    return load_schema(path)
+
+
+@contextmanager
+def _opened(schema: Schema, *, ready: bool) -> Iterator[DuckDBEngine]:
+    with DuckDBEngine(engine_source(schema)) as engine:
+        if ready:
+            prepare_source(schema, engine)
+        else:
+            verify_keys(schema, engine)
+    with open_source(schema) as opened:
+        yield opened
+
+
+def measure(
+    schema: Schema, engine: DuckDBEngine, runs: int, only: str | None = None
+) -> list[Ratio]:
+    """Engine time of each query, private and plain in turns."""
+    session = Session(schema, epsilon=1)
+    found: list[Ratio] = []
+    for name, sql in queries().items():
+        if only is not None and name not in only.split(","):
+            continue
+        prepared = session.prepare(sql)
+        plain: list[float] = []
+        private: list[float] = []
+        for number in range(runs + 1):
+            times = (seconds(partial(engine.execute, sql)), engine_seconds(prepared, engine))
+            if number:
+                plain.append(times[0])
+                private.append(times[1])
+        found.append(
+            Ratio(name, 1000 * statistics.median(plain), 1000 * statistics.median(private))
+        )
+    session.close()
+    return found
+
+
+class _Clock:
+    """An engine that adds up what its statements take."""
+
+    def __init__(self, engine: DuckDBEngine) -> None:
+        self._engine = engine
+        self.seconds = 0.0
+
+    def execute(self, *arguments: object) -> object:
+        start = time.perf_counter()
+        found = self._engine.execute(*arguments)  # type: ignore[arg-type]
+        self.seconds += time.perf_counter() - start
+        return found
+
+
+def engine_seconds(prepared: Prepared, engine: DuckDBEngine) -> float:
+    """What all statements of the releases take in the engine; noise is drawn, not counted."""
+    clock = _Clock(engine)
+    steps = tuple(release.step for release in prepared.releases)
+    run(Job(engine._source, steps), clock, SystemRandomness())  # type: ignore[arg-type]
+    return clock.seconds
+
+
+def fixed_costs(schema: Schema, times: int = 30) -> Mapping[str, float]:
+    """What a query takes beside the data: each part, and an answer that is stored, in ms."""
+    session = Session(schema, epsilon="0.001")
+    session.query(SMALL)
+    found: dict[str, list[float]] = {}
+    for number in range(times):
+        sql = f"{SMALL.replace(' GROUP', f' AND c_acctbal > {number} GROUP')}"
+        found.setdefault("prove", []).append(seconds(partial(session.prepare, sql)))
+        found.setdefault("answer", []).append(seconds(partial(session.query, sql)))
+        found.setdefault("stored", []).append(seconds(partial(session.query, sql)))
+        found.setdefault("fsync", []).append(seconds(lambda: _synced(schema.path.parent)))
+    session.close()
+    return {name: round(1000 * statistics.median(took), 2) for name, took in found.items()}
+
+
+def _synced(folder: Path) -> None:
+    with (folder / "synced").open("wb") as stream:
+        stream.write(b"x")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _with_memory(ratio: Ratio, schema: Schema) -> Ratio:
+    sql = queries()[ratio.name]
+    return Ratio(
+        ratio.name,
+        ratio.plain,
+        ratio.private,
+        peak_megabytes(schema.path, sql, private=False),
+        peak_megabytes(schema.path, sql, private=True),
+    )
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Wall time."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def geometric_mean(ratios: list[Ratio]) -> float:
+    """Of TPC-H's own queries."""
+    logs = [log(r.ratio) for r in ratios if r.name[1:].isdigit()]
+    return exp(sum(logs) / len(logs)) if logs else 0.0
+
+
+def _table(mode: str, ratios: list[Ratio]) -> str:
+    lines = [f"| {mode} | plain, ms | private, ms | ÷ | MB | MB |", "| --- |" + " ---: |" * 5]
+    for r in ratios:
+        memory = ["" if m is None else f"{m:.0f}" for m in (r.plain_megabytes, r.private_megabytes)]
+        lines.append(
+            f"| {r.name} | {r.plain:.1f} | {r.private:.1f} | {r.ratio:.2f} | {' | '.join(memory)} |"
+        )
+    return "\n".join([*lines, f"geometric mean of TPC-H: {geometric_mean(ratios):.2f}", "", ""])
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", help="names of queries, as in Q1,clerk")
+    parser.add_argument("--memory", action="store_true", help="peaks, in processes of their own")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--svg", type=Path)
+    return parser.parse_args(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""A private answer takes so many times as long as a plain one: a ratio within one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from benchmarks.picture import picture
+from benchmarks.shapes import queries
+from benchmarks.speed import geometric_mean, measure, schema_over
+
+from dpsql.session.ready import open_source
+
+MOST = 12
+"""At scale 0.01 it is about 3, since every statement's start counts as much as its rows."""
+
+
+def test_answers_of_tpch_take_no_more_than_so_many_times_as_long(
+    tpch_folder: Path, tmp_path: Path
+) -> None:
+    schema = schema_over(tpch_folder, tmp_path)
+    with open_source(schema) as engine:
+        found = measure(schema, engine, runs=1, only="segment,Q1,Q6,Q12,Q14,Q22")
+    assert [r.name for r in found] == ["segment", "Q1", "Q6", "Q12", "Q14", "Q22"]
+    assert geometric_mean(found) < MOST, found
+    ratios = {r.name: {"ratio": r.ratio} for r in found}
+    assert "Q14" in picture({"as it is": ratios, "prepared": ratios})
+
+
+def test_every_private_query_of_tpch_is_measured() -> None:
+    assert sum(name[1:].isdigit() for name in queries()) == 16
+
+
+@pytest.fixture(autouse=True)
+def environment(state_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `schema_over` sets is undone."""
+    monkeypatch.setenv("DPSQL_STATE", str(state_folder))

@@ -1,0 +1,201 @@
+"""A sidecar changes how rows are read, and no integer of any release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import duckdb
+import pytest
+from corpus.statement import FIXTURES, tpch, written
+from corpus.test_tpch import ANSWERED
+
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.sidecar import PREPARED, UNIT
+from dpsql.errors import Error
+from dpsql.plan.query import EngineQuery
+from dpsql.release.key import domain_table
+from dpsql.rewrite.setting import AS_DECLARED, Settings
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.decode import load_schema
+from dpsql.schema.model import EntityUnit, Schema
+from dpsql.session.fact import SourceFacts
+from dpsql.session.grant import grant
+from dpsql.session.prepared import Prepared, prepare
+from dpsql.session.ready import open_source, prepare_source, sidecar_path
+from dpsql.session.session import Session
+
+STATEMENTS = [
+    *(tpch()[number] for number in ANSWERED),
+    *(statement for statement in written() if statement.schema == "tpch"),
+]
+
+
+@pytest.fixture
+def schema(tpch_folder: Path, tmp_path: Path) -> Schema:
+    text = (FIXTURES / "tpch" / "schema.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "schema.yaml"
+    path.write_text(text.replace("source: data", f"source: {tpch_folder}"), encoding="utf-8")
+    return load_schema(path)
+
+
+@pytest.fixture
+def ready(schema: Schema) -> Schema:
+    with DuckDBEngine(engine_source(schema)) as engine:
+        assert prepare_source(schema, engine) == ("customer", "orders", "lineitem")
+    return schema
+
+
+@pytest.fixture
+def engine(ready: Schema) -> Iterator[DuckDBEngine]:
+    with open_source(ready) as found:
+        yield found
+
+
+def proved(
+    sql: str, schema: Schema, engine: DuckDBEngine, settings: Settings, *, prepared: bool
+) -> Prepared:
+    tables = engine.prepared if prepared else frozenset[str]()
+    facts = SourceFacts(schema, lambda: engine, lambda: tables)
+    return prepare(sql, schema, facts, grant(schema, Fraction(1)), "data", settings=settings)
+
+
+@pytest.mark.parametrize(
+    "settings", [AS_DECLARED, Settings(groups=2, rows_per_group=1, rows=3)], ids=["wide", "narrow"]
+)
+def test_every_statement_has_the_same_integers_key_and_sensitivities(
+    ready: Schema, engine: DuckDBEngine, settings: Settings
+) -> None:
+    compared = 0
+    for statement in STATEMENTS:
+        try:
+            without = proved(statement.sql, ready, engine, settings, prepared=False)
+        except Error:
+            continue
+        read = proved(statement.sql, ready, engine, settings, prepared=True)
+        for one, other in zip(without.releases, read.releases, strict=True):
+            assert one.key == other.key, statement.name
+            assert one.sensitivity == other.sensitivity
+            assert PREPARED not in one.step.query.sql
+            terms = one.step.bounded.terms
+            if one.step.reads or not (terms.statistics or terms.selections):
+                continue  # it reads noisy tables, or nothing private
+            assert integers(engine, one.step.query) == integers(engine, other.step.query)
+            compared += 1
+    assert compared > 20
+
+
+def integers(engine: DuckDBEngine, query: EngineQuery) -> list[list[object]]:
+    tables = {domain.name: domain_table(domain) for domain in query.domains}
+    texts = [(query.sql, query.salted), *((h.sql, h.salted) for h in query.histograms)]
+    found: list[list[object]] = []
+    for sql, salted in texts:
+        table = engine.execute(sql, ["salt"] * salted, tables).table
+        found.append(sorted(zip(*table.to_pydict().values(), strict=True), key=repr))
+    return found
+
+
+def used(schema: Schema) -> frozenset[str]:
+    with open_source(schema) as found:
+        return found.prepared
+
+
+def test_it_is_seen_in_explain(ready: Schema) -> None:
+    session = Session(ready)
+    proof = session.explain("SELECT l_returnflag, count(*) FROM lineitem GROUP BY 1")
+    session.close()
+    lines = [line.operator for line in proof.releases[0].operators]
+    assert "Scan(lineitem, unit=l_orderkey → orders.o_custkey, prepared)" in lines
+    assert PREPARED in proof.releases[0].sql
+
+
+def test_a_source_without_one_is_read_as_it_is(schema: Schema) -> None:
+    assert not used(schema)
+
+
+def test_it_can_be_read_by_its_owner_only(ready: Schema) -> None:
+    assert sidecar_path(ready).stat().st_mode & 0o777 == 0o600
+    assert [f.name for f in sidecar_path(ready).parent.iterdir() if "prepared" in f.name] == [
+        "prepared.duckdb"
+    ]
+
+
+def test_rows_stand_in_the_order_of_their_units(ready: Schema) -> None:
+    with duckdb.connect(str(sidecar_path(ready)), read_only=True) as connection:
+        found = connection.sql(f'SELECT "{UNIT}" FROM lineitem').fetchall()
+    assert found == sorted(found)
+
+
+def test_one_that_others_may_write_is_not_used(ready: Schema) -> None:
+    assert used(ready)
+    sidecar_path(ready).chmod(0o660)
+    assert not used(ready)
+
+
+def test_one_with_a_log_beside_it_is_not_used(ready: Schema) -> None:
+    Path(f"{sidecar_path(ready)}.wal").write_bytes(b"what DuckDB would replay")
+    assert not used(ready)
+
+
+def test_a_link_to_one_is_not_used(ready: Schema) -> None:
+    path = sidecar_path(ready)
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to(path.with_name("elsewhere"))
+    assert not used(ready)
+
+
+def test_one_that_is_no_database_is_not_used(ready: Schema) -> None:
+    sidecar_path(ready).write_bytes(b"nothing")
+    assert not used(ready)
+
+
+def test_one_of_other_owners_of_rows_is_not_used(ready: Schema) -> None:
+    # Rows of orders would be those of other people than the statement's limits are for.
+    owner = ready.tables["customer"].ownership
+    assert isinstance(owner, EntityUnit)
+    moved = replace(ready.tables["orders"], ownership=replace(owner, column="o_shippriority"))
+    assert not used(replace(ready, tables={**ready.tables, "orders": moved}))
+
+
+def test_one_of_other_columns_is_not_used(ready: Schema) -> None:
+    table = ready.tables["orders"]
+    fewer = {name: c for name, c in table.columns.items() if name != "o_clerk"}
+    changed = replace(table, columns=fewer)
+    assert not used(replace(ready, tables={**ready.tables, "orders": changed}))
+
+
+def test_one_of_an_earlier_version_is_not_used(
+    ready: Schema, tpch_folder: Path, tmp_path: Path
+) -> None:
+    # Whoever left since would still be counted.
+    folder = tmp_path / "later"
+    folder.mkdir()
+    for file in tpch_folder.glob("*.parquet"):
+        (folder / file.name).symlink_to(file)
+    later = folder / "orders.parquet"
+    later.unlink()
+    kept = f"FROM '{tpch_folder}/orders.parquet' WHERE o_custkey <> 1"
+    duckdb.execute(f"COPY ({kept}) TO '{later}'")
+    files = {name: folder / f"{name}.parquet" for name in ready.tables}
+    assert not used(replace(ready, source=replace(ready.source, path=folder, files=files)))
+
+
+def test_rows_that_two_units_claim_are_not_prepared(
+    schema: Schema, tpch_folder: Path, tmp_path: Path
+) -> None:
+    # An order whose key comes twice gives each of its lines two units: where orders are joined
+    # beside lineitem, its owner is taken from there, and each line would come four times.
+    folder = tmp_path / "twice"
+    folder.mkdir()
+    for file in tpch_folder.glob("*.parquet"):
+        (folder / file.name).symlink_to(file)
+    twice = folder / "orders.parquet"
+    twice.unlink()
+    orders = f"'{tpch_folder}/orders.parquet'"
+    duckdb.execute(f"COPY (FROM {orders} UNION ALL FROM (FROM {orders} LIMIT 1)) TO '{twice}'")
+    files = {name: folder / f"{name}.parquet" for name in schema.tables}
+    changed = replace(schema, source=replace(schema.source, path=folder, files=files))
+    with DuckDBEngine(engine_source(changed)) as engine:
+        assert prepare_source(changed, engine) == ("customer", "orders")
