@@ -257,10 +257,8 @@ def demo() -> None:
     tell()
 
 
-commands.add_command(audit)
-commands.add_command(prepare)
-commands.add_command(serve)
-commands.add_command(user)
+for command in (audit, prepare, serve, user):
+    commands.add_command(command)
 
 
 def main() -> None:
