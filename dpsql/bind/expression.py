@@ -18,7 +18,7 @@ from dpsql.bind.convert import castable, convert
 from dpsql.bind.interval import Length, length
 from dpsql.bind.parameter import value_of
 from dpsql.bind.parse import span
-from dpsql.bind.predicate import bind_between, bind_connective, bind_in, bind_is
+from dpsql.bind.predicate import bind_between, bind_connective, bind_in, bind_is, membership
 from dpsql.bind.scope import Scope
 from dpsql.bind.size import Sizes
 from dpsql.bind.unlike import is_negated, unnegated, with_unit
@@ -126,6 +126,8 @@ class ExpressionBinder:
                 return bind_between(self, node)
             case exp.In():
                 return bind_in(self, node)
+            case exp.EQ(expression=exp.Any()) | exp.NEQ(expression=exp.All()):
+                return self.bind(membership(node))
             case exp.Is():
                 return bind_is(self, node)
             case exp.Case():

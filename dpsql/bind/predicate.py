@@ -50,6 +50,21 @@ def bind_in(binder: Binder, node: exp.In) -> Expression:
     return Or(tuple(Compare(Comparison.EQUAL, operand, value) for value in values))
 
 
+def membership(node: exp.Expr) -> exp.Expr:
+    """`x = ANY (…)` as `x IN (…)`, and `x <> ALL (…)` as `x NOT IN (…)`."""
+    only(node, "this", "expression")
+    among = node.expression.this
+    while isinstance(among, exp.Paren):
+        among = among.this
+    if isinstance(among, exp.Query | exp.Subquery):
+        found = exp.In(this=node.this, query=among)
+    elif isinstance(among, exp.Array | exp.Tuple):
+        found = exp.In(this=node.this, expressions=among.expressions)
+    else:
+        raise refused(node.expression, hint="write x IN (1, 2, 3)")
+    return exp.Not(this=found) if isinstance(node, exp.NEQ) else found
+
+
 def bind_is(binder: Binder, node: exp.Is) -> Expression:
     """IS NULL, IS TRUE, IS FALSE."""
     only(node, "this", "expression")

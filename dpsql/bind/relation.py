@@ -111,7 +111,10 @@ class From:
             self._source(node.this)
             return
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-            raise refused(node, _kind(node), hint="name a table of the schema")
+            hint = "name a table of the schema"
+            if isinstance(node, exp.Lateral):
+                hint = "join a subquery with GROUP BY on its key"
+            raise refused(node, _kind(node), hint=hint)
         if (node.db or "main").casefold() not in DEFAULT_SCHEMAS or node.catalog:
             raise UnknownTable(
                 f"there is no table {node.sql(dialect='duckdb')[:80]}",

@@ -470,6 +470,11 @@ SELECT round(weight / 50) AS fifties, count(*) AS n FROM patients WHERE weight <
 SELECT CAST(floor(cost / 0.5) * 0.5 AS DECIMAL(10, 1)) AS halves, count(*) AS n FROM visits WHERE cost < 20 GROUP BY 1;
 SELECT -floor(weight / 100) AS minus, count(*) AS n FROM patients GROUP BY ROLLUP (minus);
 
+-- == clinic: any and all
+
+SELECT sex, count(*) AS n FROM patients WHERE patient_id = ANY (SELECT patient_id FROM visits WHERE ward = ANY (ARRAY['ER', 'ICU'])) GROUP BY sex;
+SELECT count(*) AS n FROM patients WHERE patient_id <> ALL (SELECT patient_id FROM visits WHERE cost > 900);
+
 -- == clinic: aggregates of what is released
 
 -- mark: keeps

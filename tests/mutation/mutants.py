@@ -258,7 +258,7 @@ MUTANTS = (
     ),
     Mutant(
         "any private subquery is asked",
-        "bind/subquery.py",
+        "bind/ownership.py",
         "if not proved or not one_kind or",
         "if not one_kind or",
     ),

@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 from mutation.aggregate_mutants import AGGREGATE_MUTANTS
+from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.mutants import MUTANTS, Mutant
+
+ALL = (*MUTANTS, *AGGREGATE_MUTANTS, *GRAMMAR_MUTANTS)
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -28,7 +31,7 @@ added: not any failure will do."""
 pytestmark = [pytest.mark.mutation]
 
 
-@pytest.mark.parametrize("mutant", [*MUTANTS, *AGGREGATE_MUTANTS], ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_the_neighbour_search_kills(mutant: Mutant, tmp_path: Path) -> None:
     unwanted = shutil.ignore_patterns(".*", "__pycache__", "*.parquet", "*.egg-info")
     shutil.copytree(ROOT, tmp_path, ignore=unwanted, dirs_exist_ok=True)

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 from mutation.aggregate_mutants import AGGREGATE_MUTANTS
+from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.mutants import MUTANTS, Mutant
+
+ALL = (*MUTANTS, *AGGREGATE_MUTANTS, *GRAMMAR_MUTANTS)
 
 PACKAGE = Path(__file__).parent.parent.parent / "dpsql"
 
@@ -15,7 +18,7 @@ def test_there_are_forty_at_least() -> None:
     assert len({mutant.name for mutant in MUTANTS}) >= 40
 
 
-@pytest.mark.parametrize("mutant", [*MUTANTS, *AGGREGATE_MUTANTS], ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_a_mutants_line_is_there_once(mutant: Mutant) -> None:
     text = (PACKAGE / mutant.file).read_text(encoding="utf-8")
     assert text.count(mutant.old) == 1, f"{mutant.file} has changed: rewrite this mutant"
