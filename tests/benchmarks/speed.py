@@ -3,7 +3,7 @@
     PYTHONPATH=tests python -m benchmarks.speed FOLDER [--runs 5] [--json FILE] [--svg FILE]
 
 FOLDER holds the Parquet files of TPC-H (`tpchgen-cli parquet -s 1 --output-dir FOLDER`). They are
-copied into a DuckDB file, so that reading them is as fast as it gets; on Parquet every ratio is
+copied into a DuckDB file, so that reading them is as fast as it gets; on Parquet most ratios are
 lower. Private and plain run in turns in one process, on the same engine, and medians are compared;
 each is run once before. What the session does beside the engine is measured apart. Times are not
 asserted anywhere: machines are shared.

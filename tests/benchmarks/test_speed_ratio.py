@@ -12,7 +12,7 @@ from benchmarks.speed import geometric_mean, measure, schema_over
 from dpsql.session.ready import open_source
 
 MOST = 12
-"""At scale 0.01 it is about 3, since every statement's start counts as much as its rows."""
+"""Far above what is usual, so that a busy machine does not fail it."""
 
 
 def test_answers_of_tpch_take_no_more_than_so_many_times_as_long(
