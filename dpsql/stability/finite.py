@@ -27,6 +27,9 @@ MOST_ROWS = 20_000
 MOST_PAIRS = 1_000
 """Pairs of operands' values that are combined: a chain of sums combines them at each step."""
 
+MOST_MULTIPLES = 100_000
+"""Values that are combined with one constant: decimals are asked of the engine, as texts."""
+
 MOST_PARTS = 40
 """Operators, columns and constants of an expression that is computed: each costs a statement."""
 
@@ -93,7 +96,7 @@ def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Doma
         return known
     # With a constant there is one result for each value, not one for each pair.
     constant = any(d.values is not None and len(d.values) == 1 for d in domains)
-    return _sums(expression, domains, MOST_VALUES if constant else MOST_PAIRS) or known
+    return _sums(expression, domains, MOST_MULTIPLES if constant else MOST_PAIRS) or known
 
 
 @lru_cache(maxsize=FEW)
