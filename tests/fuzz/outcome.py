@@ -18,6 +18,9 @@ from dpsql.session.deep import deeply
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, prepare
 
+# It raises the limit of recursion, once and for all: hypothesis warns if that happens in a test.
+deeply(int)
+
 MOST_SECONDS = 10
 """Of computing: how long it takes on a busy machine tells nothing."""
 
