@@ -18,7 +18,7 @@ from dpsql import errors
 from dpsql.bind.parameter import Parameters as Literals
 from dpsql.bind.parameter import literals
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.dbapi.budget import Allowance, Budget, read_budget
+from dpsql.dbapi.budget import Allowance, Budget, budget_of, read_budget
 from dpsql.dbapi.cursor import Cursor, Parameters
 from dpsql.dbapi.explanation import Explanation, Form
 from dpsql.dbapi.history import own_queries
@@ -142,7 +142,11 @@ class Connection:
         with self._one_statement:
             self._check_open()
             session = self._session
-            return read_budget(session.schema, session.analyst, session.epsilon)
+            schema, analyst, epsilon = session.schema, session.analyst, session.epsilon
+            if session.has_ledger:
+                balances = session.balance(), session.balance(analyst)
+                return budget_of(schema, analyst, epsilon, *balances)
+            return read_budget(schema, analyst, epsilon)
 
     @property
     def schema(self) -> Schema:

@@ -6,6 +6,7 @@ Either way they are exact. What may overflow is never computed in int64.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -63,6 +64,17 @@ def decimals(values: NDArray[np.int64], kind: pa.Decimal128Type) -> pa.Array:
     wide[:, 0] = values
     wide[:, 1] = values >> 63
     return pa.Array.from_buffers(kind, values.size, [None, pa.py_buffer(wide)])
+
+
+def numbers(values: NDArray[Any]) -> pa.Array:
+    """Machine numbers as an array over the same memory.
+
+    `pa.array` looks for masks, for which it imports numpy.ma.
+    """
+    kept = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(kept.dtype), kept.size, [None, pa.py_buffer(kept)]
+    )
 
 
 def _halves(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -26,7 +26,7 @@ _FEW: Final = 1_000
 
 def domain_table(domain: DomainTable) -> pa.Table:
     """A key domain as the engine reads it."""
-    numbers = pa.array(np.arange(len(domain.cells), dtype=np.int64))
+    numbers = pa.array(range(len(domain.cells)), pa.int64())
     return pa.table([numbers, *_columns(domain)], names=["cell", *_names(domain)])
 
 

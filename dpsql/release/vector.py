@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpsql.plan.formula import Formula, Linear, Mean
 from dpsql.privacy.mechanisms.place import Integers
 from dpsql.release.arrow import arrow_type
-from dpsql.release.integers import BEYOND, combined, decimals, largest
+from dpsql.release.integers import BEYOND, combined, decimals, largest, numbers
 from dpsql.schema.type import Decimal, Double, Integer, SqlType
 
 _EXACT = 2**53
@@ -50,13 +50,13 @@ def _numbers(sums: NDArray[np.int64], factor: Fraction, kind: SqlType) -> pa.Arr
     scaled = sums * np.int64(factor.numerator)
     match kind:
         case Double(bits=64) if largest(scaled) <= _EXACT and factor.denominator <= _EXACT:
-            return pa.array(scaled / np.float64(factor.denominator))
+            return numbers(scaled / np.float64(factor.denominator))
         case Integer(bits=128) if factor.denominator == 1:
             return decimals(scaled, arrow_type(kind))
         case Integer(bits=bits, signed=signed) if factor.denominator == 1:
             low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
             kept = np.clip(scaled, low, min(high, BEYOND - 1))
-            return pa.array(kept.astype(arrow_type(kind).to_pandas_dtype()))
+            return numbers(kept.astype(arrow_type(kind).to_pandas_dtype()))
         case Decimal(precision=precision) if factor.denominator == 1:
             most = min(10**precision, BEYOND) - 1
             return decimals(np.clip(scaled, -most, most), arrow_type(kind))
@@ -81,4 +81,4 @@ def _mean(formula: Mean, statistics: Sequence[Integers]) -> pa.Array | None:
     for row in rounded.nonzero()[0]:
         means[row] = float(Fraction(int(tops[row]), int(bottoms[row])))
     # Rounding keeps the order, so that bounds may be rounded first.
-    return pa.array(np.clip(means, float(formula.low), float(formula.high)))
+    return numbers(np.clip(means, float(formula.low), float(formula.high)))

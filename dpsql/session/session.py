@@ -168,6 +168,11 @@ class Session:
         free, cap = self._roll_ups(prepared), self._analyst_cap(self.analyst)
         return share(prepared, self._budget(), self.analyst, cap, free)
 
+    @property
+    def has_ledger(self) -> bool:
+        """The ledger is open: a dataset that was never charged has none, and needs none yet."""
+        return self._ledger is not None
+
     def balance(self, analyst: str | None = None) -> Balance:
         """What the dataset, or one analyst under their own cap, has spent and has left."""
         self._check_open()
@@ -262,9 +267,8 @@ class Session:
         return version if self.schema.shares_answers else f"{version}\0{self.analyst}"
 
     def _version(self) -> str:
-        if self.schema.version is not None:
-            return self.schema.version
-        return self._source_engine().fingerprint()
+        stated = self.schema.version
+        return self._source_engine().fingerprint() if stated is None else stated
 
     def _source_facts(self) -> SourceFacts:
         if self._facts is None:
