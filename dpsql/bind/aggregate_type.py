@@ -81,7 +81,9 @@ def _open_type(function: OpenFunction, arguments: Sequence[SqlType]) -> SqlType 
         case OpenFunction.STRING_AGG:
             return kind if all(isinstance(a, Varchar) for a in arguments) else None
         case OpenFunction.PRODUCT | OpenFunction.KURTOSIS | OpenFunction.SKEWNESS:
-            return None if sum_type(kind) is None else Double()
+            # A boolean can be summed, but isn't taken for a double.
+            numeric = sum_type(kind) is not None and not isinstance(kind, Boolean)
+            return Double() if numeric else None
         case OpenFunction.ENTROPY:
             return Double()
         case OpenFunction.MAD:
