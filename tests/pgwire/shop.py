@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,9 +40,20 @@ class Served:
     def workers(self) -> list[int]:
         """The processes that read data, whichever thread of the server started them."""
         threads = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        found = " ".join(thread.read_text() for thread in threads)
-        commands = {int(pid): Path(f"/proc/{pid}/cmdline").read_text() for pid in found.split()}
-        return [pid for pid, command in commands.items() if "resource_tracker" not in command]
+        found = " ".join(_read(thread) for thread in threads)
+        commands = {int(pid): _read(Path(f"/proc/{pid}/cmdline")) for pid in found.split()}
+        return [
+            pid
+            for pid, command in commands.items()
+            if command and "resource_tracker" not in command
+        ]
+
+
+def _read(path: Path) -> str:
+    """What it says of a process or thread, nothing if that has ended meanwhile."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return path.read_text()
+    return ""
 
 
 def make(folder: Path, customers: int = CUSTOMERS, orders: int = ORDERS) -> Path:
