@@ -4,6 +4,8 @@
 | ------- | ------------------------------------------------------------------------- |
 | main    | the commands and their options; the last line of defence against tracebacks |
 | query   | runs one statement: answer to stdout, its cost to stderr                  |
+| explain | what a query would cost, and why                                         |
+| option  | arguments and options that several commands take                          |
 | init    | a schema file to be edited, from a source's catalogue                     |
 | check   | a schema against its source; verifies declared keys                       |
 | prepare | what every query needs again, in a file beside the ledger                  |

@@ -10,33 +10,18 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from dpsql.cli.audit.command import audit
+from dpsql.cli.explain import explain
 from dpsql.cli.failure import ExitCode, say
+from dpsql.cli.option import analyst_name, epsilon_of_query, form_of_answer, schema_file, text
 from dpsql.cli.prepare import prepare
 from dpsql.cli.serve import serve
 from dpsql.cli.user import user
 
 if TYPE_CHECKING:
     from dpsql.cli.budget.report import Form as BudgetForm
-    from dpsql.cli.query import Form, Written
+    from dpsql.cli.query import Form
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
-
-_schema = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-_sql = click.argument("sql")
-_epsilon = click.option(
-    "--epsilon", type=float, metavar="E", help="What the query spends.  [default: the schema's]"
-)
-_analyst = click.option(
-    "--analyst", metavar="NAME", default="analyst", show_default=True, help="On whose account."
-)
-_form = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "csv", "json", "markdown", "parquet"]),
-    default="table",
-    show_default=True,
-    help="How the answer is written.",
-)
 
 
 @click.group(context_settings=_CONTEXT)
@@ -54,11 +39,11 @@ def commands() -> None:
 
 
 @commands.command()
-@_schema
+@schema_file
 @click.argument("sql", required=False)
-@_form
-@_epsilon
-@_analyst
+@form_of_answer
+@epsilon_of_query
+@analyst_name
 @click.option(
     "--batch",
     type=click.File(encoding="utf-8"),
@@ -84,35 +69,7 @@ def query(
     if batch is not None:
         run.batch(schema, batch.read(), form, epsilon=epsilon, analyst=analyst)
     elif sql is not None:
-        run.query(schema, _text(sql), form, epsilon=epsilon, analyst=analyst)
-
-
-@commands.command()
-@_schema
-@_sql
-@_epsilon
-@_analyst
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    show_default=True,
-    help="How it is written; json and html have the SQL, too.",
-)
-@click.option("--sql", "with_sql", is_flag=True, help="Add the SQL that the engine would run.")
-def explain(
-    schema: Path, sql: str, epsilon: float | None, analyst: str, form: Written, *, with_sql: bool
-) -> None:
-    """Show what a query would cost, and why. Free.
-
-    Prints the chain of operators with their distances, the sensitivity of each
-    aggregate, the noise, the price, and what would make the noise smaller. No
-    private row is read.
-    """
-    from dpsql.cli import query as run  # noqa: PLC0415 - opens engines
-
-    run.explain(schema, _text(sql), form, with_sql=with_sql, epsilon=epsilon, analyst=analyst)
+        run.query(schema, text(sql), form, epsilon=epsilon, analyst=analyst)
 
 
 @commands.command()
@@ -139,7 +96,7 @@ def init(source: Path, output: Path) -> None:
 
 
 @commands.command()
-@_schema
+@schema_file
 def check(schema: Path) -> None:
     """Check a schema, also against its source.
 
@@ -152,8 +109,8 @@ def check(schema: Path) -> None:
 
 
 @commands.command()
-@_schema
-@_analyst
+@schema_file
+@analyst_name
 @click.option("--history", is_flag=True, help="Show every entry, not only the latest.")
 @click.option(
     "--format",
@@ -187,7 +144,7 @@ def ledger() -> None:
 
 
 @ledger.command()
-@_schema
+@schema_file
 @click.option(
     "--receipt", "receipts", multiple=True, metavar="N:HASH", help="An entry it has to hold."
 )
@@ -203,7 +160,7 @@ def verify(schema: Path, receipts: tuple[str, ...]) -> None:
 
 
 @ledger.command()
-@_schema
+@schema_file
 @click.option("--reason", metavar="TEXT", help="Why. Without it, nothing is changed.")
 def amend(schema: Path, reason: str | None) -> None:
     """Agree to a schema that is looser than before.
@@ -217,7 +174,7 @@ def amend(schema: Path, reason: str | None) -> None:
 
 
 @ledger.command()
-@_schema
+@schema_file
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def backup(schema: Path, file: Path) -> None:
     """Copy a ledger, while it is used, into a new FILE.
@@ -231,9 +188,9 @@ def backup(schema: Path, file: Path) -> None:
 
 
 @commands.command()
-@_schema
-@_epsilon
-@_analyst
+@schema_file
+@epsilon_of_query
+@analyst_name
 def console(schema: Path, epsilon: float | None, analyst: str) -> None:
     r"""Ask at a prompt, with completion and what is left of the budget.
 
@@ -257,7 +214,7 @@ def demo() -> None:
     tell()
 
 
-for command in (audit, prepare, serve, user):
+for command in (audit, explain, prepare, serve, user):
     commands.add_command(command)
 
 
@@ -287,13 +244,3 @@ def main() -> None:
         say("sqlstate: XX000")
         code = ExitCode.FAILED
     sys.exit(code)
-
-
-def _text(sql: str) -> str:
-    """The statement itself, or what stdin says."""
-    if sql != "-":
-        return sql
-    try:
-        return sys.stdin.buffer.read().decode()
-    except UnicodeDecodeError:
-        raise click.UsageError("stdin isn't UTF-8") from None

@@ -1,0 +1,41 @@
+"""dpsql explain: what a query would cost, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpsql.cli.option import analyst_name, epsilon_of_query, schema_file, text
+
+if TYPE_CHECKING:
+    from dpsql.cli.query import Written
+
+
+@click.command()
+@schema_file
+@click.argument("sql")
+@epsilon_of_query
+@analyst_name
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="How it is written; json and html have the SQL, too.",
+)
+@click.option("--sql", "with_sql", is_flag=True, help="Add the SQL that the engine would run.")
+def explain(
+    schema: Path, sql: str, epsilon: float | None, analyst: str, form: Written, *, with_sql: bool
+) -> None:
+    """Show what a query would cost, and why. Free.
+
+    Prints the chain of operators with their distances, the sensitivity of each
+    aggregate, the noise, the price, and what would make the noise smaller. No
+    private row is read.
+    """
+    from dpsql.cli import query as run  # noqa: PLC0415 - opens engines
+
+    run.explain(schema, text(sql), form, with_sql=with_sql, epsilon=epsilon, analyst=analyst)
