@@ -23,8 +23,8 @@ from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.account import open_ledger
+from dpsql.session.execution import Progress
 from dpsql.session.fact import SourceFacts
-from dpsql.session.session import Progress
 
 _START_SECONDS: Final = 120
 """For the first worker to start, and to read names and types."""

@@ -10,43 +10,31 @@ import pyarrow as pa
 
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.emit.relation import emit_plan
-from dpsql.engine.engine import Engine
-from dpsql.engine.postprocessing import postprocessing_engine
-from dpsql.errors import ExecutionFailed, InterfaceError
+from dpsql.errors import InterfaceError
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.request import Receipt
 from dpsql.ledger.rule import Balance
-from dpsql.plan.operator import Scan
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
-from dpsql.release.job import Job, run
-from dpsql.release.public import open_rows
 from dpsql.rewrite.setting import AS_DECLARED
-from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.account import noting_refusals, open_ledger
 from dpsql.session.answer import Answer
 from dpsql.session.answering import answered
 from dpsql.session.batch import Batch, apart, check_batch, together
-from dpsql.session.copied import copied_scans
 from dpsql.session.deep import deeply
 from dpsql.session.draw import Part, distinct, draw
+from dpsql.session.execution import Execution, Progress
 from dpsql.session.explain import explain
-from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import amount, as_epsilon, grant
 from dpsql.session.plans import Plans
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
-from dpsql.session.ready import open_source, sidecar_path
 from dpsql.session.rollup import Memory, RollUp
 from dpsql.session.share import share
 from dpsql.session.storage import charge_for, from_bytes
 from dpsql.session.target import check_cost, least_loss
-from dpsql.stability.lineage import Visibility, visibility
-
-Progress = Callable[[str], None]
 
 RUNNING = "running on the data"
 """The step after the charge: what is cancelled from here on stays charged."""
@@ -66,6 +54,7 @@ class Session:
         epsilon: object = None,
         randomness: Randomness | None = None,
         progress: Progress = lambda _: None,
+        execution: Execution | None = None,
     ) -> None:
         self.schema = load_schema(schema) if isinstance(schema, Path) else schema
         self.analyst = analyst
@@ -74,10 +63,8 @@ class Session:
         self.settings = AS_DECLARED
         self._randomness = SystemRandomness() if randomness is None else randomness
         self._progress = progress
-        self._engine: Engine | None = None
-        self._finisher: Engine | None = None
+        self._execution = Execution(self.schema, progress) if execution is None else execution
         self._ledger: Ledger | None = None
-        self._facts: SourceFacts | None = None
         self._plans = Plans()
         self._given = Memory()
         self._open = True
@@ -111,7 +98,8 @@ class Session:
 
     def _answered(self, sql: str, prepared: Prepared) -> Answer:
         if not prepared.releases:
-            return self._public(prepared)
+            table = self._execution.public(prepared)
+            return answered(prepared, self.schema, table, None, {})
         rolled = self._roll_ups(prepared)
         part, paid = self._found(prepared, rolled), None
         released = part.tables
@@ -122,7 +110,8 @@ class Session:
             self._given.add(prepared, part.due)
             paid = loss, receipt
         self._progress("finishing the answer")
-        return answered(prepared, self.schema, self._finish(prepared, released), paid, rolled)
+        finished = self._execution.finish(prepared, released)
+        return answered(prepared, self.schema, finished, paid, rolled)
 
     def prepare(
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
@@ -150,7 +139,7 @@ class Session:
         self._check_open()
         self._progress("proving what one unit can change")
         asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
-        facts, of, tight = self._source_facts(), version(), self.settings
+        facts, of, tight = self._execution.facts(), version(), self.settings
 
         def at(spent: Fraction) -> Prepared:
             given = grant(self.schema, spent)
@@ -181,16 +170,14 @@ class Session:
 
     def interrupt(self) -> None:
         """Stop what is running; its charge stands."""
-        for engine in (self._engine, self._finisher):
-            if engine is not None:
-                engine.interrupt()
+        self._execution.interrupt()
 
     def close(self) -> None:
         """Let go of the source and the ledger."""
         self._open = False
-        for held in (self._engine, self._finisher, self._ledger):
-            if held is not None:
-                held.close()
+        self._execution.close()
+        if self._ledger is not None:
+            self._ledger.close()
 
     def _roll_ups(self, prepared: Prepared) -> dict[str, RollUp]:
         """What of `prepared` isn't stored, and may be summed from what this session was given."""
@@ -221,7 +208,8 @@ class Session:
         self, sql: str, parts: list[Part], loss: PrivacyLoss
     ) -> tuple[list[dict[str, pa.Table]], Receipt]:
         """The tables of all `parts`, charged in one entry; a failure burns the charge."""
-        cap, due, version = self._analyst_cap(self.analyst), distinct(parts), self._version()
+        cap, due = self._analyst_cap(self.analyst), distinct(parts)
+        version = self._execution.version()
         charge = charge_for(self.schema, self.analyst, sql, due, version, loss, cap)
         self._progress(RUNNING)
         return draw(
@@ -231,31 +219,8 @@ class Session:
     def _run(
         self, releases: Iterable[PreparedRelease], read: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
-        job = Job(engine_source(self.schema), tuple(r.step for r in releases))
-        return run(job, self._source_engine(), self._randomness, read)
-
-    def _finish(self, prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table:
-        """Everything above the releases, in an engine that knows nothing else."""
-        copied = copied_scans(prepared.plan)
-        tables = {**released, **{name: self._copy(scan) for name, scan in copied.items()}}
-        raw = self._finishing_engine().execute(prepared.finish, (), tables)
-        return open_rows(prepared.plan, raw)
-
-    def _public(self, prepared: Prepared) -> Answer:
-        """A query over public tables only: exact and free."""
-        if visibility(prepared.plan) is not Visibility.PUBLIC:
-            raise ExecutionFailed
-        try:
-            raw = self._source_engine().execute(prepared.finish)
-        except ExecutionFailed:
-            raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
-        return answered(prepared, self.schema, open_rows(prepared.plan, raw), None, {})
-
-    def _copy(self, scan: Scan) -> pa.Table:
-        """A public table's needed columns, for joins with released tables."""
-        raw = self._source_engine().execute(emit_plan(scan, {}).sql(dialect="duckdb", copy=False))
-        found = open_rows(scan, raw)
-        return found.rename_columns([c.name for c in scan.columns] or found.column_names)
+        steps = tuple(release.step for release in releases)
+        return self._execution.run(steps, self._randomness, read) if steps else {}
 
     def _analyst_cap(self, analyst: str) -> Fraction | None:
         found = self.schema.analysts.get(analyst)
@@ -263,32 +228,8 @@ class Session:
 
     def _edition(self) -> str:
         """What stored answers have in common: the data, and who sees them."""
-        version = self._version()
+        version = self._execution.version()
         return version if self.schema.shares_answers else f"{version}\0{self.analyst}"
-
-    def _version(self) -> str:
-        stated = self.schema.version
-        return self._source_engine().fingerprint() if stated is None else stated
-
-    def _source_facts(self) -> SourceFacts:
-        if self._facts is None:
-            self._facts = SourceFacts(self.schema, self._source_engine, self._prepared_tables)
-        return self._facts
-
-    def _prepared_tables(self) -> frozenset[str]:
-        """A source without a sidecar is not opened to find that out."""
-        return self._source_engine().prepared if sidecar_path(self.schema).exists() else frozenset()
-
-    def _finishing_engine(self) -> Engine:
-        if self._finisher is None:
-            self._finisher = postprocessing_engine()
-        return self._finisher
-
-    def _source_engine(self) -> Engine:
-        if self._engine is None:
-            self._progress("opening the source")
-            self._engine = open_source(self.schema)
-        return self._engine
 
     def _budget(self) -> Ledger:
         if self._ledger is None:

@@ -167,7 +167,7 @@ def test_a_statement_that_fails_burns_the_charge_of_all(
     session = opened()
     session.query("SELECT count(*) FROM customer")
     before = session.balance().spent
-    engine = session._source_engine()
+    engine = session._execution.source()
     execute, runs = engine.execute, []
 
     def failing(*arguments: object) -> object:

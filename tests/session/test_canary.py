@@ -104,7 +104,7 @@ def test_no_private_text_is_seen(
 def test_a_failure_while_it_runs_says_nothing_and_stays_charged(session: Session) -> None:
     session.query("SELECT count(*) FROM letters")
     before = session.balance().spent.amount
-    engine = session._source_engine()
+    engine = session._execution.source()
     prepared = session.prepare("SELECT body, sum(weight) FROM letters GROUP BY body")
     broken = [r.step for r in prepared.releases]
     job = Job(engine_source(session.schema), tuple(broken))
@@ -125,7 +125,7 @@ def test_the_job_crosses_a_process_boundary(session: Session) -> None:
     job = Job(engine_source(session.schema), tuple(r.step for r in prepared.releases))
     again = pickle.loads(pickle.dumps(job))  # noqa: S301 - our own bytes
     assert again == job
-    engine = session._source_engine()
+    engine = session._execution.source()
     tables = [run(j, engine, SeededRandomness("1")) for j in (job, again)]
     assert tables[0] == tables[1]
     session.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -25,13 +25,15 @@ from dpsql.pgwire.work.task import (
     text_of,
     to_bytes,
 )
+from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.model import Public, Schema
 from dpsql.session.answer import Answer
+from dpsql.session.execution import Execution, Progress
 from dpsql.session.fact import SourceFacts
-from dpsql.session.prepared import Prepared, PreparedRelease
-from dpsql.session.session import Progress, Session
+from dpsql.session.prepared import Prepared
+from dpsql.session.session import Session
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _FINISHING_MEMORY: Final = "256MiB"
@@ -115,6 +117,47 @@ class RemoteEngine:
                 self._running.discard(cancelled)
 
 
+class RemoteExecution(Execution):
+    """Workers run the jobs; what stands above them runs here."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        engine: RemoteEngine,
+        facts: Callable[[], SourceFacts],
+        progress: Progress,
+    ) -> None:
+        super().__init__(schema, progress)
+        self._remote = engine
+        self._shared_facts = facts
+
+    def source(self) -> Engine:
+        """The workers."""
+        return self._remote
+
+    def finisher(self) -> Engine:
+        """The engine that knows nothing but released tables."""
+        if self._finisher is None:
+            self._finisher = postprocessing_engine(threads=1, memory_limit=_FINISHING_MEMORY)
+        return self._finisher
+
+    def facts(self) -> SourceFacts:
+        """What all sessions know."""
+        return self._shared_facts()
+
+    def run(
+        self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
+    ) -> dict[str, pa.Table]:
+        """The released tables of `steps`; a worker draws from its system's generator."""
+        del randomness
+        return self._remote.carry_out(steps, read)
+
+    def interrupt(self) -> None:
+        """Stop what is running."""
+        self._remote.interrupt()
+        super().interrupt()
+
+
 class RemoteSession(Session):
     """One analyst's use of a dataset whose data other processes read."""
 
@@ -127,16 +170,14 @@ class RemoteSession(Session):
         facts: Callable[[], SourceFacts],
         progress: Progress,
     ) -> None:
-        super().__init__(schema, analyst=analyst, progress=progress)
-        self._remote = engine
+        execution = RemoteExecution(schema, engine, facts, progress)
+        super().__init__(schema, analyst=analyst, progress=progress, execution=execution)
         self._line = line
         self._ticket = Ticket()
-        self._shared_facts = facts
 
     def interrupt(self) -> None:
         """Stop what is running; its charge stands. What waits for its turn isn't charged."""
         self._line.give_back(self._ticket)
-        self._remote.interrupt()
         super().interrupt()
 
     def _answered(self, sql: str, prepared: Prepared) -> Answer:
@@ -147,20 +188,3 @@ class RemoteSession(Session):
         self._ticket = Ticket()
         with self._line.turn(self._ticket, due):
             return super()._answered(sql, prepared)
-
-    def _run(
-        self, releases: Iterable[PreparedRelease], read: Mapping[str, pa.Table]
-    ) -> dict[str, pa.Table]:
-        steps = tuple(release.step for release in releases)
-        return self._remote.carry_out(steps, read) if steps else {}
-
-    def _source_engine(self) -> Engine:
-        return self._remote
-
-    def _source_facts(self) -> SourceFacts:
-        return self._shared_facts()
-
-    def _finishing_engine(self) -> Engine:
-        if self._finisher is None:
-            self._finisher = postprocessing_engine(threads=1, memory_limit=_FINISHING_MEMORY)
-        return self._finisher

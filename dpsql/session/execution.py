@@ -1,0 +1,110 @@
+"""Runs what was prepared: jobs on the source, and what stands above them on released tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from dpsql.emit.relation import emit_plan
+from dpsql.engine.engine import Engine
+from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.errors import ExecutionFailed
+from dpsql.plan.operator import Scan
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.release.job import Job, Step, run
+from dpsql.release.public import open_rows
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.model import Schema
+from dpsql.session.copied import copied_scans
+from dpsql.session.fact import SourceFacts
+from dpsql.session.prepared import Prepared
+from dpsql.session.ready import open_source, sidecar_path
+from dpsql.stability.lineage import Visibility, visibility
+
+Progress = Callable[[str], None]
+
+
+class Execution:
+    """The engines of one session, each opened when it is first needed."""
+
+    def __init__(self, schema: Schema, progress: Progress) -> None:
+        self._schema = schema
+        self._progress = progress
+        self._source: Engine | None = None
+        self._finisher: Engine | None = None
+        self._facts: SourceFacts | None = None
+
+    @property
+    def has_source(self) -> bool:
+        """The source was opened."""
+        return self._source is not None
+
+    def source(self) -> Engine:
+        """The engine over the source."""
+        if self._source is None:
+            self._progress("opening the source")
+            self._source = open_source(self._schema)
+        return self._source
+
+    def finisher(self) -> Engine:
+        """The engine that knows nothing but released tables."""
+        if self._finisher is None:
+            self._finisher = postprocessing_engine()
+        return self._finisher
+
+    def facts(self) -> SourceFacts:
+        """Public facts about the source."""
+        if self._facts is None:
+            self._facts = SourceFacts(self._schema, self.source, self._prepared_tables)
+        return self._facts
+
+    def version(self) -> str:
+        """Which version of the data there is: as the schema states it, or as its files say."""
+        stated = self._schema.version
+        return self.source().fingerprint() if stated is None else stated
+
+    def run(
+        self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
+    ) -> dict[str, pa.Table]:
+        """The released tables of `steps` by name; `read` are those that they may read."""
+        return run(Job(engine_source(self._schema), steps), self.source(), randomness, read)
+
+    def finish(self, prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table:
+        """Everything above the releases, in an engine that knows nothing else."""
+        copied = copied_scans(prepared.plan)
+        tables = {**released, **{name: self._copy(scan) for name, scan in copied.items()}}
+        raw = self.finisher().execute(prepared.finish, (), tables)
+        return open_rows(prepared.plan, raw)
+
+    def public(self, prepared: Prepared) -> pa.Table:
+        """The answer of a query over public tables only: exact and free."""
+        if visibility(prepared.plan) is not Visibility.PUBLIC:
+            raise ExecutionFailed
+        try:
+            raw = self.source().execute(prepared.finish)
+        except ExecutionFailed:
+            raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
+        return open_rows(prepared.plan, raw)
+
+    def interrupt(self) -> None:
+        """Stop what is running."""
+        for engine in (self._source, self._finisher):
+            if engine is not None:
+                engine.interrupt()
+
+    def close(self) -> None:
+        """Let go of the source."""
+        for engine in (self._source, self._finisher):
+            if engine is not None:
+                engine.close()
+
+    def _copy(self, scan: Scan) -> pa.Table:
+        """A public table's needed columns, for joins with released tables."""
+        raw = self.source().execute(emit_plan(scan, {}).sql(dialect="duckdb", copy=False))
+        found = open_rows(scan, raw)
+        return found.rename_columns([c.name for c in scan.columns] or found.column_names)
+
+    def _prepared_tables(self) -> frozenset[str]:
+        """A source without a sidecar is not opened to find that out."""
+        return self.source().prepared if sidecar_path(self._schema).exists() else frozenset()
