@@ -8,9 +8,9 @@ import duckdb
 
 from dpsql.emit.relation import emit_plan
 from dpsql.plan.bounded import Cell
-from dpsql.plan.expression import Column
-from dpsql.plan.operator import Aggregate, Limit, Output, Plan, Scan
+from dpsql.plan.operator import Limit, Plan
 from dpsql.release.arrow import canonical
+from dpsql.rewrite.fact import distinct_values
 from dpsql.schema.model import Public, Reference, Schema, Table
 
 
@@ -41,11 +41,5 @@ class WorldFacts:
 
     def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
         """The distinct values of a public table's column."""
-        table = self.schema.tables[reference.table]
-        if not isinstance(table.ownership, Public):
-            return None
-        declared = table.columns[reference.column]
-        column, key = (Column(n, declared.name, declared.type) for n in (1, 2))
-        scan = Scan(table, (column,), None)
-        found = self.rows(Aggregate(scan, (Output(key, column),), ()), at_most)
-        return None if found is None else tuple(cell for cell in found if cell[0] is not None)
+        plan = distinct_values(self.schema, reference)
+        return None if plan is None else self.rows(plan, at_most)

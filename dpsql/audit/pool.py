@@ -39,7 +39,7 @@ def declared(column: Column, most: int) -> list[object]:
     """All values of the declared domain, or `most` of them, ends first."""
     inside, _ = _values(column)
     if isinstance(column.type, Integer) and column.bounds is not None and column.values is None:
-        low, high = map(int, _ends(column))
+        low, high = map(int, ends(column))
         if high - low < most:
             return list(range(low, high + 1))
     found = column.values or inside
@@ -54,25 +54,25 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
             known = list(column.values or ("x", "y"))
             return [*known, *known], ["", "a", "A"]
         case Integer(bits=bits):
-            low, high = map(int, _ends(column))
+            low, high = map(int, ends(column))
             limit = 2 ** (bits - 1)
             inside = [low, high, (low + high) // 2, (low + 2 * high) // 3]
             return [*(inside * 3)], [low - 1, high + 1, -limit, limit - 1]
         case Decimal(precision=precision, scale=scale):
             return _decimals(column, precision, scale)
         case Double():
-            least, most = map(float, _ends(column))
+            least, most = map(float, ends(column))
             doubles = [least, most, (least + most) / 3, -0.0, 5e-324]
             absurd = [math.nan, math.inf, -math.inf, 1e308]
             return [*(doubles * 3)], [least - 1, most + 1, *absurd]
         case Date():
-            low, high = map(int, _ends(column))
+            low, high = map(int, ends(column))
             dates = [day(low), day(high), day((low + high) // 2), day(low + 31)]
             return [*(dates * 3)], [day(low - 1), day(high + 1), "infinity", "-infinity"]
         case Timestamp():
             if column.bounds is None:
                 return [moment(1_704_067_200_000_000)], ["infinity"]
-            low, high = map(int, _ends(column))
+            low, high = map(int, ends(column))
             times = [moment(low), moment(high), moment((low + high) // 2)]
             return [*(times * 3)], [moment(low - 1), moment(high + 1), "infinity", "-infinity"]
         case Uuid():
@@ -84,7 +84,7 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
 
 
 def _decimals(column: Column, precision: int, scale: int) -> tuple[list[object], list[object]]:
-    low, high = _ends(column)
+    low, high = ends(column)
     step = Fraction(1, 10**scale)
     most = (10**precision - 1) * step
     inside = [low, high, round((low + high) / 2, scale), low + step]
@@ -95,7 +95,8 @@ def _decimals(column: Column, precision: int, scale: int) -> tuple[list[object],
     )
 
 
-def _ends(column: Column) -> tuple[Fraction, Fraction]:
+def ends(column: Column) -> tuple[Fraction, Fraction]:
+    """The declared bounds as numbers; 0 to 9 where there are none."""
     if column.bounds is None:
         return Fraction(0), Fraction(9)
     low, high = (coordinate(bound) for bound in column.bounds)

@@ -5,6 +5,7 @@
 | connection    | connect(), and `Connection`: one analyst's use of one dataset         |
 | cursor        | `Cursor`: statements in, rows out                                     |
 | statement     | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
+| word          | a text's words                                                        |
 | result        | what a cursor reads from: names, types, a table, what it cost         |
 | setting       | the settings that SET changes, beside epsilon                          |
 | explanation   | EXPLAIN PRIVACY as text and JSON                                       |

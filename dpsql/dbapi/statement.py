@@ -20,12 +20,12 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
 
 from dpsql.dbapi.explanation import Form
+from dpsql.dbapi.word import Word, words
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 
 
@@ -86,75 +86,49 @@ Statement = Query | ExplainPrivacy | Show | Change
 
 def read_statement(sql: str) -> Statement:
     """What `sql` asks for, and whom."""
-    words = list(islice(_words(sql), _MOST_WORDS))
-    match [word.text.casefold() for word in words]:
+    found = list(islice(words(sql), _MOST_WORDS))
+    match [word.folded for word in found]:
         case ["explain", "privacy", "(", "sql" | "format", *_]:
             return _explain(sql)
         case ["explain", "privacy", *_]:
-            return ExplainPrivacy(_blanked(sql, words[1].end))
+            return ExplainPrivacy(_blanked(sql, found[1].end))
         case ["explain", *_]:
             raise Refused(
                 "EXPLAIN alone would show how private rows are spread",
-                at=words[0].span,
+                at=found[0].span,
                 hint="write EXPLAIN PRIVACY SELECT …",
             )
         case ["show", "dpsql", ".", _, *rest]:
-            _nothing_else(words[4:], rest)
-            return Show(_setting(words[3]))
+            _nothing_else(found[4:], rest)
+            return Show(_setting(found[3]))
         case ["set", "dpsql", ".", _, "=" | "to", _, *rest]:
-            _nothing_else(words[6:], rest)
-            return _set(_setting(words[3]), words[3], words[5])
+            _nothing_else(found[6:], rest)
+            return _set(_setting(found[3]), found[3], found[5])
         case ["set" | "show", "dpsql", *_]:
             raise SyntaxFault(
-                f"{words[0].text.upper()} isn't written so",
-                at=Span(words[0].start, words[-1].end),
+                f"{found[0].text.upper()} isn't written so",
+                at=Span(found[0].start, found[-1].end),
                 hint="write SHOW dpsql.budget, or SET dpsql.epsilon = 0.1",
             )
         case _:
             return Query(sql)
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-    start: int
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-    @property
-    def span(self) -> Span:
-        return Span(self.start, self.end)
-
-
 _MOST_WORDS = 8
-_SKIPPED_OR_WORD = re.compile(
-    r"(?:\s+|--[^\n]*|/\*.*?\*/)"
-    r"|(?P<word>[^\W\d]\w*|[-+]?(?:\d[\d_]*)?\.?\d+(?:[eE][-+]?\d+)?|'(?:[^']|'')*'|.)",
-    re.DOTALL,
-)
-
-
-def _words(sql: str) -> Iterator[_Word]:
-    """Names, numbers, quoted texts and single signs; blanks and comments are passed over."""
-    for found in _SKIPPED_OR_WORD.finditer(sql):
-        if found["word"] is not None:
-            yield _Word(found["word"], found.start())
 
 
 def _explain(sql: str) -> ExplainPrivacy:
     """EXPLAIN PRIVACY with options in parentheses, as PostgreSQL writes them."""
     form, with_sql = Form.TEXT, False
-    words = islice(_words(sql), 3, None)
-    while (word := next(words, None)) is not None:
-        match word.text.casefold():
+    rest = islice(words(sql), 3, None)
+    while (word := next(rest, None)) is not None:
+        match word.folded:
             case "sql":
                 with_sql = True
             case "format":
-                word = next(words, word)
+                word = next(rest, word)
                 try:
-                    form = Form(word.text.casefold())
+                    form = Form(word.folded)
                 except ValueError:
                     raise BadParameter(
                         f"there is no format {word.text}",
@@ -174,9 +148,9 @@ def _explain(sql: str) -> ExplainPrivacy:
     )
 
 
-def _setting(word: _Word) -> Setting:
+def _setting(word: Word) -> Setting:
     try:
-        return Setting(word.text.casefold())
+        return Setting(word.folded)
     except ValueError:
         raise BadParameter(
             f"there is no setting dpsql.{word.text}",
@@ -185,20 +159,20 @@ def _setting(word: _Word) -> Setting:
         ) from None
 
 
-def _set(setting: Setting, name: _Word, value: _Word) -> Change:
+def _set(setting: Setting, name: Word, value: Word) -> Change:
     if setting in TOLD:
         raise BadParameter(
             f"dpsql.{setting.value} can't be set",
             at=name.span,
             hint="budgets are their owner's to set, in the schema",
         )
-    if value.text.casefold() == "default":
+    if value.folded == "default":
         return Change(setting, None, value.span)
-    return Change(setting, value.text.strip("'"), value.span)
+    return Change(setting, value.value, value.span)
 
 
-def _nothing_else(words: list[_Word], texts: list[str]) -> None:
-    rest = [word for word, text in zip(words, texts, strict=True) if text != ";"]
+def _nothing_else(found: list[Word], texts: list[str]) -> None:
+    rest = [word for word, text in zip(found, texts, strict=True) if text != ";"]
     if rest:
         raise SyntaxFault(
             f"syntax error at or near {rest[0].text!r}",

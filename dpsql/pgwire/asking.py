@@ -24,7 +24,7 @@ from dpsql.pgwire.cost import cost
 from dpsql.pgwire.dataset import Dataset, Edition
 from dpsql.pgwire.failure import Cancelled, notice
 from dpsql.pgwire.portal import Answer, Rows
-from dpsql.pgwire.sql.dialect import Translated, counted, translated
+from dpsql.pgwire.sql.dialect import Translated, translated
 from dpsql.pgwire.sql.probe import asks_for_columns
 from dpsql.pgwire.value.oid import TEXT, Column, column
 from dpsql.pgwire.value.parameter import example
@@ -101,14 +101,13 @@ class Asking:
                     pass
             if self._catalogue.is_asked(query.tree):
                 return self._catalogue.columns(query, values)
-            return self._bound(*counted(query, values, self.schema))
+            return self._bound(query, values)
 
     def answer(self, query: Translated, given: Parameters) -> Answer:
         """The rows, for their price; what was answered before is the same, and free."""
         with _placed(query), self._cancellable():
             if self._catalogue.is_asked(query.tree):
                 return self._catalogue.answer(query, given)
-            query, given = counted(query, given, self.schema)
             try:
                 result = self._connection.run(query.sql, given)
             except (WouldShowIndividuals, Refused):

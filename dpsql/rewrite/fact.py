@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from dpsql.plan.bounded import Cell
-from dpsql.plan.operator import Plan
-from dpsql.schema.model import Reference, Table
+from dpsql.plan.expression import Column, IsNull, Not
+from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Scan
+from dpsql.schema.model import Public, Reference, Schema, Table
 
 
 class Facts(Protocol):
@@ -27,3 +28,14 @@ class Facts(Protocol):
     def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
         """A public table column's distinct values, None if private or more than `at_most`."""
         ...
+
+
+def distinct_values(schema: Schema, reference: Reference) -> Plan | None:
+    """The rows that `Facts.referenced` asks for; None if the table isn't public."""
+    table = schema.tables[reference.table]
+    if not isinstance(table.ownership, Public):
+        return None
+    declared = table.columns[reference.column]
+    column, key = (Column(n, declared.name, declared.type) for n in (1, 2))
+    there = Filter(Scan(table, (column,), None), Not(IsNull(column)))
+    return Aggregate(there, (Output(key, column),), ())

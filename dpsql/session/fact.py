@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dpsql.emit.relation import emit_plan
 from dpsql.engine.engine import Engine
 from dpsql.plan.bounded import Cell
-from dpsql.plan.expression import Column
-from dpsql.plan.operator import Aggregate, Limit, Output, Plan, Scan
+from dpsql.plan.operator import Limit, Plan
 from dpsql.release.arrow import rows
 from dpsql.release.public import open_rows
+from dpsql.rewrite.fact import distinct_values
 from dpsql.schema.keys import duplicate_free, record_path, verified
 from dpsql.schema.model import Public, Reference, Schema, Table
 
@@ -66,11 +66,5 @@ class SourceFacts:
 
     def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
         """The distinct values of a public table's column."""
-        table = self._schema.tables[reference.table]
-        if not isinstance(table.ownership, Public):
-            return None
-        declared = table.columns[reference.column]
-        column, key = (Column(n, declared.name, declared.type) for n in (1, 2))
-        scan = Scan(table, (column,), None)
-        found = self.rows(Aggregate(scan, (Output(key, column),), ()), at_most)
-        return None if found is None else tuple(cell for cell in found if cell[0] is not None)
+        plan = distinct_values(self._schema, reference)
+        return None if plan is None else self.rows(plan, at_most)

@@ -10,8 +10,6 @@ pytest tests/benchmarks/test_tpch_error.py -m slow -s     prints the table
 
 from __future__ import annotations
 
-import os
-import re
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +21,7 @@ import pyarrow as pa
 import pytest
 from data import tpch
 from privacy.seeded import SeededRandomness
+from readme import check_table
 
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.raw import Raw
@@ -37,8 +36,6 @@ from dpsql.session.prepared import prepare
 
 RUNS = 20
 QUERIES = 100
-README = Path(__file__).parent.parent.parent / "README.md"
-BEGIN, END = "<!-- error-table:begin -->", "<!-- error-table:end -->"
 HEAD = (
     "| query | dpsql, one query | SmartNoise | Qrlew | dpsql, each of 100 |\n"
     "| --- | ---: | ---: | ---: | ---: |\n"
@@ -132,15 +129,7 @@ def test_answers_are_as_near_as_any_librarys(
             assert one <= min(task.smartnoise, task.qrlew), lines
     table = "".join(lines)
     print("\n" + table)  # noqa: T201 - the measurement
-    text = README.read_text(encoding="utf-8")
-    current = re.sub(
-        f"{BEGIN}\n.*?{END}", lambda _: f"{BEGIN}\n{table}{END}", text, flags=re.DOTALL
-    )
-    if request.config.getoption("--update-readme"):
-        assert "CI" not in os.environ
-        README.write_text(current, encoding="utf-8")
-    else:
-        assert text == current, f"run pytest -m slow --update-readme {request.node.nodeid}"
+    check_table(request, "error-table", table)
 
 
 def granted(accounting: Accounting) -> PrivacyLoss:

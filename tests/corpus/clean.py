@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import decimal
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -13,7 +12,8 @@ import yaml
 from grammar.public_rows import PUBLIC
 
 from dpsql.audit.owner import Row, Rows
-from dpsql.privacy.domain import coordinate, day, moment
+from dpsql.audit.pool import ends
+from dpsql.privacy.domain import day, moment
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
 
@@ -112,29 +112,20 @@ def _plain(column: Column, random: Random) -> object:
         case Varchar():
             return random.choice(list(column.values or TEXTS[column.name]))
         case Integer():
-            low, high = _ends(column)
+            low, high = ends(column)
             return random.randint(int(low), int(high))
         case Decimal(scale=scale):
-            low, high = _ends(column)
+            low, high = ends(column)
             cents = random.randint(int(low * 10**scale), int(high * 10**scale))
             return str(decimal.Decimal(cents).scaleb(-scale))
         case Double():
-            low, high = _ends(column)
+            low, high = ends(column)
             return round(random.uniform(float(low), float(high)), 3)
         case Date():
-            low, high = map(int, _ends(column))
+            low, high = map(int, ends(column))
             return day(random.randint(low, high))
         case Timestamp():
-            low, high = map(int, _ends(column))
+            low, high = map(int, ends(column))
             return moment(random.randint(low, high))
         case other:
             raise TypeError(f"no clean values of type {other}")
-
-
-def _ends(column: Column) -> tuple[Fraction, Fraction]:
-    if column.bounds is None:
-        return Fraction(0), Fraction(9)
-    low, high = (coordinate(bound) for bound in column.bounds)
-    assert low is not None
-    assert high is not None
-    return low, high

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import re
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -13,14 +11,12 @@ import pytest
 from corpus.classes import EXACT, LISTS_INDIVIDUALS
 from corpus.statement import FIXTURES, tpch
 from privacy.seeded import SeededRandomness
+from readme import check_table
 
 from dpsql.errors import WouldShowIndividuals
 from dpsql.session.grant import epsilon_of
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.session import Session
-
-README = Path(__file__).parent.parent.parent / "README.md"
-BEGIN, END = "<!-- tpch-table:begin -->", "<!-- tpch-table:end -->"
 
 ANSWERED = (*range(4, 10), *range(12, 16), 1, 17, 19, 20, 21, 22)
 
@@ -64,15 +60,7 @@ def test_a_query_that_lists_individuals_is_refused(session: Session, number: int
 
 
 def test_the_readme_has_the_table(session: Session, request: pytest.FixtureRequest) -> None:
-    text = README.read_text(encoding="utf-8")
-    current = re.sub(
-        f"{BEGIN}\n.*?{END}", lambda _: f"{BEGIN}\n{_table(session)}{END}", text, flags=re.DOTALL
-    )
-    if request.config.getoption("--update-readme"):
-        assert "CI" not in os.environ
-        README.write_text(current, encoding="utf-8")
-    else:
-        assert text == current, "run pytest --update-readme tests/corpus/test_tpch.py"
+    check_table(request, "tpch-table", _table(session))
 
 
 def _table(session: Session) -> str:

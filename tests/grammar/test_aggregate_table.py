@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 import pytest
 from grammar.aggregate_table import ROWS, table
 from grammar.notes import accepted
+from readme import check_table
 
 from dpsql.plan.aggregate import ARGUMENTS_OF_EXTREMES, AggregateFunction
 
-README = Path(__file__).parent.parent.parent / "README.md"
-BEGIN, END = "<!-- aggregate-table:begin -->", "<!-- aggregate-table:end -->"
-
 
 def test_the_readme_has_the_table(request: pytest.FixtureRequest) -> None:
-    text = README.read_text(encoding="utf-8")
-    current = re.sub(
-        f"{BEGIN}\n.*?{END}", lambda _: f"{BEGIN}\n{table()}{END}", text, flags=re.DOTALL
-    )
-    if request.config.getoption("--update-readme"):
-        assert "CI" not in os.environ
-        README.write_text(current, encoding="utf-8")
-    else:
-        assert BEGIN in text
-        assert text == current, f"run pytest --update-readme {request.node.nodeid}"
+    check_table(request, "aggregate-table", table())
 
 
 @pytest.mark.parametrize(

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from readme import check_table
 
 from dpsql.errors import BudgetSpent
 from dpsql.privacy.conversion import epsilon_of_rho
 from dpsql.session.session import Session
 
-README = Path(__file__).parent.parent.parent / "README.md"
-BEGIN, END = "<!-- ledger-table:begin -->", "<!-- ledger-table:end -->"
 SQL = "SELECT count(*) FROM people"
 CONVERSION = Fraction(1, 2 * 10**6)
 
@@ -99,12 +96,4 @@ def test_the_readme_has_the_table(tmp_path: Path, request: pytest.FixtureRequest
         first, second = basic(tmp_path, count), ours(tmp_path, count)
         lines.append(f"| {count:,} | {first:,.1f} | {second:,.1f} | {first / second:.1f}× |")
     table = "\n".join(lines) + "\n"
-    text = README.read_text(encoding="utf-8")
-    current = re.sub(
-        f"{BEGIN}\n.*?{END}", lambda _: f"{BEGIN}\n{table}{END}", text, flags=re.DOTALL
-    )
-    if request.config.getoption("--update-readme"):
-        assert "CI" not in os.environ
-        README.write_text(current, encoding="utf-8")
-    else:
-        assert text == current, f"run pytest --update-readme {request.node.nodeid}"
+    check_table(request, "ledger-table", table)

@@ -8,6 +8,7 @@
 | attack      | prints what attacks achieved                                              |
 | page        | the same as one HTML page                                                 |
 | sampled     | prints what sensitivity sampling says, and what it doesn't                |
+| form        | what was found as text or JSON                                            |
 | databases   | two neighbouring databases, as people read them                           |
 
 Nothing here reads a source or a ledger: databases are made of the schema's domains.

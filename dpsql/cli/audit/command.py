@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from dpsql.cli.audit.sensitivity import Form
+    from dpsql.cli.audit.form import Form
 
 _schema = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 _json = click.option(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, assert_never
 
 import click
 
 from dpsql.audit.epsilon import Bound, EpsilonAudit, audit_epsilon
 from dpsql.cli.audit.databases import databases
+from dpsql.cli.audit.form import Form, show
 from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.schema.decode import load_schema
 from dpsql.session.grant import as_epsilon
 from dpsql.terminal.visible import visible
-
-Form = Literal["text", "json"]
 
 _MEANING = {
     "epsilon": "epsilon",
@@ -32,13 +29,7 @@ def epsilon(
     with explained(sql):
         spent: Fraction | None = None if asked is None else as_epsilon(asked)
         found = audit_epsilon(sql, load_schema(path), epsilon=spent, draws=draws, alpha=alpha)
-    match form:
-        case "text":
-            click.echo(_text(found))
-        case "json":
-            click.echo(json.dumps(_document(found)))
-        case missing:
-            assert_never(missing)
+    show(form, _text(found), _document(found))
     if any(bound.is_broken for _, bound, _ in found.bounds):
         say("error: more was shown than is charged")
         say("hint: repeat it with a smaller --alpha and, if it stays, report it")

@@ -7,6 +7,7 @@ from html import escape
 
 from dpsql.audit.attack import AttackReport, Outcome, most_right
 from dpsql.audit.reconstruction import Reconstruction
+from dpsql.terminal.page import whole_page
 
 _ATTACKS = """Each attack guesses a fair coin about one person, {trials} times over, and may spend
 ε = {epsilon} in all on a guess. A guess without a look is right half of the time; whatever is
@@ -38,19 +39,7 @@ def page(found: AttackReport) -> str:
             _reconstructions(found.reconstructions),
         ]
     )
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Attacks on plain DuckDB and on dpsql</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+    return whole_page("Attacks on plain DuckDB and on dpsql", body, _STYLE)
 
 
 def _bars(outcomes: Sequence[Outcome]) -> str:
@@ -122,12 +111,7 @@ _LEGEND = (
 )
 
 _STYLE = """
-:root { color-scheme: light dark; --plain: #b3541e; --ours: #1769aa; --rule: #8886; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-table { border-collapse: collapse; width: 100%; font-size: .9em; }
-th, td { text-align: left; vertical-align: top; padding: .3em .6em; }
-td { border-top: 1px solid var(--rule); }
+:root { --plain: #b3541e; --ours: #1769aa; }
 svg { width: 100%; } svg text { font-size: 14px; fill: currentColor; }
 .plot { border-bottom: 1px solid var(--rule); border-left: 1px solid var(--rule); }
 rect.plain { fill: var(--plain); } rect.ours { fill: var(--ours); }

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, assert_never
 
 import click
 
 from dpsql.audit.sensitivity import Finding, SensitivityAudit, audit_sensitivity
 from dpsql.audit.universe import Size
 from dpsql.cli.audit.databases import databases
+from dpsql.cli.audit.form import Form, show
 from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Neighbors
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
-
-Form = Literal["text", "json"]
 
 _HEADINGS = ("what changes", "derived", "observed", "tightness")
 
@@ -34,13 +31,7 @@ def sensitivity(
         with explained(sql):
             found = audit_sensitivity(sql, load_schema(path), relation, size)
         broken = broken or bool(found.violations)
-        match form:
-            case "text":
-                click.echo(_text(found))
-            case "json":
-                click.echo(json.dumps(_document(found)))
-            case missing:
-                assert_never(missing)
+        show(form, _text(found), _document(found))
         for violation in found.violations:
             say(f"error: a bound is passed: {violation}")
     if broken:

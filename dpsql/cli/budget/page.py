@@ -12,6 +12,7 @@ from dpsql.dbapi.budget import Allowance, Budget
 from dpsql.ledger.refusal import Refusal
 from dpsql.schema.model import Schema
 from dpsql.session.grant import amount
+from dpsql.terminal.page import whole_page
 from dpsql.terminal.visible import visible
 
 _MOST_STATEMENTS = 20
@@ -49,19 +50,7 @@ def page(
         _entries(records[-_LATEST:]),
     ]
     body = "\n".join(parts)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+    return whole_page(title, body, _STYLE)
 
 
 def _balance(budget: Budget) -> str:
@@ -160,12 +149,8 @@ def _time(at: datetime) -> str:
 
 
 _STYLE = """
-:root { color-scheme: light dark; --line: #1769aa; --area: #1769aa33; --rule: #8886; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-table { border-collapse: collapse; width: 100%; font-size: .9em; }
-th, td { text-align: left; vertical-align: top; padding: .3em .6em; }
-td { border-top: 1px solid var(--rule); overflow-wrap: anywhere; }
+:root { --line: #1769aa; --area: #1769aa33; }
+td { overflow-wrap: anywhere; }
 svg { width: 100%; border-bottom: 1px solid var(--rule); border-left: 1px solid var(--rule); }
 .area { fill: var(--area); } .line { fill: none; stroke: var(--line); stroke-width: 2; }
 .bar { display: inline-block; height: .7em; margin-right: .4em; background: var(--line); }

@@ -5,7 +5,6 @@
 | split     | several statements in one text → each with its place                  |
 | command   | statements that are answered by the connection itself, told by words  |
 | copying   | COPY: its query and its options                                       |
-| word      | a text's words                                                        |
 | dialect   | PostgreSQL's dialect → the pipeline's, with places and names kept     |
 | division  | which divisions are of integers                                       |
 | label     | what PostgreSQL calls columns without a name                          |

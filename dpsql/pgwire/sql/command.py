@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from dpsql.dbapi.word import Word, words
 from dpsql.errors import NotSupportedError, ProgrammingError, Span, SyntaxFault
 from dpsql.pgwire.sql.copying import read_copy
-from dpsql.pgwire.sql.word import Word, words
 from dpsql.pgwire.value.copy import CopyOptions
 
 

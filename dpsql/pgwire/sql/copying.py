@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from dpsql.dbapi.word import Word, words
 from dpsql.errors import BadParameter, NotSupportedError, Refused, Span, SyntaxFault
-from dpsql.pgwire.sql.word import Word, words
 from dpsql.pgwire.value.copy import CopyOptions
 
 _HINT: Final = "write COPY (SELECT …) TO STDOUT (FORMAT csv, HEADER)"

@@ -6,8 +6,7 @@ trusted. What differs between the dialects is in grammar_notes/dialects.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from sqlglot import exp, parse
@@ -18,7 +17,6 @@ from dpsql.bind.parse import tokens
 from dpsql.errors import Error, Span
 from dpsql.pgwire.sql.division import whole_divisions
 from dpsql.pgwire.sql.label import labels
-from dpsql.plan.expression import Literal
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply
 
@@ -72,35 +70,6 @@ def _translated(written: str, schema: Schema) -> Translated:
     tree = trees[0]
     sql = _ours(tree, schema)
     return Translated(written, written if sql is None else sql, tree, labels(tree))
-
-
-def counted(
-    query: Translated, values: Mapping[str, Literal], schema: Schema
-) -> tuple[Translated, Mapping[str, Literal]]:
-    """LIMIT $1 with its number in it: how many rows of an answer are shown is no data."""
-    counts = {
-        node.name: int(value)
-        for node in _counts(query.tree)
-        if (found := values.get(node.name)) is not None
-        and isinstance(value := found.value, int)
-        and value >= 0
-    }
-    if not counts:
-        return query, values
-    assert query.tree is not None
-    tree = query.tree.copy()
-    for node in _counts(tree):
-        if node.name in counts:
-            node.replace(exp.Literal.number(counts[node.name]))
-    sql = deeply(lambda: _ours(tree, schema))
-    left = {node.name for node in tree.find_all(exp.Parameter)}
-    kept = {name: value for name, value in values.items() if name in left or name not in counts}
-    return replace(query, sql=query.sql if sql is None else sql), kept
-
-
-def _counts(tree: exp.Expr | None) -> list[exp.Expr]:
-    clauses = [] if tree is None else tree.find_all(exp.Limit, exp.Offset)
-    return [c.expression for c in clauses if isinstance(c.expression, exp.Parameter)]
 
 
 def _ours(tree: exp.Expr, schema: Schema) -> str | None:

@@ -1,4 +1,4 @@
-"""A text's words, as far as statements of the connection's own need them."""
+"""A text's words, as far as statements that aren't queries need them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from dpsql.errors import Span
+
 _SKIPPED_OR_WORD: Final = re.compile(
     r"(?:\s+|--[^\n]*|/\*.*?(?:\*/|\Z))"
-    r"""|(?P<word>[^\W\d][\w$]*|"(?:[^"]|"")*"|[-+]?\d[\w.]*|[eE]?'(?:[^']|'')*'|.)""",
+    r"""|(?P<word>[^\W\d][\w$]*|"(?:[^"]|"")*"|[-+]?(?:\d[\w.]*(?:(?<=[eE])[-+]\d+)?|\.\d\w*)"""
+    r"""|[eE]?'(?:[^']|'')*'|.)""",
     re.DOTALL,
 )
 
@@ -25,6 +28,11 @@ class Word:
     def end(self) -> int:
         """The offset after its last character."""
         return self.start + len(self.text)
+
+    @property
+    def span(self) -> Span:
+        """Its place."""
+        return Span(self.start, self.end)
 
     @property
     def folded(self) -> str:
