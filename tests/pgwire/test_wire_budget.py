@@ -41,6 +41,14 @@ def test_describing_is_free_and_running_costs_once(fresh: Served) -> None:
         assert 0.49 < once <= 0.5
 
 
+def test_a_unit_of_time_that_is_a_parameter_has_columns_before_its_value(fresh: Served) -> None:
+    sql = b"SELECT date_trunc($1, ts), count(*) FROM orders GROUP BY 1"
+    with psycopg.connect(fresh.dsn, autocommit=True) as connection:
+        connection.pgconn.prepare(b"by", sql)
+        assert connection.pgconn.describe_prepared(b"by").nfields == 2
+        assert connection.pgconn.exec_prepared(b"by", [b"year"]).ntuples == 4
+
+
 def test_an_answer_that_is_read_in_parts_costs_once(fresh: Served) -> None:
     with psycopg.connect(fresh.dsn) as connection:
         with connection.cursor(name="c") as cursor:

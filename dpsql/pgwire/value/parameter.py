@@ -62,7 +62,8 @@ def typed(value: object, oid: int, name: str) -> Literal:
 
 def example(oid: int, name: str) -> Literal:
     """Some value of the type, for a statement that is described before its values are known."""
-    return typed(_EXAMPLES.get(oid, ""), oid, name)
+    # A text that is a unit of time as well: date_trunc($1, x) has columns, whatever the unit.
+    return typed(_EXAMPLES.get(oid, "day"), oid, name)
 
 
 def python_value(number: int, value: bytes | None, oid: int, binary: int) -> object:
