@@ -14,7 +14,9 @@
 | relation    | FROM: tables, derived tables, CTEs, joins                             |
 | period      | which rows of a table a refreshed budget is of                        |
 | join        | kinds of joins: NATURAL, SEMI, ANTI                                   |
-| table       | the schema's tables by name                                          |
+| table       | the schema's tables and views by name                                |
+| named_query | queries that go by a name: WITH's, and views'                        |
+| view        | the owner's views, bound where they are named                        |
 | constant_rows | FROM: VALUES, generate_series, range and unnest of constants        |
 | ownership   | proofs that joined private rows share their unit                      |
 | kept_row    | outer joins that keep public rows, where rows are released             |

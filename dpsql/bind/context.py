@@ -14,7 +14,7 @@ from dpsql.bind.size import Repeated
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Output, Plan, Project
-from dpsql.schema.model import Schema
+from dpsql.schema.model import Schema, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,9 @@ class Context:
     """What is known around a query.
 
     `outer` is the scope of the query around this one, None where nothing of it can be named;
-    `outermost` tells that the query's rows are the statement's answer.
+    `outermost` tells that the query's rows are the statement's answer. `views` holds the views that
+    the statement has named, `reading` those whose text this is, outermost first: theirs is the
+    owner's, who sees every table.
     """
 
     schema: Schema
@@ -63,6 +65,8 @@ class Context:
     outer: Scope | None = None
     outermost: bool = True
     repeated: Repeated = field(default_factory=Repeated)
+    views: dict[str, Cte] = field(default_factory=dict)
+    reading: tuple[View, ...] = ()
 
     def with_cte(self, name: str, cte: Cte) -> Context:
         """The same with one more named query."""
@@ -71,6 +75,11 @@ class Context:
     def inside(self, outer: Scope | None) -> Context:
         """The context of a subquery: it can name columns of `outer`, of nothing beyond it."""
         return replace(self, outer=outer, outermost=False)
+
+    def of_view(self, view: View) -> Context:
+        """The context of a view's query, which knows nothing of the statement that names it."""
+        own = replace(self, parameters={}, ctes={}, reading=(*self.reading, view))
+        return own.inside(None)
 
 
 def renamed(selected: Selected, names: Names, aliases: Sequence[str] = ()) -> Selected:

@@ -126,14 +126,20 @@ def equated(conditions: tuple[Expression, ...]) -> list[Pair]:
 
 
 def _check_kinds(private: list[Plan], at: Span | None) -> None:
-    kinds = sorted({unit_kind(s) or "" for s in private})
+    kinds = {unit_kind(s) or "" for s in private}
     if len(kinds) > 1 or any(has_row_units(s) for s in private):
+        shown = sorted({_shown_kind(s) for s in private})
         raise Refused(
-            f"joins rows of different privacy units: {' and '.join(kinds)}",
+            f"joins rows of different privacy units: {' and '.join(shown)}",
             at=at,
             hint="join a private table with public ones, or with tables of the same entity",
             note="join",
         )
+
+
+def _shown_kind(source: Plan) -> str:
+    first = private_scans(source)[0].table
+    return f"row of {first.shown}" if has_row_units(source) else unit_kind(source) or ""
 
 
 def _share_unit(on: tuple[Expression, ...], left: Plan, right: Plan) -> bool:
@@ -158,7 +164,7 @@ def _agree(a: Expression, b: Expression, ours: Tags, theirs: Tags) -> bool:
 def _unproved(
     connected: list[Plan], source: Plan, at: Span | None, qualified: Callable[[Column], str]
 ) -> Refused:
-    mine = private_scans(source)[0].table.name
+    mine = private_scans(source)[0].table.shown
     theirs = identities(source)
     for other in connected:
         ours = identities(other)

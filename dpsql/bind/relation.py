@@ -8,16 +8,18 @@ from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
 from dpsql.bind.constant_rows import constant_rows
-from dpsql.bind.context import Context, Cte, Selected, renamed
+from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.fold import is_false
 from dpsql.bind.join import ASKING, asks_around, join_words, partnered, shared_names
+from dpsql.bind.named_query import named_query
 from dpsql.bind.ownership import check_units, outer_join
 from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Relation, Scope
-from dpsql.bind.table import DEFAULT_SCHEMAS, find_table, scanned
-from dpsql.errors import Span, SyntaxFault, UnknownTable
+from dpsql.bind.table import find_relation, scanned
+from dpsql.bind.view import viewed
+from dpsql.errors import Span, SyntaxFault
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
@@ -37,8 +39,8 @@ from dpsql.plan.operator import (
     Values,
 )
 from dpsql.plan.tree import columns
+from dpsql.schema.model import Table
 from dpsql.schema.type import BIGINT
-from dpsql.stability.lineage import Visibility, visibility
 
 
 @dataclass(slots=True)
@@ -115,19 +117,18 @@ class From:
             if isinstance(node, exp.Lateral):
                 hint = "join a subquery with GROUP BY on its key"
             raise refused(node, _kind(node), hint=hint)
-        if (node.db or "main").casefold() not in DEFAULT_SCHEMAS or node.catalog:
-            raise UnknownTable(
-                f"there is no table {node.sql(dialect='duckdb')[:80]}",
-                at=span(node),
-                hint=f"tables: {', '.join(self.context.schema.tables)}",
-            )
-        only(node, "this", "alias", "joins", "db")
+        only(node, "this", "alias", "joins", "db", "catalog")
         cte = self.context.ctes.get(node.name.casefold())
         if cte is not None and not node.db:
-            self._add(node, node.name, self._named_query(cte, node))
+            self._add(node, node.name, named_query(cte, node, self.context))
         else:
-            table = find_table(self.context.schema, node.name, span(node))
-            self._add(node, table.name, scanned(table, self.context))
+            found = find_relation(self.context, node)
+            rows = (
+                scanned(found, self.context)
+                if isinstance(found, Table)
+                else viewed(found, node, self.context)
+            )
+            self._add(node, found.name, rows)
         for join in node.args.get("joins") or []:
             self._join(join)
 
@@ -138,22 +139,6 @@ class From:
         self._add(node, f"subquery_{len(self.sources)}", selected)
         for join in node.args.get("joins") or []:
             self._join(join)
-
-    def _named_query(self, cte: Cte, node: exp.Expr) -> Selected:
-        """The query that a CTE names; a release is made once, however often it is named."""
-        if cte.query is not None and (
-            cte.bound is None or visibility(cte.bound.plan) is Visibility.PRIVATE
-        ):
-            cte.bound = bind_query(cte.query, cte.context.inside(None))
-        if cte.bound is None:
-            raise ValueError("a named query has a text or a plan")
-        if len(cte.aliases) > len(cte.bound.names):
-            raise SyntaxFault(
-                f"the query has {len(cte.bound.names)} columns, and {len(cte.aliases)} are named",
-                at=span(node),
-            )
-        self.context.repeated.add(cte.bound.plan, node)
-        return renamed(cte.bound, self.context.names, cte.aliases)
 
     def _add(self, node: exp.Expr, name: str, selected: Selected) -> None:
         """Put a source in scope under its alias, its columns under theirs."""

@@ -72,7 +72,7 @@ def _check_used(tree: exp.Expr, parameters: Parameters) -> None:
 
 
 def _individuals(plan: Plan, at: Span | None) -> WouldShowIndividuals:
-    table = private_scans(plan)[0].table.name
+    table = private_scans(plan)[0].table.shown
     return WouldShowIndividuals(
         f"the answer would list rows of {table}, or its units one by one",
         at=at,

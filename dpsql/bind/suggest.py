@@ -12,15 +12,17 @@ from dataclasses import replace
 from sqlglot.tokenizer_core import Token
 
 from dpsql.bind.context import Context, Cte, Selected
+from dpsql.bind.name import Names
 from dpsql.bind.parse import parse_query
 from dpsql.bind.query import bind_query
-from dpsql.bind.table import find_table
+from dpsql.bind.table import find_named
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownColumn
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
-from dpsql.plan.operator import Aggregate, Plan, Scan
+from dpsql.plan.operator import Aggregate, Plan, Project, Scan
 from dpsql.plan.tree import bottom_up
-from dpsql.schema.model import Limits, Public, Table
+from dpsql.schema.model import Limits
 from dpsql.schema.type import BIGINT, Decimal, Double, Integer
+from dpsql.stability.lineage import Visibility, visibility
 
 MOST_ROWS = 2**20
 """The grid's end for a unit's rows: beyond any limit that a schema would declare."""
@@ -58,16 +60,17 @@ def is_suggestion(words: list[Token]) -> bool:
 def suggestion(words: list[Token], context: Context) -> Selected:
     """The plan of SUGGEST BOUNDS: one row with noisy bounds of a column and rows of a unit."""
     table, column = _asked(words, context)
-    codes = _bound(_CODES.format(column=_quoted(column), table=_quoted(table.name)), context)
+    codes = _bound(_CODES.format(column=_quoted(column), table=_quoted(table)), context)
     grid = bottom_up(_unbounded, codes.plan)
     units = _per_unit(replace(codes, plan=grid), context)
     chosen = _bound(_CHOSEN, context.with_cte("units", Cte(None, context, (), units)))
-    name = "'" + f"{table.name}.{column}".replace("'", "''") + "'"
+    name = "'" + f"{table}.{column}".replace("'", "''") + "'"
     named = context.with_cte("chosen", Cte(None, context, (), chosen))
     return _bound(_SHOWN.format(name=name), named)
 
 
-def _asked(words: list[Token], context: Context) -> tuple[Table, str]:
+def _asked(words: list[Token], context: Context) -> tuple[str, str]:
+    """The table, or view, and its column, by their own names."""
     texts = [word.text for word in words if word.text != ";"]
     if len(texts) != 5 or texts[3].casefold() != "from":
         raise SyntaxFault(
@@ -76,28 +79,30 @@ def _asked(words: list[Token], context: Context) -> tuple[Table, str]:
             hint="write SUGGEST BOUNDS column FROM table",
         )
     place = Span(words[2].start, words[2].end + 1)
-    table = find_table(context.schema, texts[4], Span(words[4].start, words[4].end + 1))
-    if isinstance(table.ownership, Public):
+    table = find_named(context, (texts[4],), Span(words[4].start, words[4].end + 1)).name
+    asked = replace(context, names=Names())
+    rows = _bound(f"SELECT * FROM {_quoted(table)}", asked)  # noqa: S608 - a declared name
+    if visibility(rows.plan) is not Visibility.PRIVATE:
         raise Refused(
-            f"{table.name} is public: its bounds are no secret",
+            f"{table} is public: its bounds are no secret",
             at=place,
-            hint=f"SELECT min({texts[2]}), max({texts[2]}) FROM {table.name}",  # noqa: S608
+            hint=f"SELECT min({texts[2]}), max({texts[2]}) FROM {table}",  # noqa: S608
             note="suggest_bounds",
         )
-    for column in table.columns.values():
-        if column.name.casefold() == texts[2].casefold():
+    for name, column in zip(rows.names, rows.columns, strict=True):
+        if name.casefold() == texts[2].casefold():
             if not isinstance(column.type, Integer | Decimal | Double):
                 raise Refused(
-                    f"{column.name} is no number",
+                    f"{name} is no number",
                     at=place,
                     hint="days and moments have bounds that its owner knows",
                     note="suggest_bounds",
                 )
-            return table, column.name
+            return table, name
     raise UnknownColumn(
-        f"there is no column {texts[2]} in {table.name}",
+        f"there is no column {texts[2]} in {table}",
         at=place,
-        hint=f"columns: {', '.join(table.columns)}",
+        hint=f"columns: {', '.join(rows.names)}",
     )
 
 
@@ -123,6 +128,8 @@ def _per_unit(codes: Selected, context: Context) -> Selected:
 
 def _unbounded(plan: Plan) -> Plan:
     """The schema's bounds and limits are what is in question."""
+    if isinstance(plan, Project):
+        return replace(plan, outputs=tuple(replace(o, declared=None) for o in plan.outputs))
     if not isinstance(plan, Scan):
         return plan
     limits = Limits(groups=MOST_ROWS, rows_per_group=MOST_ROWS, rows=MOST_ROWS)

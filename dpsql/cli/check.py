@@ -12,10 +12,10 @@ from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.errors import SourceFault
 from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
 from dpsql.schema.keys import verify_keys
-from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table
+from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
 from dpsql.session.account import existing_ledger, ledger_location
+from dpsql.session.dataset import load_dataset
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
 from dpsql.terminal.watch import Cancelled, Watch
@@ -29,7 +29,7 @@ def check(path: Path) -> None:
     engines: list[DuckDBEngine] = []
     with explained():
         watch.step("reading the schema")
-        schema = load_schema(path)
+        schema = load_dataset(path)
         try:
             holds = watch.run(
                 lambda: _verified(schema, watch, engines), lambda: _interrupt(engines)
@@ -64,9 +64,10 @@ def _interrupt(engines: list[DuckDBEngine]) -> None:
 def report(schema: Schema, holds: Mapping[str, bool]) -> str:
     """The budget, and of each table whose rows it has, its key and its limits."""
     rows = [
-        [name, owner(table), _key(table, holds.get(name)), limits(table)]
+        [_name(table), owner(table), _key(table, holds.get(name)), limits(table)]
         for name, table in schema.tables.items()
     ]
+    rows += [_view(view, view.table) for view in schema.views.values() if view.table is not None]
     budget = schema.budget
     head = (
         f"dataset {schema.account}: epsilon = {float(budget.epsilon):g}, "
@@ -74,6 +75,16 @@ def report(schema: Schema, holds: Mapping[str, bool]) -> str:
         f"neighbours: {schema.neighbors.value}"
     )
     return f"{head}\n\n{listing(_HEADINGS, rows)}"
+
+
+def _name(table: Table) -> str:
+    return table.name if table.visible else f"{table.name} (hidden)"
+
+
+def _view(view: View, seen: Table) -> list[str]:
+    what = "view" if view.visible else "view, hidden"
+    whose = "nobody: a release" if view.is_release else owner(seen)
+    return [f"{view.name} ({what})", whose, "", "" if view.is_release else limits(seen)]
 
 
 def owner(table: Table) -> str:

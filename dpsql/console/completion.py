@@ -74,7 +74,7 @@ class SchemaCompleter(Completer):
         if not typed:
             return []
         read = [table for name in _read(text) if (table := self._table(name)) is not None]
-        return [*_columns(read or self._schema.tables.values()), *_functions(), *_keywords(typed)]
+        return [*_columns(read or self._schema.offered.values()), *_functions(), *_keywords(typed)]
 
     def _in_command(self, before: str) -> Iterable[_Word]:
         if not before.strip():
@@ -82,10 +82,13 @@ class SchemaCompleter(Completer):
         return self._tables() if before.split(maxsplit=1)[0] == "\\d" else []
 
     def _tables(self) -> list[_Word]:
-        return [
-            _Word(table.name, "public" if isinstance(table.ownership, Public) else "private")
-            for table in self._schema.tables.values()
-        ]
+        return [_Word(t.name, self._visibility(t)) for t in self._schema.offered.values()]
+
+    def _visibility(self, table: Table) -> str:
+        view = self._schema.views.get(table.name)
+        if view is not None and view.is_release:
+            return "released"
+        return "public" if isinstance(table.ownership, Public) else "private"
 
     def _named(self, text: str, name: str) -> Table | None:
         """The table that `name` is, or is the alias of."""
@@ -96,7 +99,7 @@ class SchemaCompleter(Completer):
 
     def _table(self, name: str) -> Table | None:
         folded = name.casefold()
-        return next((t for n, t in self._schema.tables.items() if n.casefold() == folded), None)
+        return next((t for n, t in self._schema.offered.items() if n.casefold() == folded), None)
 
 
 def _read(text: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from harlequin.exception import HarlequinConnectionError, HarlequinQueryError
 from harlequin.options import HarlequinAdapterOption, TextOption
 
 from dpsql.console.completion import words
-from dpsql.console.listing import owner
+from dpsql.console.listing import whose
 from dpsql.dbapi.connection import Connection, connect
 from dpsql.dbapi.cursor import Cursor
 from dpsql.errors import Error
@@ -84,7 +84,8 @@ class DpsqlConnection(HarlequinConnection):
 
     def get_catalog(self) -> Catalog:
         """The declared tables."""
-        return Catalog(items=[_table(t) for t in self._connection.schema.tables.values()])
+        schema = self._connection.schema
+        return Catalog(items=[_table(t, whose(t, schema)) for t in schema.offered.values()])
 
     def get_completions(self) -> list[HarlequinCompletion]:
         """The functions that have a rule."""
@@ -128,9 +129,9 @@ class DpsqlAdapter(HarlequinAdapter):
         )
 
 
-def _table(table: Table) -> CatalogItem:
+def _table(table: Table, owner: str) -> CatalogItem:
     columns = [_column(table, column) for column in table.columns.values()]
-    return CatalogItem(table.name, table.name, table.name, "t", columns, f"rows of {owner(table)}")
+    return CatalogItem(table.name, table.name, table.name, "t", columns, f"rows of {owner}")
 
 
 def _column(table: Table, column: Column) -> CatalogItem:

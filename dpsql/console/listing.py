@@ -15,22 +15,24 @@ from dpsql.terminal.visible import visible
 
 def tables(schema: Schema) -> str:
     """All tables: whose rows they have, and what is said of them."""
-    rows = [[t.name, owner(t), str(len(t.columns)), t.comment] for t in schema.tables.values()]
+    rows = [
+        [t.name, whose(t, schema), str(len(t.columns)), t.comment] for t in schema.offered.values()
+    ]
     return listing(("table", "rows of", "columns", "comment"), rows)
 
 
 def columns(schema: Schema, name: str) -> str:
     """One table: its columns with their domains, its owner, key and limits."""
     folded = name.strip('"; ').casefold()
-    table = next((t for n, t in schema.tables.items() if n.casefold() == folded), None)
+    table = next((t for n, t in schema.offered.items() if n.casefold() == folded), None)
     if table is None:
         raise UnknownTable(f"there is no table {name}", hint=r"\dt lists the tables")
     rows = [
-        [c.name, describe(c), "" if c.nullable else "not null", _reference(c), c.comment]
+        [c.name, describe(c), "" if c.nullable else "not null", _reference(c, schema), c.comment]
         for c in table.columns.values()
     ]
     names = ("column", "type and domain", "", "references", "comment")
-    return "\n".join([listing(names, rows), "", *_about(table)])
+    return "\n".join([listing(names, rows), "", *_about(table, schema)])
 
 
 def datasets(schema: Schema) -> str:
@@ -49,6 +51,12 @@ def datasets(schema: Schema) -> str:
     return "\n".join(f"{name:<11} {visible(text)}" for name, text in lines.items())
 
 
+def whose(table: Table, schema: Schema) -> str:
+    """Whose rows a table or view has; those of a view that is a release are noisy answers."""
+    view = schema.views.get(table.name)
+    return "nobody (a release)" if view is not None and view.is_release else owner(table)
+
+
 def owner(table: Table) -> str:
     """Whose rows a table has."""
     match table.ownership:
@@ -62,10 +70,10 @@ def owner(table: Table) -> str:
             assert_never(missing)
 
 
-def _about(table: Table) -> Iterator[str]:
+def _about(table: Table, schema: Schema) -> Iterator[str]:
     if table.comment:
         yield table.comment
-    yield f"rows of: {owner(table)}"
+    yield f"rows of: {whose(table, schema)}"
     if table.key:
         yield f"key: {', '.join(table.key)}"
     if isinstance(table.ownership, EntityUnit):
@@ -76,6 +84,6 @@ def _about(table: Table) -> Iterator[str]:
         )
 
 
-def _reference(column: Column) -> str:
+def _reference(column: Column, schema: Schema) -> str:
     to = column.references
-    return "" if to is None else f"{to.table}.{to.column}"
+    return "" if to is None or to.table not in schema.offered else f"{to.table}.{to.column}"

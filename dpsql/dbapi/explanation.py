@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 import msgspec
 
 from dpsql.session.answer import ColumnPrivacy
 from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof
 from dpsql.stability.chain import aligned
+
+HIDDEN: Final = "not shown: it names tables that are hidden"
 
 
 class Form(Enum):
@@ -126,7 +129,9 @@ def _tree(lines: tuple[OperatorLine, ...]) -> str:
 
 
 def _pretty(sql: str) -> str:
-    """Our own SQL, one clause a line."""
+    """Our own SQL, one clause a line; of hidden tables there is none."""
+    if not sql:
+        return HIDDEN
     import sqlglot  # noqa: PLC0415 - only who asks for SQL needs it
 
     return sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Final
 
-from dpsql.dbapi.explanation import noise, price, threshold
+from dpsql.dbapi.explanation import HIDDEN, noise, price, threshold
 from dpsql.session.proof import OperatorLine, Proof, ReleaseProof
 
 _STYLE: Final = """<style>
@@ -72,4 +72,4 @@ def _list(items: Iterable[str]) -> Iterator[str]:
 
 
 def _sql(title: str, sql: str) -> Iterator[str]:
-    yield f"<details><summary>{escape(title)}</summary><pre>{escape(sql)}</pre></details>"
+    yield f"<details><summary>{escape(title)}</summary><pre>{escape(sql or HIDDEN)}</pre></details>"

@@ -20,9 +20,9 @@ from dpsql.pgwire.work.pool import Pool
 from dpsql.pgwire.work.remote import RemoteEngine, RemoteSession
 from dpsql.pgwire.work.task import ReadColumns, columns_of
 from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.account import open_ledger
+from dpsql.session.dataset import load_dataset
 from dpsql.session.execution import Progress
 from dpsql.session.fact import SourceFacts
 
@@ -126,7 +126,7 @@ class Dataset:
                     hint="the owner can run dpsql check",
                 ) from None
 
-        return Edition(load_schema(self._path, read=read), self.pool, self.line)
+        return Edition(load_dataset(self._path, read=read), self.pool, self.line)
 
     def _stat(self) -> tuple[int, int, int] | None:
         try:

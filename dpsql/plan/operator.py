@@ -17,6 +17,7 @@ from dpsql.errors import Span
 from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.expression import Column, Expression, Literal, Scalar
 from dpsql.plan.sort import SortKey
+from dpsql.privacy.domain import Domain
 from dpsql.schema.model import Table
 from dpsql.schema.type import SqlType
 
@@ -44,19 +45,27 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A computed column; `at` is where the statement asks for it."""
+    """A computed column; `at` is where the statement asks for it.
+
+    `declared`: what a view's owner says of its values, which replaces what is derived.
+    """
 
     column: Column
     expression: Expression
     at: Span | None = field(default=None, compare=False)
+    declared: Domain | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Compute `outputs` from each row; a private relation's unit comes along unseen."""
+    """Compute `outputs` from each row; a private relation's unit comes along unseen.
+
+    `view`: that of a view which is named in the place of what it reads.
+    """
 
     source: Plan
     outputs: tuple[Output, ...]
+    view: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Bounds:
 
 def limited(terms: Terms, facts: Facts, settings: Settings) -> tuple[Limited, tuple[str, ...]]:
     """`terms` under every limit it needs, with the reasons in words."""
-    tables = tuple(sorted({s.table.name for s in private_scans(terms.source)}))
+    tables = tuple(sorted({s.table.shown for s in private_scans(terms.source)}))
     if one_row_per_unit(terms.source, facts.verified):
         return OneRowPerUnit(terms, tables), (
             f"one row per unit: by the verified key of {', '.join(tables)}",
@@ -87,7 +87,7 @@ def finest(terms: Terms) -> Table:
 def _group_limit(terms: Terms, bounds: Bounds, facts: Facts) -> GroupLimit:
     known = determined(terms.source, facts.verified)
     if terms.keys and all(is_determined(key.expression, known) for key in terms.keys):
-        return ByUnit(tuple(sorted({s.table.name for s in private_scans(terms.source)})))
+        return ByUnit(tuple(sorted({s.table.shown for s in private_scans(terms.source)})))
     cells = _cells(terms.domains, range(len(terms.keys)))
     if cells is not None and cells <= bounds.groups:
         return ByDomain(cells)
@@ -114,7 +114,11 @@ def _cells(domains: tuple[KeyDomain, ...], keys: range | list[int]) -> int | Non
 
 def _origin(table: Table, name: str, limits: Limits) -> str:
     value, declared = getattr(limits, name), getattr(table.limits, name)
-    source = f"limits of {table.name}" if name in limits.declared else "the default"
+    source = (
+        f"limits of {table.limits.view or table.shown}"
+        if name in limits.declared
+        else "the default"
+    )
     return f"{name} = {value}: {source if value == declared else 'set for this session'}"
 
 

@@ -48,7 +48,7 @@ def prune(plan: Plan, needed: Needed) -> Plan:
         case Project(source=source, outputs=outputs):
             kept = tuple(o for o in outputs if o.column in needed)
             below = columns(*(o.expression for o in kept))
-            return Project(prune(source, below), kept)
+            return replace(plan, source=prune(source, below), outputs=kept)
         case Join(sources=sources, on=on):
             wanted = needed | columns(*on)
             return replace(plan, sources=tuple(prune(s, wanted) for s in sources))

@@ -8,7 +8,9 @@
 | document  | YAML to plain data that knows its lines                             |
 | form      | the sections of the file and their keys                             |
 | name      | names that mean the same to everyone                                |
+| qualified | names of tables with a schema, and what each of them means           |
 | table     | one table: its columns, key and limits                              |
+| view      | views, as they are written                                          |
 | value     | bounds and values in the canonical form of a column's type          |
 | ownership | whose rows a table's rows are: unit paths to their entity           |
 | allowance | budget, per-query shares and analysts' caps                         |

@@ -19,6 +19,7 @@ from dpsql.schema.ownership import Claim, read_claim
 from dpsql.schema.period import read_period, with_times
 from dpsql.schema.policy import policy_hash, policy_text
 from dpsql.schema.table import add_public_columns, check_types, read_table
+from dpsql.schema.view import read_views
 
 
 def load_schema(
@@ -32,7 +33,8 @@ def load_schema(
 
     Where the budget is refreshed, it is that of the rows of `today`, by default today's by UTC.
     The source's catalogue is asked where the source is there, by `read`, its rows never. Anything
-    wrong with the file is a `SchemaFault`, an unreadable source a `SourceFault`.
+    wrong with the file is a `SchemaFault`, an unreadable source a `SourceFault`. Views are SQL:
+    `dpsql.bind.view.resolved` checks them.
     """
     document = read_document(Path(path))
     file = fill(File, document, (), document.data)
@@ -67,6 +69,7 @@ def load_schema(
         policy="",
         policy_hash="",
         period=read_period(document, every, neighbors, today or dt.datetime.now(dt.UTC).date()),
+        views=read_views(document, file.views, forms),
     )
     policy = policy_text(schema)
     return replace(

@@ -23,6 +23,7 @@ class File(Form, frozen=True, kw_only=True):
     source: str
     budget: dict[str, object]
     tables: dict[str, object]
+    views: dict[str, object] | None = None
     units: dict[str, object] = {}
     neighbors: Literal["add_remove", "change_one"] = "add_remove"
     per_query: dict[str, object] | None = None
@@ -64,6 +65,26 @@ class TableForm(Form, frozen=True, kw_only=True):
     columns: dict[str, object] | None = None
     comment: str = ""
     time: str | None = None
+    visible: bool = True
+
+
+class ViewForm(Form, frozen=True, kw_only=True):
+    """A query that analysts see as a table."""
+
+    query: str
+    columns: dict[str, object] | None = None
+    limits: dict[str, object] | None = None
+    comment: str = ""
+    visible: bool = True
+
+
+class ViewColumnForm(Form, frozen=True, kw_only=True):
+    """A column of a view; its type is that of the query."""
+
+    bounds: list[object] | None = None
+    values: list[object] | None = None
+    nullable: bool = True
+    comment: str = ""
 
 
 class ColumnForm(Form, frozen=True, kw_only=True):

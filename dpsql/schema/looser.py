@@ -15,7 +15,8 @@ from typing import Any
 def loosened(recorded: str, asked: str) -> tuple[str, ...]:
     """How the policy `asked` is looser than `recorded`; both as `policy_text` renders them."""
     old, new = json.loads(recorded), json.loads(asked)
-    return (*_refresh(old, new), *_units(old, new), *_tables(old, new), *_caps(old, new))
+    found = (_refresh, _units, _tables, _views, _caps)
+    return tuple(what for part in found for what in part(old, new))
 
 
 def _refresh(old: Any, new: Any) -> Iterator[str]:
@@ -44,12 +45,45 @@ def _tables(old: Any, new: Any) -> Iterator[str]:
             yield f"the rows of {name} were owned otherwise"
         if before.get("time") != table.get("time"):
             yield f"the time of {name} was {before.get('time')}, now {table.get('time')}"
-        limits = ("groups", "rows_per_group", "rows")
-        for limit, was, now in zip(limits, before["limits"], table["limits"], strict=True):
-            if now > was:
-                yield f"limits.{limit} of {name} was {was}, now {now}"
+        if before.get("visible", True) < table.get("visible", True):
+            yield f"table {name} was not visible"
+        yield from _limits(name, before["limits"], table["limits"])
         for column, declared in table["columns"].items():
             yield from _column(f"{name}.{column}", before["columns"].get(column), declared)
+
+
+def _limits(name: str, old: Sequence[int], new: Sequence[int]) -> Iterator[str]:
+    limits = ("groups", "rows_per_group", "rows")
+    for limit, was, now in zip(limits, old, new, strict=True):
+        if now > was:
+            yield f"limits.{limit} of {name} was {was}, now {now}"
+
+
+def _views(old: Any, new: Any) -> Iterator[str]:
+    """A view can show what is hidden otherwise, so that a text that changed says something else.
+
+    Which of two queries shows more isn't asked: SELECT age FROM people, then SELECT age, name.
+    """
+    known = old.get("views", {})
+    for name, view in new.get("views", {}).items():
+        before = known.get(name)
+        if before is None:
+            yield f"view {name} is new"
+            continue
+        if before["query"] != view["query"]:
+            yield f"the query of view {name} was another"
+        if before.get("visible", True) < view.get("visible", True):
+            yield f"view {name} was not visible"
+        if before["limits"] is not None and view["limits"] is not None:
+            yield from _limits(name, before["limits"], view["limits"])
+        elif before["limits"] != view["limits"]:
+            yield f"limits of view {name} were others"
+        for column, was in before["columns"].items():
+            now = view["columns"].get(column, {"bounds": None, "values": None})
+            yield from _domain(f"{name}.{column}", was, now)
+        for column in sorted(view["columns"].keys() - before["columns"].keys()):
+            # What was derived of it may have been tighter.
+            yield f"the domain of {name}.{column} was derived from its query"
 
 
 def _column(name: str, old: Any, new: Any) -> Iterator[str]:
@@ -59,6 +93,10 @@ def _column(name: str, old: Any, new: Any) -> Iterator[str]:
     for what in ("type", "references"):
         if old[what] != new[what]:
             yield f"{what} of {name} was another"
+    yield from _domain(name, old, new)
+
+
+def _domain(name: str, old: Any, new: Any) -> Iterator[str]:
     if old["bounds"] is not None and not _within(old["bounds"], new["bounds"]):
         yield f"bounds of {name} were {_listed(old['bounds'])}, now {_listed(new['bounds'])}"
     if old["values"] is not None and not set(new["values"] or ()) <= set(old["values"]):

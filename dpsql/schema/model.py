@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpsql.privacy.loss import Accounting
+from dpsql.schema.document import Document
 from dpsql.schema.type import SqlType
 
 Value = int | Fraction | str | bool | dt.date | dt.datetime
@@ -68,11 +69,15 @@ class RowUnit:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """From the column `column` of one table to the key `key` of the private table `table`."""
+    """From the column `column` of one table to the key `key` of the private table `table`.
+
+    `hidden`: analysts don't see that table.
+    """
 
     column: str
     table: str
     key: str
+    hidden: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +101,23 @@ Ownership = Public | RowUnit | EntityUnit
 class Limits:
     """What one unit may contribute: groups, rows in each group, rows in all.
 
-    `declared` names those that the schema states; the others are defaults.
+    `declared` names those that the schema states; the others are defaults. `view` is the one that
+    states them in the place of its tables.
     """
 
     groups: int = 8
     rows_per_group: int = 8
     rows: int = 64
     declared: frozenset[str] = frozenset()
+    view: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """One declared table. `key` names the columns that are unique together, if declared.
 
-    `time` names the column that says when a row is from, where budgets are refreshed.
+    `time` names the column that says when a row is from, where budgets are refreshed. A table that
+    isn't `visible` is read by views alone; `alias` is then the view that is named in its place.
     """
 
     name: str
@@ -119,6 +127,42 @@ class Table:
     limits: Limits = Limits()
     comment: str = ""
     time: str | None = None
+    visible: bool = True
+    alias: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What analysts are told of where rows are from."""
+        return self.alias or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class ViewColumn:
+    """What is declared of a view's column; bounds and values as written: the query has the type."""
+
+    bounds: tuple[object, ...] | None = None
+    values: tuple[object, ...] | None = None
+    nullable: bool = True
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A query that analysts see as a table, in DuckDB's dialect.
+
+    `limits` None: those of the tables that it reads. `table` describes it, once it was bound, and
+    `is_release` tells that its rows are noisy answers; `document` says where it is wrong.
+    """
+
+    name: str
+    query: str
+    columns: Mapping[str, ViewColumn] = field(hash=False)
+    limits: Limits | None
+    comment: str
+    visible: bool
+    document: Document = field(repr=False, compare=False)
+    table: Table | None = None
+    is_release: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +247,14 @@ class Schema:
     policy: str
     policy_hash: str
     period: Period | None = None
+    views: Mapping[str, View] = field(default_factory=dict)
+
+    @property
+    def offered(self) -> Mapping[str, Table]:
+        """What analysts see, by name: visible tables, and visible views as the tables they seem."""
+        tables = {name: table for name, table in self.tables.items() if table.visible}
+        seen = (view.table for view in self.views.values() if view.visible)
+        return tables | {table.name: table for table in seen if table is not None}
 
     @property
     def account(self) -> str:

@@ -7,7 +7,7 @@ chain is walked on base tables, and a row whose chain breaks has no unit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsql.schema.document import Document, Place
 from dpsql.schema.form import TableForm, UnitPath, fill
@@ -21,6 +21,7 @@ class Claim:
     place: Place
     public: bool
     key: tuple[str, ...] | None
+    visible: bool = True
     kind: str | None = None
     column: str = ""
     references: Reference | None = None
@@ -34,7 +35,11 @@ class Claim:
 def read_claim(
     document: Document, name: str, form: TableForm, units: Mapping[str, UnitKind]
 ) -> Claim:
-    """Read `unit`, `public` and `key` of a table."""
+    """Read `unit`, `public`, `key` and `visible` of a table."""
+    return replace(_claim(document, name, form, units), visible=form.visible)
+
+
+def _claim(document: Document, name: str, form: TableForm, units: Mapping[str, UnitKind]) -> Claim:
     place = ("tables", name)
     key = _key(document, place, form.key)
     if form.public:
@@ -150,7 +155,7 @@ def own(document: Document, name: str, claims: Mapping[str, Claim]) -> Ownership
                 f"the path {_path(seen, to.table)} is a cycle",
                 "reference a table that leads to one of units",
             )
-        hops.append(Hop(claim.column, to.table, to.column))
+        hops.append(Hop(claim.column, to.table, to.column, hidden=not target.visible))
         seen.append(to.table)
         claim = target
     raise AssertionError("a claim has a kind, a reference, or is public")

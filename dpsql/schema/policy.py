@@ -1,18 +1,32 @@
 """The policy of a schema: all that a ledger holds its owner to, as one hash.
 
 Left out: comments, the order of things, paths (the same dataset elsewhere is the same dataset),
-`version`, and public columns that are only in the catalogue (nobody's secret).
+`version`, and public columns that are only in the catalogue (nobody's secret). Views are in it:
+what is hidden but for them is shown as they say.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import hashlib
 import json
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.schema.model import Column, EntityUnit, Ownership, Public, RowUnit, Schema, Table, Value
+from dpsql.schema.model import (
+    Column,
+    EntityUnit,
+    Limits,
+    Ownership,
+    Public,
+    RowUnit,
+    Schema,
+    Table,
+    Value,
+    View,
+    ViewColumn,
+)
 
 
 def policy_hash(policy: str) -> str:
@@ -39,20 +53,52 @@ def policy_text(schema: Schema) -> str:
         ],
         "analysts": {name: _value(cap) for name, cap in schema.analysts.items()},
     }
+    # Only where there are any: a policy that was recorded before there were views stays equal.
+    if schema.views:
+        rendering["views"] = {name: _view(view) for name, view in schema.views.items()}
     if schema.period is not None:
         rendering["refresh"] = schema.period.every.value
     return json.dumps(rendering, sort_keys=True, separators=(",", ":"))
 
 
 def _table(table: Table) -> dict[str, object]:
-    limits = table.limits
     found: dict[str, object] = {
         "key": table.key,
         "owner": _owner(table.ownership),
-        "limits": [limits.groups, limits.rows_per_group, limits.rows],
+        "limits": _limits(table.limits),
         "columns": {name: _column(column) for name, column in table.columns.items()},
     }
+    if not table.visible:
+        found["visible"] = False
     return found if table.time is None else found | {"time": table.time}
+
+
+def _limits(limits: Limits) -> list[int]:
+    return [limits.groups, limits.rows_per_group, limits.rows]
+
+
+def _view(view: View) -> dict[str, object]:
+    found: dict[str, object] = {
+        "query": view.query,
+        "limits": None if view.limits is None else _limits(view.limits),
+        "columns": {name: _view_column(column) for name, column in view.columns.items()},
+    }
+    return found if view.visible else found | {"visible": False}
+
+
+def _view_column(column: ViewColumn) -> dict[str, object]:
+    return {
+        "bounds": None if column.bounds is None else list(map(_written, column.bounds)),
+        "values": None if column.values is None else sorted(map(_written, column.values)),
+        "nullable": column.nullable,
+    }
+
+
+def _written(value: object) -> str:
+    """Spell what a file says; what is no value at all is a fault, once the query has a type."""
+    if isinstance(value, decimal.Decimal):
+        return _value(Fraction(value)) if value.is_finite() else f"other {value}"
+    return _value(value) if isinstance(value, Value) else f"other {value}"
 
 
 def _owner(ownership: Ownership) -> object:

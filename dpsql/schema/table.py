@@ -51,8 +51,9 @@ def read_table(
         },
         ownership=own(document, name, claims),
         key=claim.key,
-        limits=_limits(document, (*place, "limits"), form.limits),
+        limits=read_limits(document, (*place, "limits"), form.limits),
         comment=form.comment,
+        visible=form.visible,
     )
 
 
@@ -167,7 +168,8 @@ class _Reader:
         return to
 
 
-def _limits(document: Document, place: Place, data: object) -> Limits:
+def read_limits(document: Document, place: Place, data: object) -> Limits:
+    """Read what one unit may contribute; what isn't stated is the default."""
     form = fill(LimitsForm, document, place, data)
     stated = {
         name: limit

@@ -38,7 +38,7 @@ def _keys(bounded: BoundedRelease, schema: Schema) -> Iterator[str]:
         yield "run dpsql check: keys that are verified need not be enforced, which takes time"
         return
     table = finest(terms)
-    if table.key is None and _lists_units(table, schema):
+    if table.key is None and _lists_units(table, schema) and not table.alias:
         assert isinstance(table.ownership, EntityUnit)
         column = table.ownership.column
         yield f"declare key: {column} of {table.name}, if it is unique: a unit then has one row"
@@ -54,18 +54,18 @@ def _limits(bounded: BoundedRelease) -> Iterator[str]:
     if not isinstance(limited, LimitGroups) or one_row_per_unit(bounded.terms.source, declared):
         return
     chosen = table.limits.declared
-    groups = table.limits.groups
+    groups, whose = table.limits.groups, table.limits.view or table.shown
     is_cut = isinstance(limited.limit, ByHash) and limited.limit.groups == groups > 1
     if is_cut and "groups" not in chosen:
         yield (
-            f"declare limits: {{groups: …}} of {table.name}: {groups} is the default, and noise"
+            f"declare limits: {{groups: …}} of {whose}: {groups} is the default, and noise"
             " grows with it"
         )
     rows = limited.source.rows_per_group
     for name in ("rows_per_group", "rows"):
         if rows > 1 and rows == getattr(table.limits, name) and name not in chosen:
             yield (
-                f"declare limits: {{{name}: …}} of {table.name}: {rows} is the default, and noise"
+                f"declare limits: {{{name}: …}} of {whose}: {rows} is the default, and noise"
                 " grows with it"
             )
             return

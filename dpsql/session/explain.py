@@ -13,7 +13,7 @@ from dpsql.plan.bounded import BoundedRelease
 from dpsql.plan.describe import describe, describe_number
 from dpsql.plan.expression import Expression
 from dpsql.plan.formula import Linear, Mean, Moments, Named, Position
-from dpsql.plan.operator import Plan, Scan
+from dpsql.plan.operator import Plan, Project, Scan
 from dpsql.plan.selection import Listed, Selection, Spaced
 from dpsql.plan.statistic import (
     Amount,
@@ -32,9 +32,10 @@ from dpsql.privacy.domain import Domain
 from dpsql.privacy.loss import Accounting
 from dpsql.release.choice import Chooser
 from dpsql.release.interval import CONFIDENCE, linear_error
-from dpsql.schema.model import Schema
+from dpsql.schema.model import EntityUnit, Schema
 from dpsql.session.advice import advice
 from dpsql.session.answer import ColumnPrivacy
+from dpsql.session.copied import copied_scans
 from dpsql.session.grant import conversion_delta, epsilon_of
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof, SensitivityLine
@@ -56,7 +57,7 @@ def explain(prepared: Prepared, schema: Schema) -> Proof:
     return Proof(
         tuple(starmap(OperatorLine, tree_lines(prepared.plan, units))),
         tuple(_release(release, units) for release in prepared.releases),
-        prepared.finish,
+        _told(prepared.finish, *copied_scans(prepared.plan).values()),
         _price(prepared, schema),
         tuple(dict.fromkeys(found)),
     )
@@ -141,8 +142,17 @@ def _release(release: PreparedRelease, units: int) -> ReleaseProof:
         tuple(_sensitivities(release)),
         tuple(_column(release, place) for place in range(len(bounded.outputs))),
         release.step.measurement.threshold,
-        release.step.query.sql,
+        _told(release.step.query.sql, *operators(bounded.terms.source)),
     )
+
+
+def _told(sql: str, *parts: Plan) -> str:
+    """What the engine runs, unless it names a table that is hidden."""
+    tables = [part.table for part in parts if isinstance(part, Scan)]
+    owners = [table.ownership for table in tables]
+    walked = (hop for own in owners if isinstance(own, EntityUnit) for hop in own.hops)
+    is_hidden = any(table.alias for table in tables) or any(hop.hidden for hop in walked)
+    return "" if is_hidden else sql
 
 
 def _sensitivities(release: PreparedRelease) -> Iterator[SensitivityLine]:
@@ -207,11 +217,13 @@ def _origins(argument: Expression, source: Plan) -> list[str]:
 
 
 def _declared(source: Plan) -> dict[Known, Domain]:
-    """What the schema says of the columns of all tables below `source`."""
+    """What the schema says of the columns of all tables and views below `source`."""
     found: dict[Known, Domain] = {}
     for part in operators(source):
         if isinstance(part, Scan):
             found |= environment(part)
+        elif isinstance(part, Project):
+            found.update((o.column.id, o.declared) for o in part.outputs if o.declared is not None)
     return found
 
 

@@ -31,7 +31,8 @@ class SensitivityLine:
 class ReleaseProof:
     """One release: its operators, limits, sensitivities, noise, and the SQL that the engine runs.
 
-    `threshold` is the least noisy number of units with which an unlisted key appears.
+    `threshold` is the least noisy number of units with which an unlisted key appears; `sql` is
+    empty where it would name hidden tables.
     """
 
     name: str

@@ -17,12 +17,12 @@ from dpsql.ledger.rule import Balance
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.rewrite.setting import AS_DECLARED
-from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.account import noting_refusals, open_ledger
 from dpsql.session.answer import Answer
 from dpsql.session.answering import answered
 from dpsql.session.batch import Batch, apart, check_batch, together
+from dpsql.session.dataset import load_dataset
 from dpsql.session.deep import deeply
 from dpsql.session.draw import Part, distinct, draw
 from dpsql.session.execution import Execution, Progress
@@ -56,7 +56,7 @@ class Session:
         progress: Progress = lambda _: None,
         execution: Execution | None = None,
     ) -> None:
-        self.schema = load_schema(schema) if isinstance(schema, Path) else schema
+        self.schema = load_dataset(schema)
         self.analyst = analyst
         self.epsilon = self.schema.per_query.epsilon if epsilon is None else as_epsilon(epsilon)
         grant(self.schema, self.epsilon)

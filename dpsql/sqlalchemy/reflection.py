@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from sqlalchemy import types
 from sqlalchemy.exc import NoSuchTableError
 
-from dpsql.schema.model import Table
+from dpsql.schema.model import Schema, Table
 from dpsql.schema.type import (
     Boolean,
     Date,
@@ -44,22 +44,23 @@ class Reflection:
         self, connection: Connection, schema: str | None = None, **_: Any
     ) -> list[str]:
         """The tables that the schema file declares; others do not exist."""
-        return list(_tables(connection)) if schema in {None, MAIN} else []
+        found = _schema(connection)
+        listed = [name for name in found.offered if name not in found.views]
+        return listed if schema in {None, MAIN} else []
 
     def get_view_names(
-        self,
-        connection: Connection,  # noqa: ARG002
-        schema: str | None = None,  # noqa: ARG002
-        **_: Any,
+        self, connection: Connection, schema: str | None = None, **_: Any
     ) -> list[str]:
-        """None: a declared table may be a view of the source, which is its owner's business."""
-        return []
+        """The views that the schema file declares; their text is their owner's."""
+        found = _schema(connection)
+        return [name for name in found.offered if name in found.views and schema in {None, MAIN}]
 
     def has_table(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: Any
     ) -> bool:
-        """Tell whether a table is declared."""
-        return table_name in self.get_table_names(connection, schema)
+        """Tell whether a table or view is declared."""
+        listed = self.get_table_names(connection, schema) + self.get_view_names(connection, schema)
+        return table_name in listed
 
     def get_columns(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: Any
@@ -102,7 +103,7 @@ class Reflection:
     def _table(self, connection: Connection, name: str, schema: str | None) -> Table:
         if not self.has_table(connection, name, schema):
             raise NoSuchTableError(name)
-        return _tables(connection)[name]
+        return _schema(connection).offered[name]
 
 
 def sqlalchemy_type(kind: SqlType) -> types.TypeEngine[Any]:
@@ -134,6 +135,7 @@ def sqlalchemy_type(kind: SqlType) -> types.TypeEngine[Any]:
             assert_never(missing)
 
 
-def _tables(connection: Connection) -> dict[str, Table]:
+def _schema(connection: Connection) -> Schema:
     raw: Any = connection.connection.dbapi_connection
-    return dict(raw.schema.tables)
+    found: Schema = raw.schema
+    return found

@@ -41,7 +41,7 @@ from dpsql.plan.operator import (
 from dpsql.privacy.distance import Distance, Groups, Units
 from dpsql.schema.model import EntityUnit, Public, RowUnit
 from dpsql.stability.distance import distance, limited_distance, partials_distance, terms_distance
-from dpsql.stability.lineage import Visibility, visibility
+from dpsql.stability.lineage import Visibility, has_row_units, unit_kind, visibility
 
 Line = tuple[int, str, str]
 
@@ -127,15 +127,23 @@ def _bounded(bounded: BoundedRelease, units: int) -> list[tuple[int, str, Distan
     return [
         *head,
         (depth, _terms(terms), terms_distance(terms, units)),
-        *_plan(terms.source, units, depth + 1),
+        *_rows(terms.source, units, depth + 1),
     ]
 
 
 def _plan(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]:
     return [
         (depth, operator(plan), distance(plan, units)),
-        *(line for source in sources(plan) for line in _plan(source, units, depth + 1)),
+        *(line for source in _told(plan) for line in _plan(source, units, depth + 1)),
     ]
+
+
+def _rows(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]:
+    """The rows of a release; where a view makes it of what it hides, that view alone."""
+    hidden = _hidden_in(plan)
+    if hidden:
+        return [(depth, _view(hidden, plan), distance(plan, units))]
+    return _plan(plan, units, depth)
 
 
 def _lines(plan: Plan, units: int, depth: int) -> list[Line]:
@@ -148,8 +156,28 @@ def _lines(plan: Plan, units: int, depth: int) -> list[Line]:
 
 
 def _shown(plan: Plan) -> tuple[Plan, ...]:
-    """What is below a release has a chain of its own."""
-    return () if isinstance(plan, Release) else sources(plan)
+    """What is below a release has a chain of its own; what a view hides has none."""
+    return () if isinstance(plan, Release) else _told(plan)
+
+
+def _told(plan: Plan) -> tuple[Plan, ...]:
+    """What an operator reads, but for what a view reads in its reader's place."""
+    return () if isinstance(plan, Project) and plan.view else sources(plan)
+
+
+def _hidden_in(plan: Plan) -> str:
+    """The view that hides a table which `plan` itself reads, where the release is the view's."""
+    if isinstance(plan, Scan):
+        return plan.table.alias
+    return next((view for view in map(_hidden_in, _told(plan)) if view), "")
+
+
+def _view(name: str, plan: Plan) -> str:
+    """A view in the place of all that it reads."""
+    kind = unit_kind(plan)
+    if kind is None:
+        return f"View({name})"
+    return f"View({name}, unit={'row' if has_row_units(plan) else kind})"
 
 
 def sources(plan: Plan) -> tuple[Plan, ...]:
@@ -182,9 +210,11 @@ def operator(plan: Plan) -> str:
     match plan:
         case Scan():
             ready = ", prepared" if plan.prepared else ""
-            return f"Scan({plan.table.name}, {_owner(plan)}{ready})"
+            return f"Scan({plan.table.shown}, {_owner(plan)}{ready})"
         case Filter(predicate=predicate):
             return f"Filter({describe(predicate)})"
+        case Project(view=view) if view:
+            return _view(view, plan)
         case Project(outputs=outputs):
             return f"Project({', '.join(describe(o.expression) for o in outputs)})"
         case Join(on=on):
@@ -237,6 +267,8 @@ def _owner(scan: Scan) -> str:
             return "public"
         case RowUnit():
             return "unit=row"
+        case EntityUnit(kind=kind, hops=hops) if any(hop.hidden for hop in hops):
+            return f"unit={hops[0].column} → {kind}"
         case EntityUnit(hops=hops, column=column):
             path = [f"{hop.column} → {hop.table}" for hop in hops]
             return f"unit={'.'.join([*path, column])}"

@@ -18,6 +18,7 @@ from dpsql.plan.operator import (
     Mark,
     OuterJoin,
     OuterKind,
+    Output,
     Plan,
     Project,
     Release,
@@ -46,7 +47,7 @@ def environment(plan: Plan) -> Environment:
             return narrow(predicate, environment(source))
         case Project(source=source, outputs=outputs):
             below = environment(source)
-            return _known((o.column, domain(o.expression, below)) for o in outputs)
+            return _known((o.column, _output(o, below)) for o in outputs)
         case Join(sources=sources, on=on):
             merged = {i: d for source in sources for i, d in environment(source).items()}
             for predicate in on:
@@ -87,6 +88,14 @@ def _known(domains: Iterable[tuple[Column, Domain]]) -> Environment:
     known: dict[Known, Domain] = {}
     known.update((column.id, found) for column, found in domains)
     return known
+
+
+def _output(output: Output, below: Environment) -> Domain:
+    """What an output may be: as its view's owner declares it, but for NULLs that can't be."""
+    derived = domain(output.expression, below)
+    if output.declared is None or derived.nullable:
+        return output.declared or derived
+    return output.declared.as_not_null()
 
 
 def _listed(rows: tuple[tuple[Scalar, ...], ...], place: int) -> Domain:

@@ -146,3 +146,27 @@ def test_budget_shows_the_latest_entries_only(run: Run, shop: Path) -> None:
     assert "the latest 10 of 13 entries" in ended.out
     assert "id > 11" in ended.out
     assert "id > 1\n" not in ended.out
+
+
+def test_check_lists_views_and_says_what_is_hidden(run: Run, shop: Path) -> None:
+    views = (
+        "views:\n  adults: {query: SELECT id FROM people}\n"
+        "  count: {query: SELECT count(*) AS n FROM adults, visible: false}\nbudget:"
+    )
+    text = SHOP.replace("budget:", views)
+    shop.write_text(text.replace("{public: true, key: name}", "{public: true, visible: false}"))
+    ended = run("check", shop)
+    assert ended.code == 0
+    lines = [" ".join(line.split()) for line in ended.out.splitlines()]
+    assert "towns (hidden) nobody (public)" in lines
+    assert "count (view, hidden) nobody: a release" in lines
+    assert any(line.startswith("adults (view) person, by id default: groups 8") for line in lines)
+
+
+def test_check_refuses_a_view_that_cannot_be_bound(run: Run, shop: Path) -> None:
+    view = "views: {adults: {query: SELECT ide FROM people}}\nbudget:"
+    shop.write_text(SHOP.replace("budget:", view))
+    ended = run("check", shop)
+    assert ended.code != 0
+    assert "line 14, views.adults.query: there is no column ide at character 8" in ended.err
+    assert "did you mean id?" in ended.err

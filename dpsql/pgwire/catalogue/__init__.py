@@ -5,6 +5,7 @@
 | catalogue | which statements are meant, and their answers                         |
 | relation  | the 208 relations of PostgreSQL 15 and its types, from a list of names |
 | filling   | rows of pg_catalog, from a schema                                     |
+| table_rows | rows of pg_catalog about one table or view                           |
 | standard  | rows of information_schema, from a schema                             |
 | object    | a schema's tables, columns and keys with OIDs                         |
 | database  | a DuckDB of its own with these rows: no data is ever in its reach     |

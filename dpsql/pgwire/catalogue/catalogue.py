@@ -76,7 +76,7 @@ class Reader:
         if tree is None:
             return False
         ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-        declared = {name.casefold() for name in self._schema.tables}
+        declared = {name.casefold() for name in self._schema.offered}
         found = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
         own = [t for t in found if not t.text("db") or t.text("db").lower() == "public"]
         data = [t for t in own if t.name.casefold() in declared and t.name.lower() not in ctes]

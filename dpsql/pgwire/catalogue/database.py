@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from dpsql.engine.lockdown import lock, prepare
 from dpsql.pgwire.catalogue import filling, standard
-from dpsql.pgwire.catalogue.filling import Row
 from dpsql.pgwire.catalogue.function import macros
 from dpsql.pgwire.catalogue.relation import Relation, relations
+from dpsql.pgwire.catalogue.table_rows import Row
 from dpsql.schema.model import Schema
 
 _MEMORY = "256MiB"

@@ -76,11 +76,12 @@ class Table:
     key: Key | None
     references: tuple[ForeignKey, ...]
     comment: str
+    is_view: bool
 
 
 def tables(schema: Schema) -> tuple[Table, ...]:
-    """The declared tables in order of their names."""
-    listed = sorted(schema.tables.items())
+    """What analysts see, tables and views, in order of their names."""
+    listed = sorted(schema.offered.items())
     return tuple(
         _table(FIRST_OID + 100 * n, name, declared, schema)
         for n, (name, declared) in enumerate(listed)
@@ -107,14 +108,18 @@ def _table(oid: int, name: str, declared: Declared, schema: Schema) -> Table:
     references = []
     for n, found in enumerate(c for c in declared.columns.values() if c.references is not None):
         assert found.references is not None
-        other = schema.tables[found.references.table]
+        other = schema.offered.get(found.references.table)
+        if other is None:
+            continue
         if isinstance(other.ownership, Public) and other.key == (found.references.column,):
             to_place = list(other.columns).index(found.references.column) + 1
             constraint = f"{name}_{found.name}_fkey"
             references.append(
                 ForeignKey(oid + 10 + n, constraint, known[found.name], other.name, to_place)
             )
-    return Table(oid, oid + 1, name, tuple(columns), key, tuple(references), declared.comment)
+    is_view = name in schema.views
+    own = tuple(columns), key, tuple(references), declared.comment, is_view
+    return Table(oid, oid + 1, name, *own)
 
 
 def _key(oid: int, name: str, declared: Declared) -> Key | None:

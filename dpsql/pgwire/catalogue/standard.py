@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from dpsql.pgwire.catalogue import object as o
-from dpsql.pgwire.catalogue.filling import Row
 from dpsql.pgwire.catalogue.relation import type_names
+from dpsql.pgwire.catalogue.table_rows import Row
 from dpsql.pgwire.value import oid as v
 from dpsql.schema.model import Schema
 
@@ -17,6 +17,9 @@ _DIGITS: Final = {
     v.INT8: (64, 2, 0),
     v.FLOAT4: (24, 2, None),
     v.FLOAT8: (53, 2, None),
+}
+_VIEW: Final = {"check_option": "NONE", "is_updatable": "NO", "is_insertable_into": "NO"} | {
+    f"is_trigger_{how}": "NO" for how in ("updatable", "deletable", "insertable_into")
 }
 _FRACTIONS: Final = {v.DATE: 0, v.TIMESTAMP: 6, v.INTERVAL: 6}
 
@@ -31,8 +34,11 @@ def rows(schema: Schema) -> Iterator[tuple[str, Row]]:
     yield "information_schema_catalog_name", {"catalog_name": schema.dataset}
     for table in listed:
         at = {f"table_{key}": value for key, value in of.items()} | {"table_name": table.name}
-        more = {"table_type": "BASE TABLE", "is_insertable_into": "NO", "is_typed": "NO"}
+        more = {"table_type": "VIEW" if table.is_view else "BASE TABLE", "is_typed": "NO"}
+        more["is_insertable_into"] = "NO"
         yield "tables", at | more
+        if table.is_view:
+            yield "views", at | _VIEW
         granted = {"grantor": "dpsql", "grantee": "PUBLIC", "privilege_type": "SELECT"}
         yield "table_privileges", at | granted | {"is_grantable": "NO", "with_hierarchy": "YES"}
         for column in table.columns:

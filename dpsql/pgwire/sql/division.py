@@ -29,7 +29,7 @@ def whole_divisions(tree: exp.Expr, schema: Schema) -> None:
 class _Known:
     def __init__(self, tree: exp.Expr, schema: Schema) -> None:
         named = {table.name.casefold() for table in tree.find_all(exp.Table)}
-        tables = {name.casefold(): table for name, table in schema.tables.items()}
+        tables = {name.casefold(): table for name, table in schema.offered.items()}
         self._columns: dict[str, list[bool]] = {}
         for table in (tables[name] for name in named & tables.keys()):
             for name, column in table.columns.items():

@@ -51,7 +51,7 @@ def parameter_types(tree: exp.Expr | None, given: Sequence[int], schema: Schema)
 def _columns(schema: Schema) -> dict[str, int]:
     return {
         column.name.casefold(): o.oid_of(column.type)
-        for table in schema.tables.values()
+        for table in schema.offered.values()
         for column in table.columns.values()
     }
 

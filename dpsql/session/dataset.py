@@ -1,0 +1,21 @@
+"""A schema file with its views: what is declared, checked as SQL too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpsql.bind.view import resolved
+from dpsql.engine.catalogue import read_catalogue
+from dpsql.schema.catalogue import Read
+from dpsql.schema.decode import load_schema
+from dpsql.schema.model import Schema
+from dpsql.session.deep import deeply
+
+
+def load_dataset(schema: Path | Schema, *, read: Read = read_catalogue) -> Schema:
+    """The schema of a file, or one that was read, with every view bound against its tables.
+
+    Anything wrong with it is a `SchemaFault`, with its line; `read` asks the source's catalogue.
+    """
+    found = load_schema(schema, read=read) if isinstance(schema, Path) else schema
+    return deeply(lambda: resolved(found)) if found.views else found
