@@ -14,6 +14,8 @@ from sqlglot import exp
 Clock = Callable[[], dt.datetime]
 """Tells the moment in UTC, without a zone."""
 
+_READ = "reads the clock"
+
 _NOW = {"now", "get_current_timestamp", "transaction_timestamp", "current_localtimestamp"}
 
 
@@ -23,7 +25,10 @@ def utc() -> dt.datetime:
 
 
 def frozen(tree: exp.Query, clock: Clock = utc) -> exp.Query:
-    """`tree` with the current day and the start of the current minute as constants."""
+    """`tree` with the current day and the start of the current minute as constants.
+
+    Whether it asked for them is in its `meta`.
+    """
     now = clock().replace(second=0, microsecond=0)
     for node in list(tree.walk()):
         match node:
@@ -34,8 +39,14 @@ def frozen(tree: exp.Query, clock: Clock = utc) -> exp.Query:
             case exp.Anonymous(expressions=[]) if node.name.lower() in _NOW:
                 _put(node, now.isoformat(sep=" "), "TIMESTAMP")
             case _:
-                pass
+                continue
+        tree.meta[_READ] = True
     return tree
+
+
+def reads_clock(tree: exp.Query) -> bool:
+    """`frozen` put a moment into `tree`, so that it means something else in another minute."""
+    return _READ in tree.meta
 
 
 def _put(node: exp.Expr, text: str, kind: str) -> None:

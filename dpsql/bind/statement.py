@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
+from dpsql.bind.clock import reads_clock
 from dpsql.bind.context import Context
 from dpsql.bind.name import Names
 from dpsql.bind.parameter import Parameters
@@ -27,11 +28,15 @@ NO_PARAMETERS: Parameters = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A bound query: `columns` are the answer's, `names` what its reader calls them."""
+    """A bound query: `columns` are the answer's, `names` what its reader calls them.
+
+    `reads_clock`: it asks for the current day or minute, which is a constant of its plan.
+    """
 
     plan: Plan
     columns: tuple[Column, ...]
     names: tuple[str, ...]
+    reads_clock: bool = False
 
 
 def bind(sql: str, schema: Schema, parameters: Parameters = NO_PARAMETERS) -> Statement:
@@ -55,7 +60,8 @@ def bind(sql: str, schema: Schema, parameters: Parameters = NO_PARAMETERS) -> St
         # Places were found in the text whose `?` are numbered.
         error.at = Span(0, len(sql)) if error.at is None else as_written(error.at, tokens(sql))
         raise
-    return Statement(selected.plan, output_columns(selected.plan), selected.names)
+    columns = output_columns(selected.plan)
+    return Statement(selected.plan, columns, selected.names, reads_clock(tree))
 
 
 def _check_used(tree: exp.Expr, parameters: Parameters) -> None:

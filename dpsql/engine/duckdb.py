@@ -99,6 +99,9 @@ class DuckDBEngine:
             found = fingerprint(self._source)
             self._refuse_changed_files()
             self._fingerprint = found
+            return found
+        # Else answers of the earlier version would be given as if they were of this one.
+        self._refuse_changed_files()
         return self._fingerprint
 
     def interrupt(self) -> None:

@@ -9,6 +9,7 @@
 | grant    | ε asked for → loss in the ledger's currency; the ledger's terms        |
 | prepared | a statement bound, bounded, emitted and calibrated: all but run        |
 | plans    | statements that were prepared before                                   |
+| recall   | answers that were given before                                         |
 | canonical | what a release means, however its query is written                   |
 | deep     | room for deep statements                                              |
 | ready    | the sidecar of a source: where it is, what it was made of, how it is made |
@@ -20,6 +21,7 @@
 | answering | a finished table becomes an answer                                   |
 | draw     | charge, run, keep: one entry for all that is drawn together           |
 | batch    | statements declared together, composed, and charged as one            |
+| picking  | answers whose rows are released ones as they are, without an engine    |
 | copied   | public tables that are read above the releases                         |
 | share    | how much of what is left a statement would take                       |
 | provenance | which columns of an answer are released values as they are          |

@@ -15,10 +15,23 @@ from dpsql.session.storage import from_bytes, to_bytes
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is due of one statement, and the tables that it may read: answers given before."""
+    """What is due of one statement, and the tables that it may read: answers given before.
+
+    `stored` are the bytes that the ledger has of them, by their keys.
+    """
 
     due: Sequence[PreparedRelease]
     tables: Mapping[str, pa.Table]
+    stored: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Each part's released tables by name, and the bytes of what was drawn, by its key."""
+
+    tables: list[dict[str, pa.Table]]
+    stored: Mapping[str, bytes]
+    receipt: Receipt
 
 
 Run = Callable[[PreparedRelease, Mapping[str, pa.Table]], pa.Table]
@@ -29,10 +42,8 @@ def distinct(parts: Sequence[Part]) -> list[PreparedRelease]:
     return list({release.key: release for part in parts for release in part.due}.values())
 
 
-def draw(
-    ledger: Ledger, charge: Charge, parts: Sequence[Part], run: Run
-) -> tuple[list[dict[str, pa.Table]], Receipt]:
-    """Each part's released tables by name, charged before any runs; a failure burns it all."""
+def draw(ledger: Ledger, charge: Charge, parts: Sequence[Part], run: Run) -> Drawn:
+    """All that is due of `parts`, charged before any of it runs; a failure burns it all."""
     receipt = ledger.charge(charge)
     try:
         kept: dict[str, Kept] = {}
@@ -51,4 +62,4 @@ def draw(
     except BaseException:
         ledger.burn(receipt)
         raise
-    return found, receipt
+    return Drawn(found, {key: one.answer for key, one in kept.items()}, receipt)

@@ -16,19 +16,22 @@ MOST = 64
 class Plans:
     """The last statements that were prepared, by all that their preparation depends on.
 
-    What now() means changes from minute to minute, so plans are remembered for a minute.
+    What now() means changes from minute to minute, so statements that ask for it are remembered for
+    a minute.
     """
 
     def __init__(self, clock: Callable[[], dt.datetime] = utc) -> None:
         self._clock = clock
-        self._found: OrderedDict[Hashable, Prepared] = OrderedDict()
+        self._found: OrderedDict[Hashable, tuple[dt.datetime, Prepared]] = OrderedDict()
 
     def prepared(self, key: Hashable, prepare: Callable[[], Prepared]) -> Prepared:
-        """The plan that `key` had within this minute, else what `prepare` makes."""
-        now = (key, self._clock().replace(second=0, microsecond=0))
-        if now not in self._found:
-            self._found[now] = prepare()
+        """The plan that `key` had, if it still means that, else what `prepare` makes."""
+        minute = self._clock().replace(second=0, microsecond=0)
+        known = self._found.get(key)
+        if known is None or (known[1].statement.reads_clock and known[0] != minute):
+            # The minute from before: one that ends while the statement is bound is over.
+            self._found[key] = known = minute, prepare()
             if len(self._found) > MOST:
                 self._found.popitem(last=False)
-        self._found.move_to_end(now)
-        return self._found[now]
+        self._found.move_to_end(key)
+        return known[1]

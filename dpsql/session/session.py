@@ -12,7 +12,6 @@ from dpsql.bind.parameter import Parameters
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.errors import InterfaceError
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import Receipt
 from dpsql.ledger.rule import Balance
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
@@ -24,13 +23,14 @@ from dpsql.session.answering import answered
 from dpsql.session.batch import Batch, apart, check_batch, together
 from dpsql.session.dataset import load_dataset
 from dpsql.session.deep import deeply
-from dpsql.session.draw import Part, distinct, draw
+from dpsql.session.draw import Drawn, Part, distinct, draw
 from dpsql.session.execution import Execution, Progress
 from dpsql.session.explain import explain
 from dpsql.session.grant import amount, as_epsilon, grant
 from dpsql.session.plans import Plans
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
+from dpsql.session.recall import Recall
 from dpsql.session.rollup import Memory, RollUp
 from dpsql.session.share import share
 from dpsql.session.storage import charge_for, from_bytes
@@ -67,6 +67,7 @@ class Session:
         self._ledger: Ledger | None = None
         self._plans = Plans()
         self._given = Memory()
+        self._recall = Recall()
         self._open = True
 
     def query(
@@ -90,8 +91,7 @@ class Session:
             if due:
                 loss = together(self.schema, due)
                 check_cost(self.settings.max_cost, loss, self.schema)
-                _, made = self._draw(sql, parts, loss)
-                receipt = str(made.proof)
+                receipt = str(self._draw(sql, parts, loss).receipt.proof)
             # All are stored by now.
             answers = tuple(self._answered("", one) for one in prepared)
             return Batch(answers, loss, apart(due) if due else None, receipt)
@@ -100,18 +100,25 @@ class Session:
         if not prepared.releases:
             table = self._execution.public(prepared)
             return answered(prepared, self.schema, table, None, {})
+        again = self._recall.answer(prepared, self._view)
+        if again is not None:
+            return again
         rolled = self._roll_ups(prepared)
         part, paid = self._found(prepared, rolled), None
-        released = part.tables
+        released, stored = part.tables, part.stored
         if part.due:
             loss = apart(distinct([part]))
             check_cost(self.settings.max_cost, loss, self.schema)
-            (released,), receipt = self._draw(sql, [part], loss)
+            drawn = self._draw(sql, [part], loss)
             self._given.add(prepared, part.due)
-            paid = loss, receipt
+            (released,), stored = drawn.tables, {**stored, **drawn.stored}
+            paid = loss, drawn.receipt
         self._progress("finishing the answer")
         finished = self._execution.finish(prepared, released)
-        return answered(prepared, self.schema, finished, paid, rolled)
+        answer = answered(prepared, self.schema, finished, paid, rolled)
+        if not rolled:
+            self._recall.add(prepared, answer, stored)
+        return answer
 
     def prepare(
         self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
@@ -193,20 +200,24 @@ class Session:
         kept = [r for r in asked if ledger.stored(r.key) is not None]
         rest = [r for r in asked if r not in kept]
         due = [r for r in rest if r.step.measurement.loss.amount]
-        cap = self._analyst_cap(self.analyst)
         read = [*kept, *(way.fine for way in rolled.values())]
-        answers = ledger.view([r.key for r in read], self.analyst, cap, self.schema.policy_hash)
+        answers = self._view([r.key for r in read])
         found = [from_bytes(a, r.columns) for r, a in zip(read, answers, strict=True)]
         tables = {r.name: table for r, table in zip(kept, found, strict=False)}
         for way, table in zip(rolled.values(), found[len(kept) :], strict=True):
             tables[way.asked.name] = way.table(table)
         tables |= self._run((r for r in rest if r not in due), {})
         self._given.add(prepared, kept)
-        return Part(due, tables)
+        return Part(due, tables, {r.key: a for r, a in zip(read, answers, strict=True)})
 
-    def _draw(
-        self, sql: str, parts: list[Part], loss: PrivacyLoss
-    ) -> tuple[list[dict[str, pa.Table]], Receipt]:
+    def _view(self, keys: Sequence[str]) -> Sequence[bytes]:
+        """The stored answers of these keys; a first look is charged to the reader's own cap."""
+        if not keys:
+            return ()
+        cap = self._analyst_cap(self.analyst)
+        return self._budget().view(keys, self.analyst, cap, self.schema.policy_hash)
+
+    def _draw(self, sql: str, parts: list[Part], loss: PrivacyLoss) -> Drawn:
         """The tables of all `parts`, charged in one entry; a failure burns the charge."""
         cap, due = self._analyst_cap(self.analyst), distinct(parts)
         version = self._execution.version()
