@@ -14,6 +14,7 @@ from grammar.public_rows import PUBLIC
 from grammar.search import WORLDS, attack, search
 
 from dpsql.errors import Error
+from dpsql.privacy.distance import Apart
 
 pytestmark = pytest.mark.bounds
 
@@ -41,3 +42,31 @@ def test_no_neighbour_changes_more_than_derived(
     verified = private if trusted else claim.verified
     ready = prepared(claim.sql, claim.schema, verified)
     attack(ready, search(claim.schema, verified).of(worlds), claim.sql)
+
+
+RELATIONS = [
+    Apart(units, replaced)
+    for units in (1, 2, 3)
+    for replaced in (False, True)
+    if units + replaced > 1
+]
+
+SHARE = 6
+"""One in so many claims is tried under each further relation, another one under each."""
+
+
+@pytest.mark.parametrize(
+    ("claim", "apart"),
+    [
+        pytest.param(claim, apart, id=f"{claim.name} {apart.units}{' replaced' * apart.replaced}")
+        for turn, claim in enumerate(accepted())
+        for place, apart in enumerate(RELATIONS)
+        if (turn + place) % SHARE == 0 and not schema_of(claim.schema).apart.replaced
+    ],
+)
+def test_units_that_are_replaced_and_groups_of_them_change_no_more_than_derived(
+    claim: Claim, apart: Apart
+) -> None:
+    ready = prepared(claim.sql, claim.schema, claim.verified, apart)
+    found = search(claim.schema, claim.verified, 1, apart)
+    attack(ready, found.of(range(FIRST)), claim.sql)

@@ -1,4 +1,4 @@
-"""Random adversarial databases of a schema, tiny, each beside its neighbours with one unit less.
+"""Random adversarial databases of a schema, tiny, each beside its neighbours.
 
 Values come from a pool that holds what bounds don't allow, NULL, NaN and infinities; keys repeat
 unless they count as verified, references dangle, and units pass every limit.
@@ -12,24 +12,39 @@ from random import Random
 
 from dpsql.audit.owner import Row, Rows, Unit, owners, without
 from dpsql.audit.pool import pool
+from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 
 _IDS = (1, 2, 3)
 
+_DRAWS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """A database, and the same without one privacy unit."""
+    """A database, the units that each of two neighbours lacks of it, and these two."""
 
     full: Rows
-    without: Rows
-    unit: Unit
+    lacks: tuple[frozenset[Unit], frozenset[Unit]]
+    pair: tuple[Rows, Rows]
+
+    @property
+    def unit(self) -> Unit:
+        """One of those by which they differ: all are of one kind."""
+        return min((unit for gone in self.lacks for unit in gone), key=repr)
 
 
 def neighbours(
-    schema: Schema, public: Rows, random: Random, verified: frozenset[str]
+    schema: Schema,
+    public: Rows,
+    random: Random,
+    verified: frozenset[str],
+    apart: Apart | None = None,
 ) -> Iterator[Neighbours]:
-    """A random database beside each of its neighbours with one unit less."""
+    """A random database's neighbours `apart` from each other, by default by one unit of it.
+
+    Where units are replaced both lack equally many units of the database, and none the other's.
+    """
     full = public | _private_rows(schema, public, random, verified)
     found = owners(schema, full)
     units = sorted({u for owned in found.values() for own in owned for u in own}, key=repr)
@@ -38,8 +53,27 @@ def neighbours(
         rows = [unit for unit in units if unit[:2] == ("row", name)]
         # Any row that is a unit of its own is like any other of its table.
         chosen += random.sample(rows, min(3, len(rows)))
-    for unit in chosen:
-        yield Neighbours(full, without(full, found, unit), unit)
+    if apart is None or apart == Apart():
+        lacks = [(frozenset[Unit](), frozenset({unit})) for unit in chosen]
+    else:
+        lacks = list(_lacking(units, apart, random))
+    for one, other in lacks:
+        pair = without(full, found, one), without(full, found, other)
+        yield Neighbours(full, (one, other), pair)
+
+
+def _lacking(
+    units: list[Unit], apart: Apart, random: Random
+) -> Iterator[tuple[frozenset[Unit], frozenset[Unit]]]:
+    """Some units of each kind, drawn twice for each kind, in two parts of one size if replaced."""
+    kinds = dict.fromkeys(unit[:2] if unit[0] == "row" else unit[:1] for unit in units)
+    for kind in [each for each in kinds for _ in range(_DRAWS)]:
+        own = [unit for unit in units if unit[: len(kind)] == kind]
+        size = min(apart.units, len(own) // 2 if apart.replaced else len(own))
+        drawn = random.sample(own, apart.steps // apart.units * size)
+        if drawn:
+            lacking = frozenset(drawn[size:]) if apart.replaced else frozenset[Unit]()
+            yield lacking, frozenset(drawn[:size])
 
 
 def _private_rows(schema: Schema, public: Rows, random: Random, verified: frozenset[str]) -> Rows:
@@ -52,7 +86,8 @@ def _private_rows(schema: Schema, public: Rows, random: Random, verified: frozen
         rows = [_row(table, schema, public, random) for _ in range(count)]
         # Some rows twice: contribution limits must count them.
         rows += [random.choice(rows) for _ in range(random.choice([0, 0, 3]))]
-        found[table.name] = _unique(table, rows) if table.name in verified else rows
+        keyed = table.key and table.name in verified
+        found[table.name] = _unique(table, rows) if keyed else rows
     return found
 
 

@@ -39,8 +39,9 @@ def violations(
         found = [change[place] for change in changed]
         if (
             max(found, default=0) > most
-            or sum(found) > derived.groups * most
-            or sum(x * x for x in found) > derived.groups * most**2
+            or sum(found) > derived.l1.total(lambda p, c, own=place: Fraction(c * (p == own)))  # type: ignore[misc]
+            or sum(x * x for x in found)
+            > derived.l2.total(lambda p, c, own=place: Fraction(c * c * (p == own)))  # type: ignore[misc]
         ):
             yield f"statistic {place} by {found}, derived {most}"
     yield from _together(changed, release, derived)
@@ -114,7 +115,7 @@ def _together(
             (Fraction(c * c) / s for row in changed for c, s in zip(row, squares, strict=True)),
             Fraction(0),
         )
-        most = derived.total(derived.l2, lambda p, c, s=squares: c * c / s[p])  # type: ignore[misc]
+        most = derived.l2.total(lambda p, c, s=squares: c * c / s[p])  # type: ignore[misc]
         if l2 > most:
             yield f"joint L2 norm {float(l2)}, derived {float(most)}"
         # Any weights will do, so roots may be rounded.
@@ -123,6 +124,6 @@ def _together(
             (Fraction(c) / s for row in changed for c, s in zip(row, scales, strict=True)),
             Fraction(0),
         )
-        most = derived.total(derived.l1, lambda p, c, s=scales: c / s[p])  # type: ignore[misc]
+        most = derived.l1.total(lambda p, c, s=scales: c / s[p])  # type: ignore[misc]
         if l1 > most:
             yield f"joint L1 norm {float(l1)}, derived {float(most)}"

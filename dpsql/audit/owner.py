@@ -25,14 +25,14 @@ def owners(schema: Schema, rows: Rows) -> Owners:
     return {name: _owners(schema, rows, name) for name in schema.tables}
 
 
-def without(rows: Rows, found: Owners, unit: Unit) -> Rows:
-    """The same database less one unit."""
+def without(rows: Rows, found: Owners, gone: frozenset[Unit]) -> Rows:
+    """The same database less some units."""
     return {
         name: [
             row
             for row, own in zip(kept, found[name], strict=True)
             # A row that several units own, by a key that isn't unique, stays for the others.
-            if own != frozenset({unit})
+            if not own or not own <= gone
         ]
         for name, kept in rows.items()
     }

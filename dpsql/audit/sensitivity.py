@@ -25,7 +25,7 @@ from dpsql.engine.source import DuckDBSource
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.explain import describe_selection, describe_statistic
+from dpsql.session.claim import describe_selection, describe_statistic
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.stability.sensitivity import Sensitivity, rows_per_group, sensitivity
 
@@ -87,7 +87,7 @@ def audit_sensitivity(
     for release in ready.releases:
         found = universe(release.release, schema, relation, size)
         databases, pairs = databases + found.worlds.count, pairs + len(found.pairs)
-        derived = sensitivity(release.step.bounded, size.apart * relation.units_apart)
+        derived = sensitivity(release.step.bounded, relation.apart(size.apart))
         seen, passed = _release(release, derived, found, tables)
         findings += seen
         broken += passed

@@ -72,7 +72,7 @@ def report(schema: Schema, holds: Mapping[str, bool]) -> str:
     head = (
         f"dataset {schema.account}: epsilon = {float(budget.epsilon):g}, "
         f"delta = {float(budget.delta):g} ({budget.accounting.value}), "
-        f"neighbours: {schema.neighbors.value}"
+        f"neighbours: {schema.relation}"
     )
     return f"{head}\n\n{listing(_HEADINGS, rows)}"
 

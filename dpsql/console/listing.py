@@ -45,7 +45,7 @@ def datasets(schema: Schema) -> str:
         "source": str(schema.source.path),
         "ledger": str(ledger_location(schema)),
         "budget": f"{promised} ({budget.accounting.value})",
-        "neighbours": schema.neighbors.value,
+        "neighbours": schema.relation,
         "units": ", ".join(schema.units) or "rows",
     }
     return "\n".join(f"{name:<11} {visible(text)}" for name, text in lines.items())

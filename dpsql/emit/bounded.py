@@ -36,7 +36,7 @@ from dpsql.plan.bounded import BoundedRelease, ByHash, Limited, LimitGroups, One
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
 from dpsql.plan.statistic import Distinct, Over, Presence, Statistic
-from dpsql.stability.sensitivity import partial_bound, rows_per_group
+from dpsql.stability.sensitivity import partial_bound, partial_interval, rows_per_group
 
 
 def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> EngineQuery:
@@ -143,9 +143,7 @@ def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) ->
         return field(f"s{number}")
     if _is_beside(statistic):
         return integer(bound)
-    rows, (least, most) = rows_per_group(limited), statistic.interval
-    low = max(-bound, min(0, rows * least))
-    high = min(bound, max(0, rows * most))
+    low, high = partial_interval(statistic, limited)
     return within(exp.case(), field(f"s{number}"), integer(low), integer(high))
 
 

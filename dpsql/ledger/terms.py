@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,12 +12,15 @@ from dpsql.privacy.loss import Accounting, PrivacyLoss
 
 LONGEST_TEXT = 1 << 20
 
+_RELATION = re.compile(r"(add_remove|change_one)(?: in groups of ([2-9]|[1-9][0-9]{1,3}))?")
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What is promised about one dataset: `cap` bounds the loss of all its charges together.
 
-    `neighbors` is "add_remove" or "change_one". `conversion_delta` is the δ at which a zcdp ledger
+    `neighbors` is "add_remove" or "change_one", "… in groups of k" where neighbours differ in up to
+    k > 1 units. `conversion_delta` is the δ at which a zcdp ledger
     shows ρ as ε, beside the δ in `cap`; 0 elsewhere. `policy_hash` names the schema that the owner
     last agreed to: the one that created the ledger, or that amended it; `policy` is what it says.
     """
@@ -44,15 +48,21 @@ class Differences:
 
 def differences(recorded: Terms, asked: Terms) -> Differences:
     """Every difference between the two but that of the policy's hash."""
+    (relation, units), (asked_relation, asked_units) = (
+        _relation(terms.neighbors) for terms in (recorded, asked)
+    )
     fixed = tuple(
         f"{name} is {old}, not {new}"
         for name, old, new in (
             ("dataset", recorded.dataset, asked.dataset),
-            ("neighbors", recorded.neighbors, asked.neighbors),
+            ("neighbors", relation, asked_relation),
             ("accounting", recorded.accounting.value, asked.accounting.value),
         )
         if old != new
     )
+    if asked_units > units:
+        # What it was charged was the loss of fewer units: of these it may be many times as much.
+        fixed += (f"its charges hide groups of {units}, not of {asked_units}",)
     amounts = (
         ("cap", recorded.cap.amount, asked.cap.amount),
         ("delta", recorded.cap.delta, asked.cap.delta),
@@ -60,6 +70,8 @@ def differences(recorded: Terms, asked: Terms) -> Differences:
         ("conversion delta", recorded.conversion_delta, asked.conversion_delta),
     )
     words = [(f"{name} is {shown(old)}, not {shown(new)}", new - old) for name, old, new in amounts]
+    if asked_units < units:
+        words.append((f"group size is {units}, not {asked_units}", Fraction(units - asked_units)))
     return Differences(
         fixed=fixed,
         looser=tuple(text for text, change in words if change > 0),
@@ -72,8 +84,8 @@ def check_terms(terms: Terms) -> None:
     for name, text in (("dataset", terms.dataset), ("policy hash", terms.policy_hash)):
         check_name(text, name)
     check_text(terms.policy, "policy")
-    if terms.neighbors not in {"add_remove", "change_one"}:
-        raise BadParameter("neighbors is neither add_remove nor change_one")
+    if not isinstance(terms.neighbors, str) or not _RELATION.fullmatch(terms.neighbors):
+        raise BadParameter("neighbors is neither add_remove nor change_one, nor of groups of these")
     if not isinstance(terms.accounting, Accounting):
         raise BadParameter("accounting is neither pure, approx nor zcdp")
     if terms.cap.accounting is not terms.accounting:
@@ -85,6 +97,11 @@ def check_terms(terms: Terms) -> None:
         raise BadParameter("a pure ledger has no delta")
     if (terms.accounting is Accounting.ZCDP) != (terms.conversion_delta != 0):
         raise BadParameter("a zcdp ledger needs a conversion delta, and no other has one")
+
+
+def _relation(text: str) -> tuple[str, int]:
+    found = _RELATION.fullmatch(text)
+    return (text, 1) if found is None else (found[1], int(found[2] or 1))
 
 
 def check_text(text: object, name: str) -> None:

@@ -1,12 +1,30 @@
 """Distances between what neighbouring databases make of a relation; each docstring is a definition.
 
 Two databases are neighbours when one is the other without all rows of one privacy unit
-(add/remove); k units apart means k such steps. Replacing a unit is two steps.
+(add/remove), or with those of another unit of its kind in their place (change-one). Replacing a
+unit is two steps: its rows are removed, and others added.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """How far apart neighbouring databases are: in `units` privacy units of one kind.
+
+    Each is there in one of the two only, or, where units are `replaced`, each is another unit in
+    the other: then both have equally many units.
+    """
+
+    units: int = 1
+    replaced: bool = False
+
+    @property
+    def steps(self) -> int:
+        """The units that are removed or added on the way from one database to the other."""
+        return 2 * self.units if self.replaced else self.units
 
 
 @dataclass(frozen=True, slots=True)

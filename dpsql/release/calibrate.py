@@ -150,15 +150,12 @@ def weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, .
 def _laplace(
     bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss, *, selects: bool
 ) -> Measurement:
-    costs, groups = weights(bounded, sensitivity), sensitivity.groups
-    if sensitivity.are_apart(sensitivity.l1):
-        mechanisms = split_laplace(sensitivity.per_group, costs, groups, grant.amount)
+    costs, norm = weights(bounded, sensitivity), sensitivity.l1
+    if norm.apart is not None:
+        mechanisms = split_laplace(norm.apart, costs, norm.groups, grant.amount)
     else:
-        corners = sensitivity.corners(sensitivity.l1)
-        mechanisms = split_laplace_jointly(corners, costs, groups, grant.amount)
-    epsilon = sensitivity.total(
-        sensitivity.l1, lambda place, change: mechanisms[place].epsilon(change)
-    )
+        mechanisms = split_laplace_jointly(norm.corners, costs, norm.groups, grant.amount)
+    epsilon = norm.total(lambda place, change: mechanisms[place].epsilon(change))
     if epsilon > grant.amount:
         raise ArithmeticError("the noise split passed its grant")
     delta = grant.delta if selects else Fraction(0)
@@ -176,15 +173,18 @@ def _gaussian(
     rho: Fraction,
     selection_delta: Fraction,
 ) -> Measurement:
-    costs, groups = weights(bounded, sensitivity), sensitivity.groups
-    if sensitivity.are_apart(sensitivity.l2):
-        gaussian = split_gaussian(sensitivity.per_group, costs, groups, rho)
-        mechanisms: tuple[Noise, ...] = laplace_where_less(gaussian, sensitivity.per_group)
+    costs, norm = weights(bounded, sensitivity), sensitivity.l2
+    if norm.apart is not None:
+        gaussian = split_gaussian(norm.apart, costs, norm.groups, rho)
+        mechanisms: tuple[Noise, ...] = gaussian
+        if norm.apart == sensitivity.per_group:
+            # How far each statistic may move in a group, not only a bound on sums of squares: the
+            # loss of Laplace noise is convex in the move, and 0 at 0, so that any moves that are as
+            # large in all lose no more than the largest ones in as few groups as there can be.
+            mechanisms = laplace_where_less(gaussian, norm.apart)
     else:
-        corners = sensitivity.corners(sensitivity.l2)
-        mechanisms = split_gaussian_jointly(corners, costs, groups, rho)
-    # Blocks that are apart have one corner: how far each statistic may move, whatever its noise.
-    spent = sensitivity.total(sensitivity.l2, lambda place, change: _rho(mechanisms[place], change))
+        mechanisms = split_gaussian_jointly(norm.corners, costs, norm.groups, rho)
+    spent = norm.total(lambda place, change: _rho(mechanisms[place], change))
     if spent > rho:
         raise ArithmeticError("the noise split passed its grant")
     if grant.accounting is Accounting.APPROX:

@@ -1,4 +1,4 @@
-"""What may be spent: the dataset's budget, a query's share, each analyst's cap."""
+"""What may be spent: the dataset's budget, a query's share, analysts' caps; whom it is spent on."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dpsql.schema.model import Budget, Every, PerQuery
 
 LEAST_EPSILON: Final = Fraction(1, 1_000_000)
 MOST_EPSILON: Final = Fraction(64)
+MOST_UNITS: Final = 1000
 LEAST_DELTA: Final = Fraction(1, 10**18)
 
 
@@ -81,6 +82,15 @@ def read_analysts(document: Document, data: Mapping[str, object] | None) -> Mapp
         caps[name] = fill(AnalystForm, document, place, written).epsilon
         _check_epsilon(document, (*place, "epsilon"), caps[name])
     return caps
+
+
+def read_group_size(document: Document, written: int) -> int:
+    """Read `group_size`: in how many units neighbouring databases differ at most."""
+    if not 1 <= written <= MOST_UNITS:
+        raise document.fault(
+            ("group_size",), "out of range", f"write a number of units from 1 to {MOST_UNITS}"
+        )
+    return written
 
 
 def _check_epsilon(document: Document, place: Place, epsilon: Fraction) -> None:

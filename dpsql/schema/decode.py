@@ -8,7 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsql.engine.catalogue import read_catalogue
-from dpsql.schema.allowance import read_analysts, read_budget, read_per_query
+from dpsql.schema.allowance import (
+    read_analysts,
+    read_budget,
+    read_group_size,
+    read_per_query,
+)
 from dpsql.schema.catalogue import Read, find_columns
 from dpsql.schema.document import Document, read_document
 from dpsql.schema.form import File, TableForm, UnitForm, fill
@@ -50,7 +55,7 @@ def load_schema(
     }
     check_types(document, tables)
     budget, every = read_budget(document, file.budget)
-    neighbors = Neighbors(file.neighbors)
+    neighbors, group_size = Neighbors(file.neighbors), read_group_size(document, file.group_size)
     timed = with_times(document, forms, tables, refreshed=every is not None)
     schema = Schema(
         dataset=file.dataset,
@@ -68,7 +73,10 @@ def load_schema(
         version=None if file.version is None else str(file.version),
         policy="",
         policy_hash="",
-        period=read_period(document, every, neighbors, today or dt.datetime.now(dt.UTC).date()),
+        period=read_period(
+            document, every, neighbors.apart(group_size), today or dt.datetime.now(dt.UTC).date()
+        ),
+        group_size=group_size,
         views=read_views(document, file.views, forms),
     )
     policy = policy_text(schema)

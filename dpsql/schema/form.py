@@ -26,6 +26,7 @@ class File(Form, frozen=True, kw_only=True):
     views: dict[str, object] | None = None
     units: dict[str, object] = {}
     neighbors: Literal["add_remove", "change_one"] = "add_remove"
+    group_size: int = 1
     per_query: dict[str, object] | None = None
     analysts: dict[str, object] | None = None
     ledger: str | None = None

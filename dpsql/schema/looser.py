@@ -15,8 +15,15 @@ from typing import Any
 def loosened(recorded: str, asked: str) -> tuple[str, ...]:
     """How the policy `asked` is looser than `recorded`; both as `policy_text` renders them."""
     old, new = json.loads(recorded), json.loads(asked)
-    found = (_refresh, _units, _tables, _views, _caps)
+    found = (_group_size, _refresh, _units, _tables, _views, _caps)
     return tuple(what for part in found for what in part(old, new))
+
+
+def _group_size(old: Any, new: Any) -> Iterator[str]:
+    """Fewer units that are hidden together; more of them need another ledger."""
+    was, now = (policy.get("group_size", 1) for policy in (old, new))
+    if now < was:
+        yield f"group_size was {was}, now {now}"
 
 
 def _refresh(old: Any, new: Any) -> Iterator[str]:

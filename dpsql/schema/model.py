@@ -13,6 +13,7 @@ from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 
+from dpsql.privacy.distance import Apart
 from dpsql.privacy.loss import Accounting
 from dpsql.schema.document import Document
 from dpsql.schema.type import SqlType
@@ -21,15 +22,14 @@ Value = int | Fraction | str | bool | dt.date | dt.datetime
 
 
 class Neighbors(Enum):
-    """Which databases are neighbours; `units_apart` counts add/remove steps between them."""
+    """Which databases are neighbours: those that lack a unit of the other's, or have another."""
 
     ADD_REMOVE = "add_remove"
     CHANGE_ONE = "change_one"
 
-    @property
-    def units_apart(self) -> int:
-        """A changed unit is one removed and one added."""
-        return 1 if self is Neighbors.ADD_REMOVE else 2
+    def apart(self, units: int) -> Apart:
+        """Databases that differ in so many units."""
+        return Apart(units, self is Neighbors.CHANGE_ONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +228,8 @@ class Schema:
 
     `ledger` is a file, or a PostgreSQL connection string; a period's is named after both. `policy`
     says all that a ledger holds the owner to, as JSON, and `policy_hash` identifies it.
-    `shares_answers`: what one analyst was answered, others are answered again.
+    `shares_answers`: what one analyst was answered, others are answered again. Neighbours differ in
+    up to `group_size` units.
     """
 
     dataset: str
@@ -248,6 +249,7 @@ class Schema:
     policy_hash: str
     period: Period | None = None
     views: Mapping[str, View] = field(default_factory=dict)
+    group_size: int = 1
 
     @property
     def offered(self) -> Mapping[str, Table]:
@@ -255,6 +257,17 @@ class Schema:
         tables = {name: table for name, table in self.tables.items() if table.visible}
         seen = (view.table for view in self.views.values() if view.visible)
         return tables | {table.name: table for table in seen if table is not None}
+
+    @property
+    def apart(self) -> Apart:
+        """How far apart the databases are that nobody may tell from each other."""
+        return self.neighbors.apart(self.group_size)
+
+    @property
+    def relation(self) -> str:
+        """Which databases are neighbours, in words that a ledger keeps."""
+        name = self.neighbors.value
+        return name if self.group_size == 1 else f"{name} in groups of {self.group_size}"
 
     @property
     def account(self) -> str:

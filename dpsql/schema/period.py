@@ -12,19 +12,25 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dpsql.privacy.distance import Apart
 from dpsql.schema.document import Document
 from dpsql.schema.form import TableForm
-from dpsql.schema.model import Every, Neighbors, Period, Public, RowUnit, Table
+from dpsql.schema.model import Every, Period, Public, RowUnit, Table
 from dpsql.schema.type import Date, Timestamp
 
 
 def read_period(
-    document: Document, every: Every | None, neighbors: Neighbors, today: dt.date
+    document: Document, every: Every | None, apart: Apart, today: dt.date
 ) -> Period | None:
     """The period that holds `today`; None if budgets aren't refreshed."""
     if every is None:
         return None
-    if neighbors is not Neighbors.ADD_REMOVE:
+    if apart.units > 1:
+        # Each period's threshold may show a group of one of them: their δ would add up.
+        raise document.fault(
+            ("group_size",), "rows of one group may lie in two periods", "write group_size: 1"
+        )
+    if apart.replaced:
         raise document.fault(
             ("budget", "refresh"),
             "a row that is changed may lie in two periods",

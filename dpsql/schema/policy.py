@@ -56,6 +56,8 @@ def policy_text(schema: Schema) -> str:
     # Only where there are any: a policy that was recorded before there were views stays equal.
     if schema.views:
         rendering["views"] = {name: _view(view) for name, view in schema.views.items()}
+    if schema.group_size != 1:
+        rendering["group_size"] = schema.group_size
     if schema.period is not None:
         rendering["refresh"] = schema.period.every.value
     return json.dumps(rendering, sort_keys=True, separators=(",", ":"))

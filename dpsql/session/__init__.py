@@ -26,6 +26,7 @@
 | share    | how much of what is left a statement would take                       |
 | provenance | which columns of an answer are released values as they are          |
 | proof    | what EXPLAIN PRIVACY says, as data                                    |
+| claim    | what a release's integers are, and how much of each units can change   |
 | explain  | EXPLAIN PRIVACY, without touching private data                         |
 | advice   | what would make a statement cheaper, or its noise smaller              |
 """

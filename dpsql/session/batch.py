@@ -91,7 +91,7 @@ def _measured(release: PreparedRelease) -> tuple[Counter[Measured], Fraction]:
     if (
         # Where two units differ, one may be in other groups than the other: ε bounds both.
         found.units == 1
-        and found.are_apart(found.l2 if gaussian else found.l1)
+        and (found.l2 if gaussian else found.l1).apart is not None
         and not measurement.choosers
         and not (gaussian and any(m.variance > WIDEST**2 or move > WIDEST for m, move in moves))
     ):

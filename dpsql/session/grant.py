@@ -38,7 +38,7 @@ def ledger_terms(schema: Schema) -> Terms:
             assert_never(missing)
     return Terms(
         schema.account,
-        schema.neighbors.value,
+        schema.relation,
         budget.accounting,
         cap,
         converted,

@@ -107,7 +107,7 @@ def _prepare(
     settings: Settings,
 ) -> PreparedRelease:
     bounded = bound(release, facts, settings)
-    found = sensitivity(bounded, schema.neighbors.units_apart)
+    found = sensitivity(bounded, schema.apart)
     query = emit_release(bounded, names)
     below = tuple(p for p in operators(release.source) if isinstance(p, Release))
     reads = tuple(names[other] for other in dict.fromkeys(below))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from typing import assert_never
 
-from dpsql.plan.bounded import BoundedRelease, Limited, LimitGroups, OneRowPerUnit
+from dpsql.plan.bounded import BoundedRelease, ByDomain, Limited, LimitGroups, OneRowPerUnit
 from dpsql.plan.statistic import (
     Amount,
     Distinct,
@@ -19,6 +20,7 @@ from dpsql.plan.statistic import (
     Square,
     Statistic,
 )
+from dpsql.privacy.distance import Apart, Groups
 from dpsql.stability.distance import limited_distance
 from dpsql.stability.joint import Block, blocks
 
@@ -26,41 +28,37 @@ Measure = Callable[[int, int], Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivity:
-    """At most `groups` groups change, and in each, statistic j by at most `per_group[j]`.
+class Norm:
+    """What changes in all groups together, in a norm of any weights.
 
-    `units` neighbours' steps are in both: `units` units may all be in the same groups. So for
-    statistic j, L1 ≤ groups · per_group[j], L2² ≤ groups · per_group[j]², L∞ ≤ per_group[j]; the
-    groups are `units · l0` only when their units differ, in which case each changes less:
-    Σ over units of l0 groups of B each is at most l0 groups of units · B in every norm.
-
-    `l1` and `l2` partition the statistics into blocks: what changes in a group has, in any weighted
-    norm, at most the sum over the blocks of that of the worst of their corners.
+    It is no more than if, in `groups` groups, each block changed as in the worst of its corners.
     """
 
     groups: int
-    per_group: tuple[int, ...]
-    units: int
-    l1: tuple[Block, ...]
-    l2: tuple[Block, ...]
+    blocks: tuple[Block, ...]
 
-    def are_apart(self, found: tuple[Block, ...]) -> bool:
-        """All statistics may be extreme at once."""
-        return all(len(block.corners) == 1 for block in found)
+    @property
+    def apart(self) -> tuple[int, ...] | None:
+        """The change of each statistic, if all may be extreme at once; None if they may not."""
+        if any(len(block.corners) > 1 for block in self.blocks):
+            return None
+        found = {p: c for b in self.blocks for p, c in zip(b.places, b.corners[0], strict=True)}
+        return tuple(found[place] for place in range(len(found)))
 
-    def corners(self, found: tuple[Block, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    @property
+    def corners(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """For each block its corners, as changes of all statistics."""
+        places = range(sum(len(block.places) for block in self.blocks))
         return tuple(
             tuple(
                 tuple(dict(zip(block.places, corner, strict=True)).get(p, 0) for p in places)
                 for corner in block.corners
             )
-            for block in found
-            for places in [range(len(self.per_group))]
+            for block in self.blocks
         )
 
-    def total(self, found: tuple[Block, ...], measure: Measure) -> Fraction:
-        """Σ of `measure`(place, change) over blocks `found` and groups, at the worst corners."""
+    def total(self, measure: Measure) -> Fraction:
+        """Σ of `measure`(place, change) over blocks and groups, at the worst corners."""
         return self.groups * sum(
             (
                 max(
@@ -70,27 +68,125 @@ class Sensitivity:
                     )
                     for corner in block.corners
                 )
-                for block in found
+                for block in self.blocks
             ),
             Fraction(0),
         )
 
 
-def sensitivity(release: BoundedRelease, units: int) -> Sensitivity:
-    """What `units` privacy units can change in the integers of `release`."""
-    changed = limited_distance(release.limited, units)
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """In a group statistic j changes by at most `per_group[j]`, in all as `l1` and `l2` say.
+
+    `units` steps lead from one neighbour to the other, and each of these units is in at most
+    `groups` groups. All of them may be in the same ones, where their changes add up: `per_group` is
+    of all. Or their groups differ, up to `units * groups` of them, and each changes less: in any
+    norm, the sum of k units' changes is at most k times the worst of one (triangle inequality).
+    """
+
+    groups: int
+    per_group: tuple[int, ...]
+    units: int
+    l1: Norm
+    l2: Norm
+
+
+def sensitivity(release: BoundedRelease, apart: Apart) -> Sensitivity:
+    """What so many privacy units can change in the integers of `release`."""
+    changed = limited_distance(release.limited, apart.steps)
     statistics = release.terms.statistics
+    if apart.replaced:
+        return _replaced(release, changed)
     bounds = tuple(partial_bound(s, release.limited) for s in statistics)
-    rows = [
-        changed.count * bound // s.magnitude for s, bound in zip(statistics, bounds, strict=True)
-    ]
     return Sensitivity(
         groups=changed.per_unit,
         per_group=tuple(changed.count * bound for bound in bounds),
         units=changed.count,
-        l1=tuple(block.of_rows(rows) for block in blocks(statistics, squared=False)),
-        l2=tuple(block.of_rows(rows) for block in blocks(statistics, squared=True)),
+        l1=_norm(changed.per_unit, release, changed.count, squared=False),
+        l2=_norm(changed.per_unit, release, changed.count, squared=True),
     )
+
+
+def _norm(groups: int, release: BoundedRelease, units: int, *, squared: bool) -> Norm:
+    """Each unit has its rows in one of the databases only."""
+    statistics = release.terms.statistics
+    bounds = (partial_bound(s, release.limited) for s in statistics)
+    rows = [units * bound // s.magnitude for s, bound in zip(statistics, bounds, strict=True)]
+    return Norm(groups, tuple(block.of_rows(rows) for block in blocks(statistics, squared=squared)))
+
+
+def _replaced(release: BoundedRelease, changed: Groups) -> Sensitivity:
+    """Each of `changed.count / 2` units is another in the other database: t in a group becomes t'.
+
+    Both lie in the interval [-a, b] that the unit's sum is clamped to, and 0 does: t and t' are a
+    + b apart at most. In a table of [6, 10] a row's change moves a count of all rows by 0, one of
+    some rows by 1, a sum by 4 where it is one of differences from 8, by 10 where rows drop out.
+    """
+    units, groups = changed.count // 2, changed.per_unit
+    statistics, limited = release.terms.statistics, release.limited
+    intervals = [partial_interval(s, limited) for s in statistics]
+    widths = [high - low for low, high in intervals]
+    norms = []
+    for squared in (False, True):
+        # The groups of the two units are others, or the same: in up to `groups` of them t, in up to
+        # `groups` t', in those they share |t - t'| <= |t| + |t'|.
+        found = _norm(2 * groups, release, units, squared=squared)
+        if squared:
+            found = Norm(2 * groups, tuple(_widened(b, intervals, units) for b in found.blocks))
+        if _has_few_groups(release):
+            # There are no others: |t - t'| in each.
+            alone = (Block((p,), ((units * width,),)) for p, width in enumerate(widths))
+            found = _less(found, Norm(groups, tuple(alone)), widths, power=1 + squared)
+        norms.append(found)
+    return Sensitivity(
+        groups=groups,
+        per_group=tuple(units * width for width in widths),
+        units=changed.count,
+        l1=norms[0],
+        l2=norms[1],
+    )
+
+
+def _widened(block: Block, intervals: Sequence[tuple[int, int]], units: int) -> Block:
+    """`block` such that twice the square of its worst corner bounds that of t - t' in any weights.
+
+    Of one statistic: (t - t')² <= (a + b)², and t² + t'² <= 2·max(a, b)² in groups that aren't
+    shared. Of several: (t - t')² <= t² + t'² where all values have one sign, 2·(t² + t'²) else, and
+    either t or t' adds no more than the worst corner does.
+    """
+    if len(block.places) == 1:
+        low, high = intervals[block.places[0]]
+        most = max(-low, high, _root_up((high - low) ** 2, 2))
+        return Block(block.places, ((units * most,),))
+    signed = [intervals[place][0] < 0 < intervals[place][1] for place in block.places]
+    corners = tuple(
+        tuple(_root_up(2 * c * c, 1) if s else c for s, c in zip(signed, corner, strict=True))
+        for corner in block.corners
+    )
+    return Block(block.places, corners)
+
+
+def _root_up(square: int, parts: int) -> int:
+    """The least integer of whose square so many `parts` are `square` at least."""
+    root = isqrt(square // parts)
+    return root if parts * root * root >= square else root + 1
+
+
+def _less(one: Norm, other: Norm, widths: Sequence[int], *, power: int) -> Norm:
+    """The lower of two bounds, statistics weighted by their own widths; both hold."""
+    scales = [Fraction(width) ** power for width in widths]
+    return min(one, other, key=lambda norm: norm.total(lambda p, c: c**power / scales[p]))
+
+
+def _has_few_groups(release: BoundedRelease) -> bool:
+    """All groups there are count as one unit's."""
+    match release.limited:
+        case OneRowPerUnit(source=terms):
+            return not terms.keys
+        case LimitGroups(limit=limit):
+            return isinstance(limit, ByDomain)
+        case missing:
+            assert_never(missing)
 
 
 def partial_bound(statistic: Statistic, limited: Limited) -> int:
@@ -105,6 +201,15 @@ def partial_bound(statistic: Statistic, limited: Limited) -> int:
             return rows_per_group(limited) * statistic.magnitude
         case missing:
             assert_never(missing)
+
+
+def partial_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
+    """What one unit's sum in a group is clamped to, 0 always in it: there it may be missing."""
+    bound = partial_bound(statistic, limited)
+    if isinstance(statistic.term, Presence | Over | Distinct):
+        return 0, bound
+    rows, (least, most) = rows_per_group(limited), statistic.interval
+    return max(-bound, min(0, rows * least)), min(bound, max(0, rows * most))
 
 
 def rows_per_group(limited: Limited) -> int:

@@ -15,7 +15,7 @@ from dpsql.plan.describe import describe_number
 from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position
 from dpsql.plan.selection import Listed, MostFrequent, Places, Selection, Spaced
 from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.session.explain import describe_statistic
+from dpsql.session.claim import describe_statistic
 from dpsql.session.prepared import PreparedRelease, prepare
 
 
@@ -91,7 +91,7 @@ def _measured(release: PreparedRelease) -> Iterator[str]:
         # Which rows are counted is the same for all, and said of in the notes.
         text = describe_statistic(replace(statistic, filter=None))
         yield f"{text}: {describe_number(most * statistic.step)}"
-    if any(len(block.corners) > 1 for block in release.sensitivity.l2):
+    if any(len(block.corners) > 1 for block in release.sensitivity.l2.blocks):
         yield "in L2 never all at once"
     for selection in terms.selections:
         yield _chosen(selection)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -12,9 +13,15 @@ from grammar.public_rows import public_connection
 from dpsql.audit.fact import WorldFacts
 from dpsql.errors import Error
 from dpsql.plan.describe import describe_number
+from dpsql.privacy.distance import Apart
 from dpsql.schema.decode import load_schema
-from dpsql.schema.model import Schema
-from dpsql.session.explain import describe_joint, describe_selection, describe_statistic
+from dpsql.schema.model import Neighbors, Schema
+from dpsql.session.claim import (
+    describe_joint,
+    describe_norms,
+    describe_selection,
+    describe_statistic,
+)
 from dpsql.session.grant import epsilon_of, grant
 from dpsql.session.prepared import Prepared, prepare
 from dpsql.stability.chain import chain, tree
@@ -28,9 +35,14 @@ def schema_of(name: str) -> Schema:
 
 
 @cache
-def prepared(sql: str, schema: str, verified: frozenset[str]) -> Prepared:
-    """`sql` up to the point where it would be charged."""
+def prepared(
+    sql: str, schema: str, verified: frozenset[str], apart: Apart | None = None
+) -> Prepared:
+    """`sql` up to the point where it would be charged; `apart` may be another than the schema's."""
     found = schema_of(schema)
+    if apart is not None:
+        relation = Neighbors.CHANGE_ONE if apart.replaced else Neighbors.ADD_REMOVE
+        found = replace(found, neighbors=relation, group_size=apart.units)
     facts = WorldFacts(found, public_connection(schema), verified)
     epsilon = Fraction(1)
     return prepare(sql, found, facts, grant(found, epsilon), "data")
@@ -38,7 +50,7 @@ def prepared(sql: str, schema: str, verified: frozenset[str]) -> Prepared:
 
 def plan(sql: str, schema: str, verified: frozenset[str]) -> str:
     found = prepared(sql, schema, verified)
-    units = schema_of(schema).neighbors.units_apart
+    units = schema_of(schema).apart.steps
     parts = [tree(found.plan, units)]
     parts += [f"{r.name}:\n{chain(r.step.bounded, units)}" for r in found.releases]
     return "\n".join(parts)
@@ -69,6 +81,8 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
             for s in bounded.terms.selections
         ]
         lines += [f"  {text}" for text in describe_joint(release)]
+        if schema_of(schema).apart.replaced:
+            lines += [f"  {text}" for text in describe_norms(release)]
         lines += [f"  {note}" for note in bounded.notes]
         if release.step.measurement.threshold is not None:
             lines.append(f"  keys appear from {release.step.measurement.threshold} units on")

@@ -29,6 +29,9 @@ PUBLIC: dict[str, dict[str, list[tuple[object, ...]]]] = {
         "partsupp": [(1, 1, 10, 5, ""), (1, 2, 10, 6, ""), (2, 1, 10, 7, "")],
     },
     "school": {"courses": [(1, "art", 2), (2, "art", 3), (3, "maths", 5), (4, None, 1)]},
+    "trial": {},
+    "pairs": {},
+    "families": {},
     "bi": {"products": [(1, "tools"), (2, "toys"), (3, "tools"), (4, None)]},
 }
 

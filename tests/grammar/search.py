@@ -16,6 +16,7 @@ from dpsql.audit.adversary import neighbours
 from dpsql.audit.change import cell_violations, violations
 from dpsql.audit.owner import Rows, Unit
 from dpsql.audit.worlds import Groups, Released, Worlds
+from dpsql.privacy.distance import Apart
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.stability.lineage import unit_kind
 
@@ -27,15 +28,16 @@ WORLDS = int(os.environ.get("DPSQL_WORLDS", "6"))
 
 @dataclass(frozen=True)
 class Pair:
-    """The numbers of a database and of the same without `unit`; `rows` are the full one's.
+    """The numbers of two neighbours that lack some units of `rows` each; `unit` is one of them.
 
     `world` counts the databases that were drawn, without their neighbours.
     """
 
     world: int
-    full: int
-    without: int
+    one: int
+    other: int
     unit: Unit
+    lacks: tuple[frozenset[Unit], frozenset[Unit]]
     rows: Rows
 
 
@@ -69,23 +71,36 @@ class Search:
 
 
 @cache
-def search(name: str, verified: frozenset[str], seed: int = 0) -> Search:
-    """Random databases of the fixture `name` whose `verified` keys hold, with all neighbours."""
-    return one_of(name, verified, Random(f"{name}{sorted(verified)}{seed}"), WORLDS)
+def search(
+    name: str, verified: frozenset[str], seed: int = 0, apart: Apart | None = None
+) -> Search:
+    """Random databases of the fixture `name` whose `verified` keys hold, with all neighbours.
+
+    They are as far `apart` as the fixture says, if nothing else is said.
+    """
+    return one_of(name, verified, Random(f"{name}{sorted(verified)}{seed}"), WORLDS, apart)
 
 
-def one_of(name: str, verified: frozenset[str], random: Random, databases: int) -> Search:
+def one_of(
+    name: str,
+    verified: frozenset[str],
+    random: Random,
+    databases: int,
+    apart: Apart | None = None,
+) -> Search:
     """So many random databases with all their neighbours."""
     schema, public = schema_of(name), PUBLIC[name]
     found: list[Rows] = []
     pairs: list[Pair] = []
     for number in range(databases):
-        full = len(found)
-        for place, pair in enumerate(neighbours(schema, public, random, verified)):
-            if place == 0:
-                found.append(_shuffled(pair.full, random))
-            pairs.append(Pair(number, full, len(found), pair.unit, pair.full))
-            found.append(_shuffled(pair.without, random))
+        numbers: dict[frozenset[Unit], int] = {}
+        for pair in neighbours(schema, public, random, verified, apart or schema.apart):
+            for lacking, rows in zip(pair.lacks, pair.pair, strict=True):
+                if lacking not in numbers:
+                    numbers[lacking] = len(found)
+                    found.append(_shuffled(rows, random))
+            one, other = (numbers[lacking] for lacking in pair.lacks)
+            pairs.append(Pair(number, one, other, pair.unit, pair.lacks, pair.full))
     return Search(Worlds.apart(schema, public, found), tuple(pairs))
 
 
@@ -110,13 +125,13 @@ def attack(ready: Prepared, found: Search, sql: str) -> None:
                 seen = found.worlds.totals(release, salt, tables)
                 cells = found.worlds.histograms(release, salt)
                 for pair in pairs:
-                    where = f"{sql}\nwithout {pair.unit} of {pair.rows}"
-                    of = seen[pair.full], seen[pair.without], release, release.sensitivity
-                    in_cells = cells[pair.full], cells[pair.without], *of[2:]
+                    where = f"{sql}\nwithout {pair.lacks} of {pair.rows}"
+                    of = seen[pair.one], seen[pair.other], release, release.sensitivity
+                    in_cells = cells[pair.one], cells[pair.other], *of[2:]
                     for fault in (*violations(*of), *cell_violations(*in_cells)):
                         raise AssertionError(f"{fault}: {where}")
                 # All databases at once are asked in a lateral join; that changes no answer.
-                one = pairs[len(sql) % len(pairs)].full
+                one = pairs[len(sql) % len(pairs)].one
                 if terms.statistics:
                     assert found.alone(one, release, salt) == seen[one], sql
-        tables[release.name] = found.released(pairs[0].full, release, tables)
+        tables[release.name] = found.released(pairs[0].one, release, tables)

@@ -45,8 +45,12 @@ def test_looser_terms_need_the_owner(place: Place, asked: Terms, difference: str
             "neighbors is add_remove, not change_one",
         ),
         (terms(1, MILLIONTH, Accounting.APPROX), "accounting is zcdp, not approx"),
+        (
+            terms(1, MILLIONTH, ZCDP, neighbors="add_remove in groups of 2", conversion=MILLIONTH),
+            "its charges hide groups of 1, not of 2",
+        ),
     ],
-    ids=["dataset", "neighbors", "accounting"],
+    ids=["dataset", "neighbors", "accounting", "groups"],
 )
 def test_some_terms_never_change(place: Place, asked: Terms, difference: str) -> None:
     place.open(RHO).close()
@@ -56,6 +60,21 @@ def test_some_terms_never_change(place: Place, asked: Terms, difference: str) ->
         with pytest.raises(LedgerFault, match=difference):
             ledger.amend(asked, "asked")
         assert ledger.terms == RHO
+
+
+def test_smaller_groups_need_the_owner_and_never_grow_again(place: Place) -> None:
+    # What is charged from then on hides one unit only, whatever the schema says later.
+    families = terms(1, neighbors="change_one in groups of 3")
+    pairs = terms(1, neighbors="change_one in groups of 2")
+    place.open(families).close()
+    with pytest.raises(LedgerFault, match="group size is 3, not 2") as refusal:
+        place.open(pairs)
+    assert "dpsql ledger amend" in refusal.value.hint
+    with place.as_recorded() as ledger:
+        ledger.amend(pairs, "two at most")
+    place.open(pairs).close()
+    with pytest.raises(LedgerFault, match="its charges hide groups of 2, not of 3"):
+        place.open(families)
 
 
 def test_tighter_terms_are_recorded_and_bind_from_then_on(place: Place) -> None:

@@ -121,8 +121,8 @@ MUTANTS = (
     Mutant(
         "groups are forgotten in the norms",
         "stability/sensitivity.py",
-        "groups=changed.per_unit,",
-        "groups=1,",
+        "return Norm(groups, tuple(block.of_rows(rows)",
+        "return Norm(1, tuple(block.of_rows(rows)",
     ),
     Mutant(
         "a unit's presence is free",

@@ -8,8 +8,9 @@ import pytest
 from mutation.aggregate_mutants import AGGREGATE_MUTANTS
 from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.mutants import MUTANTS, Mutant
+from mutation.relation_mutants import RELATION_MUTANTS
 
-ALL = (*MUTANTS, *AGGREGATE_MUTANTS, *GRAMMAR_MUTANTS)
+ALL = (*MUTANTS, *AGGREGATE_MUTANTS, *GRAMMAR_MUTANTS, *RELATION_MUTANTS)
 
 PACKAGE = Path(__file__).parent.parent.parent / "dpsql"
 

@@ -95,6 +95,7 @@ def test_limits_name_what_is_declared(tmp_path: Path) -> None:
 def test_defaults_follow_the_budget(tmp_path: Path, state_folder: Path) -> None:
     schema = load(tmp_path)
     assert schema.neighbors is Neighbors.ADD_REMOVE
+    assert schema.apart.steps == 1
     assert schema.budget.accounting is Accounting.ZCDP
     assert schema.per_query.epsilon == Fraction(1, 10)
     assert schema.per_query.max_epsilon == 1
@@ -126,6 +127,7 @@ def test_the_smallest_budget_has_a_share(tmp_path: Path) -> None:
 def test_what_is_said_is_taken(tmp_path: Path) -> None:
     extra = """\
 neighbors: change_one
+group_size: 3
 per_query: {epsilon: 0.2, max_epsilon: 0.5, delta: 1e-8}
 analysts: {alice: {epsilon: 0.7}, Bob: {epsilon: 2}}
 ledger: books/shop.db
@@ -134,6 +136,7 @@ version: 2024-05-01
     text = changed("delta: 1e-6", "delta: 1e-6, accounting: approx") + extra
     schema = load(tmp_path, text)
     assert schema.neighbors is Neighbors.CHANGE_ONE
+    assert (schema.apart.units, schema.apart.steps) == (3, 6)
     assert schema.budget.accounting is Accounting.APPROX
     assert (schema.per_query.epsilon, schema.per_query.max_epsilon) == (
         Fraction(1, 5),

@@ -61,6 +61,8 @@ FAULTS = [
     Fault("key: town_id", "key: [town_id, town_id]", "tables.towns.key", "different columns"),
     Fault("key: town_id", "key: []", "tables.towns.key", "different columns"),
     Fault(BUDGET, BUDGET + "\nneighbors: any", "neighbors", "any is not one of its values"),
+    Fault(BUDGET, BUDGET + "\ngroup_size: 0", "group_size", "units from 1 to 1000"),
+    Fault(BUDGET, BUDGET + "\ngroup_size: 1.5", "group_size", "write a whole number"),
     # names
     Fault(AGE, "bad name: {type: date}", f"{COLUMNS}.bad name", "not a plain name"),
     Fault(AGE, "1st: {type: date}", f"{COLUMNS}.1st", "not a plain name"),

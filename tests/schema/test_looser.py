@@ -7,7 +7,7 @@ from schema.shop import SHOP, changed, load
 
 from dpsql.schema.looser import loosened
 
-CAPPED = SHOP.replace("delta: 1e-6}", "delta: 1e-6}\nanalysts: {al: {epsilon: 0.5}}")
+CAPPED = SHOP.replace("delta: 1e-6}", "delta: 1e-6}\ngroup_size: 2\nanalysts: {al: {epsilon: 0.5}}")
 
 LOOSER = [
     ("bounds: [0, 120]", "bounds: [0, 121]", "bounds of people.age were [0, 120], now [0, 121]"),
@@ -27,6 +27,8 @@ LOOSER = [
     ("budget:", "  more: {public: true}\nbudget:", "table more is new"),
     ("{al: {epsilon: 0.5}}", "{al: {epsilon: 0.6}}", "had a cap of epsilon 0.5, now 0.6"),
     ("analysts: {al: {epsilon: 0.5}}", "", "analyst al had a cap of epsilon 0.5, now none"),
+    ("group_size: 2", "group_size: 1", "group_size was 2, now 1"),
+    ("group_size: 2", "group_size: 3", ""),  # for its ledger to refuse
     ("analysts:", "per_query: {max_epsilon: 1}\nanalysts:", ""),
 ]
 
@@ -39,7 +41,7 @@ def test_what_became_looser_is_said(tmp_path: Path, old: str, new: str, words: s
     assert bool(words) == bool(found)
 
 
-ORDERED = [case for case in LOOSER if "was another" not in case[2]]
+ORDERED = [case for case in LOOSER if "was another" not in case[2] and "size: 3" not in case[1]]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ LOOSER = [
     ("delta: 1e-6", "delta: 1e-5"),
     ("delta: 1e-6", "delta: 1e-6, accounting: approx"),
     ("delta: 1e-6}", "delta: 1e-6}\nneighbors: change_one"),
+    ("delta: 1e-6}", "delta: 1e-6}\ngroup_size: 2"),
     ("delta: 1e-6}", "delta: 1e-6}\nper_query: {max_epsilon: 0.5}"),
     ("delta: 1e-6}", "delta: 1e-6}\nper_query: {epsilon: 0.2}"),
     ("delta: 1e-6}", "delta: 1e-6}\nanalysts: {al: {epsilon: 1}}"),

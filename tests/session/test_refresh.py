@@ -142,6 +142,7 @@ def test_a_dataset_that_was_charged_is_not_refreshed_afterwards(path: Path) -> N
         (", refresh: month", "", "remove it, or add refresh"),
         ("refresh: month", "refresh: hourly", "is not one of its values"),
         ("source:", "neighbors: change_one\nsource:", "may lie in two periods"),
+        ("source:", "group_size: 2\nsource:", "may lie in two periods"),
     ],
 )
 def test_what_cannot_be_refreshed_is_refused(path: Path, old: str, new: str, says: str) -> None:

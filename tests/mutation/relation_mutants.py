@@ -1,0 +1,38 @@
+"""Seeded bugs of neighbour relations: units that are replaced, and groups of them."""
+
+from __future__ import annotations
+
+from mutation.mutants import Mutant
+
+RELATION_MUTANTS = (
+    Mutant(
+        "a replaced unit stays in its groups",
+        "stability/sensitivity.py",
+        "found = _norm(2 * groups, release, units, squared=squared)",
+        "found = _norm(groups, release, units, squared=squared)",
+    ),
+    Mutant(
+        "a replaced unit stays in its groups, squared",
+        "stability/sensitivity.py",
+        "found = Norm(2 * groups, tuple(_widened(",
+        "found = Norm(groups, tuple(_widened(",
+    ),
+    Mutant(
+        "a replaced value is as if removed",
+        "stability/sensitivity.py",
+        "widths = [high - low for low, high in intervals]",
+        "widths = [max(-low, high) for low, high in intervals]",
+    ),
+    Mutant(
+        "a group of replaced units is one",
+        "stability/sensitivity.py",
+        "units, groups = changed.count // 2, changed.per_unit",
+        "units, groups = min(changed.count, 1), changed.per_unit",
+    ),
+    Mutant(
+        "groups that not all units can be in are all there are",
+        "stability/sensitivity.py",
+        "return isinstance(limit, ByDomain)",
+        "return not isinstance(limit, ByDomain)",
+    ),
+)
