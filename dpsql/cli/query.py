@@ -39,6 +39,8 @@ def query(schema: Path, sql: str, form: Form, *, epsilon: float | None, analyst:
             write(cursor, form)
             if cursor.privacy is not None:
                 say(cost(cursor.privacy, connection.budget))
+                for note in cursor.privacy.notes:
+                    say(note)
 
 
 def batch(

@@ -119,7 +119,8 @@ class Console:
             desk.last = sql.strip()
         self._show(cursor)
         if privacy is not None:
-            self._say(click.style(cost(privacy, connection.budget), dim=True))
+            for told in (cost(privacy, connection.budget), *privacy.notes):
+                self._say(click.style(told, dim=True))
         if desk.settings.timing:
             self._say(f"{seconds:.3f} s")
 

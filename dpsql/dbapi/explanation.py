@@ -101,6 +101,8 @@ def _parts(proof: Proof, *, sql: bool) -> Iterator[str]:
         yield "\n".join(_release(release, sql=sql))
     if sql:
         yield "\n".join(["the answer, of what was released", *_indented(_pretty(proof.finish))])
+    if proof.totals:
+        yield "\n".join(["totals", *(f"  {note}" for note in proof.totals)])
     yield "\n".join(price(proof.price))
     if proof.advice:
         yield "\n".join(["to get less noise for it", *(f"  {hint}" for hint in proof.advice)])

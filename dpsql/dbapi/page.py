@@ -30,6 +30,9 @@ def _body(proof: Proof) -> Iterator[str]:
     yield from _table(proof.operators)
     for release in proof.releases:
         yield from _release(release)
+    if proof.totals:
+        yield "<h4>totals</h4>"
+        yield from _list(map(escape, proof.totals))
     yield "<div class='cost'>" + "<br>".join(escape(line) for line in price(proof.price)) + "</div>"
     if proof.advice:
         yield "<h4>to get less noise for it</h4>"

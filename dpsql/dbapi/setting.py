@@ -31,6 +31,8 @@ def changed(settings: Settings, change: Change) -> Settings:
             return replace(settings, nonnegative=_truth(change))
         case Setting.REUSE:
             return replace(settings, reuse=_truth(change))
+        case Setting.CONSISTENT:
+            return replace(settings, consistent=_truth(change))
         case Setting.MAX_ERROR:
             return replace(settings, max_error=_amount(change))
         case Setting.MAX_COST:

@@ -14,6 +14,7 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | SET dpsql.nonnegative = on         | show counts below 0 as 0                  |
 | SET dpsql.max_error = 10           | spend the least ε that keeps sums within ± 10 |
 | SET dpsql.max_cost = 0.2           | refuse statements that cost more          |
+| SET dpsql.consistent = on          | make totals and their parts add up, at less noise |
 | SET dpsql.reuse = on               | sum answers from stored ones of more groups: free, noisier |
 """
 
@@ -41,6 +42,7 @@ class Setting(Enum):
     MIN_UNITS = "min_units"
     NONNEGATIVE = "nonnegative"
     REUSE = "reuse"
+    CONSISTENT = "consistent"
     MAX_ERROR = "max_error"
     MAX_COST = "max_cost"
 

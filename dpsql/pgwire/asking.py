@@ -121,6 +121,7 @@ class Asking:
             balances = session.balance(), session.balance(session.analyst)
             left = budget_of(self.schema, session.analyst, session.epsilon, *balances)
             notices.append(notice(cost(result.privacy, left)))
+            notices += map(notice, result.privacy.notes)
         rows = python_rows(result.table, result.types)
         return Answer(self._described(result, query), rows, tuple(notices))
 

@@ -128,6 +128,11 @@ class BoundedRelease:
     least: LeastUnits | None = None
 
     @property
+    def shows_all_cells(self) -> bool:
+        """All keys are enumerated, and no noise decides which of them are shown."""
+        return self.selection is None and self.least is None
+
+    @property
     def terms(self) -> Terms:
         """The rows' terms, below every limit."""
         match self.limited:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import assert_never
 
 from dpsql.plan.aggregate import AggregateFunction, Part
 from dpsql.plan.expression import Column
@@ -93,3 +94,18 @@ class FormulaOutput:
     column: Column
     formula: Formula
     part: Part = Part.VALUE
+
+
+def summed(formula: Formula) -> tuple[int, ...]:
+    """The places of the statistics that `formula` reads; none of what is chosen."""
+    match formula:
+        case Linear(terms=terms):
+            return tuple(place for place, _ in terms)
+        case Mean(total=total, count=count):
+            return total, count
+        case Moments():
+            return formula.places
+        case Position() | Named():
+            return ()
+        case missing:
+            assert_never(missing)

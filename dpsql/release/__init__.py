@@ -10,6 +10,9 @@
 | integers  | columns of integers, in machine words where all fit                   |
 | vector    | sums and means of all groups at once                                  |
 | value     | a column's value in one group                                         |
+| level     | how the groups of several levels lie in each other                    |
+| hierarchy | levels of which each divides the one before, made to add up            |
+| margins   | margins of one table, made to add up                                  |
 | interval  | how far noise may have moved it                                       |
 | column    | noisy integers → typed columns                                         |
 | moment    | variances, correlations and slopes from noisy moments                  |

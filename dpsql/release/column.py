@@ -2,43 +2,120 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pyarrow as pa
 
 from dpsql.plan.aggregate import Part
 from dpsql.plan.bounded import BoundedRelease
-from dpsql.plan.formula import Formula, FormulaOutput
+from dpsql.plan.formula import Formula, FormulaOutput, Linear, summed
+from dpsql.privacy.mechanisms.place import Integers
 from dpsql.release.arrow import arrow_array
 from dpsql.release.calibrate import Measurement
-from dpsql.release.interval import Error, error, part_of
+from dpsql.release.integers import numbers, of_column
+from dpsql.release.interval import Error, Spread, error, part_of
 from dpsql.release.noise import NoisyGroups
 from dpsql.release.value import evaluate
 from dpsql.release.vector import whole_column
+from dpsql.schema.type import HUGEINT, Integer
 
 
 def columns(bounded: BoundedRelease, groups: NoisyGroups, measurement: Measurement) -> pa.Table:
-    """The released table: c<id> for each key and aggregate."""
+    """The released table: c<id> for each key and aggregate, s<place> for what stands beside."""
     arrays: dict[str, pa.Array] = {}
     for key, values in zip(bounded.terms.keys, groups.keys, strict=True):
         arrays[f"c{key.column.id}"] = values
-    # The ends of an interval and the standard deviation are found together.
-    errors: dict[Formula, list[Error]] = {}
-    for output in bounded.outputs:
-        kind = output.column.type
-        if output.part is Part.VALUE:
-            found = _values(output, groups)
-        else:
-            if output.formula not in errors:
-                errors[output.formula] = _errors(output.formula, groups, measurement)
-            parts = (part_of(output.part, each) for each in errors[output.formula])
-            found = arrow_array(parts, kind)
-        arrays[f"c{output.column.id}"] = found
+    arrays |= _made(bounded.outputs, groups, measurement.mechanisms)
+    for place in beside(bounded):
+        arrays[f"s{place}"] = _integers(groups.statistics[place])
     if not arrays:
         return pa.table({"nothing": pa.array([1] * groups.count, pa.int32())})
     return pa.table(arrays)
 
 
-def _errors(formula: Formula, groups: NoisyGroups, measurement: Measurement) -> list[Error]:
-    return [error(formula, row, measurement.mechanisms) for row, _ in groups.rows()]
+def beside(bounded: BoundedRelease) -> tuple[int, ...]:
+    """The noisy statistics that no column shows as they are, where all cells are shown.
+
+    They are kept beside the columns, so that sums and means can be made to add up later.
+    """
+    if not bounded.shows_all_cells:
+        return ()
+    places = {place for output in bounded.outputs for place in summed(output.formula)}
+    return tuple(sorted(places - {_plain(output) for output in bounded.outputs}))
+
+
+def noisy_statistics(bounded: BoundedRelease, table: pa.Table) -> dict[int, Integers]:
+    """The noisy statistics that a released table holds, by their places."""
+    names = {f"s{place}": place for place in beside(bounded)}
+    for output in bounded.outputs:
+        place = _plain(output)
+        if place is not None:
+            names[f"c{output.column.id}"] = place
+    return {
+        place: of_column(table.column(name))
+        for name, place in names.items()
+        if name in table.column_names
+    }
+
+
+def with_statistics(
+    bounded: BoundedRelease,
+    table: pa.Table,
+    changed: Mapping[int, Integers],
+    spreads: Sequence[Spread],
+) -> pa.Table:
+    """A released table whose statistics at some places are others, `spreads` their noise."""
+    known = noisy_statistics(bounded, table) | dict(changed)
+    made_anew = [
+        output
+        for output in bounded.outputs
+        if changed.keys() & (read := set(summed(output.formula))) and known.keys() >= read
+    ]
+    some = next(iter(changed.values()))
+    statistics = tuple(known.get(place, some) for place in range(len(bounded.terms.statistics)))
+    arrays = _made(made_anew, NoisyGroups((), table.num_rows, statistics), spreads)
+    for name, values in arrays.items():
+        table = table.set_column(table.column_names.index(name), name, values)
+    return table
+
+
+def _made(
+    outputs: Sequence[FormulaOutput], groups: NoisyGroups, spreads: Sequence[Spread]
+) -> dict[str, pa.Array]:
+    arrays: dict[str, pa.Array] = {}
+    # The ends of an interval and the standard deviation are found together.
+    errors: dict[Formula, list[Error]] = {}
+    for output in outputs:
+        kind = output.column.type
+        if output.part is Part.VALUE:
+            found = _values(output, groups)
+        else:
+            if output.formula not in errors:
+                errors[output.formula] = _errors(output.formula, groups, spreads)
+            parts = (part_of(output.part, each) for each in errors[output.formula])
+            found = arrow_array(parts, kind)
+        arrays[f"c{output.column.id}"] = found
+    return arrays
+
+
+def _plain(output: FormulaOutput) -> int | None:
+    """The statistic that a column shows as it is."""
+    match output:
+        case FormulaOutput(
+            formula=Linear(terms=((place, 1),), step=1, type=Integer(), least=None),
+            part=Part.VALUE,
+        ):
+            return place
+        case _:
+            return None
+
+
+def _integers(values: Integers) -> pa.Array:
+    return arrow_array(values.tolist(), HUGEINT) if values.dtype == object else numbers(values)
+
+
+def _errors(formula: Formula, groups: NoisyGroups, spreads: Sequence[Spread]) -> list[Error]:
+    return [error(formula, row, spreads) for row, _ in groups.rows()]
 
 
 def _values(output: FormulaOutput, groups: NoisyGroups) -> pa.Array:

@@ -39,6 +39,14 @@ def of_list(values: Sequence[int]) -> Integers:
         return np.array(values, dtype=object)
 
 
+def rounded(values: NDArray[np.float64]) -> Integers:
+    """The nearest integers, each a value of its own whatever its size."""
+    whole = np.rint(values)
+    if not whole.size or float(np.abs(whole).max()) < 2**62:
+        return np.asarray(whole.astype(np.int64))
+    return np.asarray(np.vectorize(int, otypes=[object])(whole))
+
+
 def largest(values: Integers) -> int:
     """The greatest distance from 0; 0 if there are no values."""
     return max(abs(int(values.min())), abs(int(values.max()))) if values.size else 0

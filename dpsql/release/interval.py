@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
@@ -23,6 +24,16 @@ from dpsql.release.value import evaluate
 
 CONFIDENCE = Fraction(95, 100)
 
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """Noise of several draws together, as far as errors need it: `width` is its 95 % half-width."""
+
+    variance: float
+    width: int
+
+
+Spread = Noise | Combined
 
 Error = tuple[Fraction | None, Fraction | None, Fraction | None]
 """The standard deviation of a value's noise, and the ends of its 95 % interval."""
@@ -44,7 +55,7 @@ def part_of(part: Part, found: Error) -> Fraction | None:
             assert_never(missing)
 
 
-def error(formula: Formula, row: tuple[int, ...], mechanisms: Sequence[Noise]) -> Error:
+def error(formula: Formula, row: tuple[int, ...], mechanisms: Sequence[Spread]) -> Error:
     """How far noise may have moved a column's value in the group of these noisy integers."""
     match formula:
         case Linear():
@@ -63,17 +74,17 @@ def error(formula: Formula, row: tuple[int, ...], mechanisms: Sequence[Noise]) -
             assert_never(missing)
 
 
-def linear_error(formula: Linear, mechanisms: Sequence[Noise]) -> tuple[Fraction, Fraction]:
+def linear_error(formula: Linear, mechanisms: Sequence[Spread]) -> tuple[Fraction, Fraction]:
     """Standard deviation and 95 % half-width of a sum of noisy statistics, whatever they are."""
     used = [(abs(factor), mechanisms[place]) for place, factor in formula.terms if factor]
     spread = _root(sum(f * f * float(m.variance) for f, m in used)) * formula.step
     if len(used) == 1:
         ((factor, only),) = used
-        return spread, factor * only.half_width(CONFIDENCE) * formula.step
+        return spread, factor * _half_width(only) * formula.step
     return spread, _root(sum((f * _width(m)) ** 2 for f, m in used)) * formula.step
 
 
-def _mean_error(formula: Mean, row: tuple[int, ...], mechanisms: Sequence[Noise]) -> Error:
+def _mean_error(formula: Mean, row: tuple[int, ...], mechanisms: Sequence[Spread]) -> Error:
     pair = [mechanisms[formula.total], mechanisms[formula.count]]
     total, count = float(row[formula.total]), float(max(row[formula.count], 1))
     of_total, of_count = (float(m.variance) for m in pair)
@@ -94,7 +105,7 @@ def _mean_error(formula: Mean, row: tuple[int, ...], mechanisms: Sequence[Noise]
     )
 
 
-def _moment_error(formula: Moments, row: tuple[int, ...], mechanisms: Sequence[Noise]) -> Error:
+def _moment_error(formula: Moments, row: tuple[int, ...], mechanisms: Sequence[Spread]) -> Error:
     value = moment(formula, row)
     if value is None:
         return None, None, None
@@ -118,14 +129,31 @@ def _moment_error(formula: Moments, row: tuple[int, ...], mechanisms: Sequence[N
     )
 
 
+def combined(own: Sequence[Noise], variances: Sequence[float]) -> tuple[Combined, ...]:
+    """Weighted sums of draws of `own`, of these variances.
+
+    A sum's half-width is no more of its standard deviations than that of the draw which has most,
+    and no more than its own draw's, which is the noisier one and has most weight in it.
+    """
+    most = max(_width(noise) / math.sqrt(noise.variance) for noise in own)
+    return tuple(
+        Combined(variance, min(_width(noise), math.ceil(most * math.sqrt(variance))))
+        for noise, variance in zip(own, variances, strict=True)
+    )
+
+
+def _half_width(noise: Spread) -> int:
+    return noise.width if isinstance(noise, Combined) else noise.half_width(CONFIDENCE)
+
+
 @lru_cache(maxsize=1024)
-def _width(noise: Noise) -> int:
+def _width(noise: Spread) -> int:
     """The 95 % half-width of a part of a sum.
 
     It is 1.96 standard deviations of normal noise, 2.12 of Laplace noise; that of a sum is, nearly,
     the root of its parts' squares. Noise that is mostly 0 has one too: of many parts, one isn't 0.
     """
-    return max(noise.half_width(CONFIDENCE), 1)
+    return max(_half_width(noise), 1)
 
 
 def _root(value: float) -> Fraction:

@@ -45,6 +45,13 @@ def every_key(bounded: BoundedRelease, query: EngineQuery) -> Keys:
     return _in_order(bounded, query, parts[::-1], ())
 
 
+def listed_keys(bounded: BoundedRelease, query: EngineQuery) -> Keys:
+    """The keys of a release that shows every cell of its enumerated domains, as it orders them."""
+    keys = every_key(bounded, query)
+    order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
+    return tuple(taken(key, order) for key in keys)
+
+
 def found_keys(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> Keys:
     """The key of each row of `raw`."""
     listed = {place for found in bounded.terms.domains for place in found.keys}

@@ -23,6 +23,7 @@ from dpsql.release.key import (
     cells_of,
     every_key,
     found_keys,
+    listed_keys,
     number_of_cells,
     taken,
 )
@@ -102,9 +103,7 @@ def privatize(
 
 def listed_cells(bounded: BoundedRelease, query: EngineQuery) -> tuple[Cell, ...]:
     """The rows of a release that shows every cell of its enumerated keys, in their order."""
-    keys, count = every_key(bounded, query), number_of_cells(query)
-    order = ascending(keys, np.arange(count, dtype=np.int64))
-    return tuple(_as_cells(tuple(taken(key, order) for key in keys), count))
+    return tuple(_as_cells(listed_keys(bounded, query), number_of_cells(query)))
 
 
 def rows_in_cells(

@@ -14,7 +14,8 @@ class Settings:
 
     `min_units`: groups of fewer units, as far as noise lets tell, are left out. `nonnegative`:
     counts below 0 are shown as 0, which biases sums over many of them upwards. `reuse`: where that
-    is free, an answer is summed from a stored one of more groups, at more noise. `max_error` is the
+    is free, an answer is summed from a stored one of more groups, at more noise. `consistent`:
+    totals and their parts are made to add up, at less noise than any alone. `max_error` is the
     95 % half-width that will do, and so chooses ε; `max_cost` is the largest ε of a statement.
     """
 
@@ -24,6 +25,7 @@ class Settings:
     min_units: int | None = None
     nonnegative: bool = False
     reuse: bool = False
+    consistent: bool = False
     max_error: Fraction | None = None
     max_cost: Fraction | None = None
 

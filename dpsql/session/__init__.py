@@ -17,6 +17,8 @@
 | storage  | releases as the ledger has them: their charge, their tables as bytes   |
 | rollup   | answers summed from the noisy cells of stored ones, on request        |
 | target   | the error that will do, and the most that a statement may cost         |
+| totals   | grouping sets that are made to add up                                |
+| made     | how released columns were made, how far noise moved an answer's values |
 | answer   | what an analyst gets: a table, and what it cost                        |
 | answering | a finished table becomes an answer                                   |
 | draw     | charge, run, keep: one entry for all that is drawn together           |

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -26,6 +27,10 @@ class ColumnPrivacy:
     rank_error: float | None = None
 
 
+HalfWidth: TypeAlias = float | pa.Array | None
+"""Of a column's values with 95 %: the same for all, one for each, or not known."""
+
+
 @dataclass(frozen=True, slots=True)
 class Privacy:
     """What an answer cost: `epsilon` for people, `loss` in the ledger's currency (None: nothing).
@@ -33,8 +38,10 @@ class Privacy:
     `thresholds` are the least noisy unit counts at which unlisted keys appear. `receipt` proves the
     charge, None if there was none: the owner's `dpsql ledger verify` finds it.
     `shown` has for each column of the answer how its values were made, None for keys and for what
-    is computed of released values. Where a value was summed from a stored answer of more groups,
-    `summed` is of how many noisy cells it is, at most; their noise is in the half-widths.
+    is computed of released values; of values of several releases, how the noisiest were. Where a
+    value was summed from a stored answer of more groups, `summed` is of how many noisy cells it is,
+    at most; their noise is in the half-widths. `notes` say which totals were made to add up, and
+    which weren't and why.
     """
 
     loss: PrivacyLoss | None
@@ -45,13 +52,18 @@ class Privacy:
     receipt: str | None = None
     shown: tuple[ColumnPrivacy | None, ...] = ()
     summed: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A noisy table; names and types follow from the plan alone."""
+    """A noisy table; names and types follow from the plan alone.
+
+    `half_widths` has one for each column: how far noise may have moved its values.
+    """
 
     table: pa.Table
     names: tuple[str, ...]
     types: tuple[SqlType, ...]
     privacy: Privacy
+    half_widths: tuple[HalfWidth, ...]

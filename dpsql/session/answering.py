@@ -11,8 +11,8 @@ from dpsql.ledger.request import Receipt
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.session.answer import Answer, Privacy
-from dpsql.session.explain import answer_columns, column_privacy
 from dpsql.session.grant import epsilon_of
+from dpsql.session.made import answer_columns, column_privacy, half_widths
 from dpsql.session.prepared import Prepared
 from dpsql.session.rollup import RollUp
 
@@ -42,6 +42,9 @@ def answered(
         None if receipt is None else str(receipt.proof),
         answer_columns(prepared, rolled),
         max((way.cells for way in rolled.values()), default=0),
+        prepared.totals.without(rolled).notes,
     )
     # Names may repeat; only the plan's columns are told apart, so they go beside the table.
-    return Answer(ordered, prepared.statement.names, tuple(c.type for c in columns), privacy)
+    types = tuple(c.type for c in columns)
+    widths = half_widths(prepared, table, rolled)
+    return Answer(ordered, prepared.statement.names, types, privacy, widths)

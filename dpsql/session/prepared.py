@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
@@ -14,6 +14,7 @@ from dpsql.plan.operator import Plan, Release
 from dpsql.plan.tree import operators
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.release.calibrate import calibrate
+from dpsql.release.column import beside
 from dpsql.release.job import Step
 from dpsql.rewrite.bound import bound
 from dpsql.rewrite.fact import Facts
@@ -21,6 +22,8 @@ from dpsql.rewrite.prune import unused
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Schema
 from dpsql.session.canonical import meaning
+from dpsql.session.provenance import Marked, marked
+from dpsql.session.totals import Totals, totals
 from dpsql.stability.sensitivity import Sensitivity, sensitivity
 
 
@@ -43,15 +46,17 @@ class PreparedRelease:
         bounded = self.step.bounded
         made = [key.column for key in bounded.terms.keys]
         made += [output.column for output in bounded.outputs]
-        return tuple(f"c{column.id}" for column in made)
+        shown = [f"c{column.id}" for column in made]
+        return (*shown, *(f"s{place}" for place in beside(bounded)))
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A statement that is ready to be charged and run; no private row was read for it.
 
-    `finish` is the SQL that makes the answer of the released tables. The releases' keys are those
-    of answers for `version` of the data.
+    `finish` is the SQL that makes the answer of the released tables, whose rows are told apart if
+    they are `marked`. The releases' keys are those of answers for `version` of the data. `totals`
+    are made to add up before `finish`.
     """
 
     statement: Statement
@@ -61,6 +66,8 @@ class Prepared:
     grant: PrivacyLoss
     version: str
     settings: Settings
+    marked: Marked | None
+    totals: Totals = field(compare=False)
 
     @property
     def loss(self) -> PrivacyLoss | None:
@@ -91,9 +98,11 @@ def prepare(
         prepared[names[release]] = _prepare(
             release, names, prepared, schema, facts, share, version, settings
         )
-    finish = emit_plan(plan, names).sql(dialect="duckdb", copy=False)
+    told = marked(plan)
+    finish = emit_plan(plan if told is None else told.plan, names).sql(dialect="duckdb", copy=False)
     ready = tuple(prepared.values())
-    return Prepared(statement, plan, ready, finish, grant, version, settings)
+    added = totals(ready, settings)
+    return Prepared(statement, plan, ready, finish, grant, version, settings, told, added)
 
 
 def _prepare(

@@ -66,7 +66,7 @@ class Proof:
     """A statement, its releases and its price; `price` is None where nothing private is read.
 
     `advice` says what would make it cheaper, or its noise smaller. `finish` is the SQL that makes
-    the answer of what was released.
+    the answer of what was released. `totals` say what is made to add up, and what isn't and why.
     """
 
     operators: tuple[OperatorLine, ...]
@@ -74,3 +74,4 @@ class Proof:
     finish: str
     price: Price | None
     advice: tuple[str, ...]
+    totals: tuple[str, ...] = ()

@@ -123,7 +123,9 @@ class Memory:
 
 def _fits(given: Prepared, asked: Prepared) -> bool:
     """The same data under the same limits, at no smaller ε for each release."""
-    limits = (replace(prepared.settings, reuse=False) for prepared in (given, asked))
+    limits = (
+        replace(prepared.settings, reuse=False, consistent=False) for prepared in (given, asked)
+    )
     return (
         given.version == asked.version
         and len(set(limits)) == 1

@@ -114,7 +114,8 @@ class Session:
             (released,), stored = drawn.tables, {**stored, **drawn.stored}
             paid = loss, drawn.receipt
         self._progress("finishing the answer")
-        finished = self._execution.finish(prepared, released)
+        shown = prepared.totals.without(rolled).tables(released)
+        finished = self._execution.finish(prepared, shown)
         answer = answered(prepared, self.schema, finished, paid, rolled)
         if not rolled:
             self._recall.add(prepared, answer, stored)

@@ -12,10 +12,10 @@ from fractions import Fraction
 from dpsql.errors import OverTarget, Refused
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.schema.model import Schema
-from dpsql.session.explain import answer_columns
 from dpsql.session.grant import LEAST_EPSILON, epsilon_of
+from dpsql.session.made import answer_columns
 from dpsql.session.prepared import Prepared
-from dpsql.session.provenance import is_exact
+from dpsql.session.provenance import origins
 
 _DIGITS = 900
 """ε has three digits: so many numbers of a decade have."""
@@ -67,7 +67,9 @@ def check_cost(most: Fraction | None, loss: PrivacyLoss, schema: Schema) -> None
 def _check_known(prepared: Prepared) -> None:
     statement = prepared.statement
     for column, made in zip(statement.columns, answer_columns(prepared), strict=True):
-        known = is_exact(prepared.plan, column.id) if made is None else made.half_width is not None
+        known = (
+            origins(prepared.plan, column.id) == () if made is None else made.half_width is not None
+        )
         if not known:
             raise Refused(
                 f"the error of column {column.name} isn't known before the answer",

@@ -14,6 +14,7 @@ from dpsql.audit.fact import WorldFacts
 from dpsql.errors import Error
 from dpsql.plan.describe import describe_number
 from dpsql.privacy.distance import Apart
+from dpsql.rewrite.setting import Settings
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.claim import (
@@ -23,6 +24,7 @@ from dpsql.session.claim import (
     describe_statistic,
 )
 from dpsql.session.grant import epsilon_of, grant
+from dpsql.session.made import column_privacy
 from dpsql.session.prepared import Prepared, prepare
 from dpsql.stability.chain import chain, tree
 
@@ -112,10 +114,26 @@ def refused(sql: str, schema: str, verified: frozenset[str]) -> str:
     return "accepted"
 
 
+def totals(sql: str, schema: str, verified: frozenset[str]) -> str:
+    """What is made to add up where that is asked for, and what 95 % errors become by that."""
+    found = schema_of(schema)
+    facts = WorldFacts(found, public_connection(schema), verified)
+    raw = prepared(sql, schema, verified)
+    asked = prepare(
+        sql, found, facts, grant(found, Fraction(1)), "data", settings=Settings(consistent=True)
+    )
+    lines = list(asked.totals.notes)
+    for drawn, shown in zip(column_privacy(raw), column_privacy(asked), strict=True):
+        if drawn.half_width is not None and shown.half_width is not None:
+            lines.append(f"{shown.name}: ± {drawn.half_width:g} becomes ± {shown.half_width:g}")
+    return "\n".join(lines)
+
+
 SAYS = {
     "plan": plan,
     "rewritten": rewritten,
     "sensitivity": sensitivity,
     "loss": loss,
     "refused": refused,
+    "totals": totals,
 }

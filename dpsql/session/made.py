@@ -1,0 +1,140 @@
+"""How released columns were made, and how far noise moved the values of an answer.
+
+Told before anything runs: by the law of the noise alone, in which no data have a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import assert_never
+
+import numpy as np
+import pyarrow as pa
+
+from dpsql.plan.formula import Linear, Mean, Moments, Named, Position
+from dpsql.release.choice import Chooser
+from dpsql.release.interval import CONFIDENCE, Spread, linear_error
+from dpsql.session.answer import ColumnPrivacy, HalfWidth
+from dpsql.session.prepared import Prepared, PreparedRelease
+from dpsql.session.provenance import Origin, origins
+from dpsql.session.rollup import RollUp
+
+Rolled = Mapping[str, RollUp]
+NOTHING: Rolled = MappingProxyType({})
+"""No release is summed from a stored one."""
+
+
+def column_privacy(prepared: Prepared, rolled: Rolled = NOTHING) -> tuple[ColumnPrivacy, ...]:
+    """How each released column was made; `rolled` are the releases that others are summed to."""
+    return tuple(
+        _made(prepared, release, place, rolled)
+        for release in prepared.releases
+        for place in range(len(release.step.bounded.outputs))
+    )
+
+
+def answer_columns(
+    prepared: Prepared, rolled: Rolled = NOTHING
+) -> tuple[ColumnPrivacy | None, ...]:
+    """For each column of the answer how it was made, None if it isn't a released value.
+
+    Of a column with values of several releases, how the noisiest were.
+    """
+    reader = _Reader(prepared, rolled)
+    found = (origins(prepared.plan, c.id) for c in prepared.statement.columns)
+    return tuple(reader.noisiest(each) for each in found)
+
+
+def half_widths(prepared: Prepared, finished: pa.Table, rolled: Rolled) -> tuple[HalfWidth, ...]:
+    """For each column of the answer the 95 % half-widths of its values, as `finished` has them."""
+    shown, marked = answer_columns(prepared, rolled), prepared.marked
+    found: list[HalfWidth] = [None if made is None else made.half_width for made in shown]
+    if marked is None:
+        return tuple(found)
+    reader, arms = _Reader(prepared, rolled), finished.column(f"c{marked.mark.id}").to_numpy()
+    for place, column in enumerate(prepared.statement.columns):
+        made = [reader.noisiest(each) for each in marked.origins(column.id)]
+        widths = [None if one is None else one.half_width for one in made]
+        if len(set(widths)) == 1:
+            found[place] = widths[0]
+        else:
+            numbers = np.array([np.nan if width is None else width for width in widths])[arms]
+            found[place] = pa.array(numbers, mask=np.isnan(numbers))
+    return tuple(found)
+
+
+def column_of(
+    release: PreparedRelease, place: int, spreads: Sequence[Spread] | None = None
+) -> ColumnPrivacy:
+    """How one column of `release` is made; `spreads` are its statistics' noise, if not as drawn."""
+    output = release.step.bounded.outputs[place]
+    mechanisms = release.step.measurement.mechanisms
+    spreads = mechanisms if spreads is None else spreads
+    statistics = release.step.bounded.terms.statistics
+    name = output.column.name
+    match output.formula:
+        case Linear(terms=terms):
+            scale, width = linear_error(output.formula, spreads)
+            return ColumnPrivacy(name, mechanisms[terms[0][0]].name, float(scale), float(width))
+        case Mean(total=total):
+            scale = float(spreads[total].variance) ** 0.5 * float(statistics[total].step)
+            return ColumnPrivacy(name, mechanisms[total].name, scale, None)
+        case Moments(x=x):
+            scale = float(spreads[x.total].variance) ** 0.5 * float(x.step)
+            return ColumnPrivacy(name, mechanisms[x.total].name, scale, None)
+        case Position(place=chosen) | Named(place=chosen):
+            cells, chooser = _chooser(release, chosen)
+            error = float(chooser.rank_error(cells, CONFIDENCE))
+            return ColumnPrivacy(name, chooser.name, error, None, error)
+        case missing:
+            assert_never(missing)
+
+
+class _Reader:
+    """Finds how values of a statement's releases were made."""
+
+    def __init__(self, prepared: Prepared, rolled: Rolled) -> None:
+        self._prepared = prepared
+        self._rolled = rolled
+        self._places = {
+            (release.release, output.column.id): (release, place)
+            for release in prepared.releases
+            for place, output in enumerate(release.step.bounded.outputs)
+        }
+
+    def noisiest(self, found: tuple[Origin, ...] | None) -> ColumnPrivacy | None:
+        """How the noisiest of some values was made; None for keys and for what is computed."""
+        made = [
+            _made(self._prepared, *self._places[origin], self._rolled) for origin in found or ()
+        ]
+        if not made:
+            return None
+        widths = [one.half_width for one in made]
+        known = [width for width in widths if width is not None]
+        if len(known) < len(widths):
+            return next(one for one in made if one.half_width is None)
+        return made[widths.index(max(known))]
+
+
+def _made(
+    prepared: Prepared, release: PreparedRelease, place: int, rolled: Rolled
+) -> ColumnPrivacy:
+    way = rolled.get(release.name)
+    if way is None:
+        return column_of(release, place, prepared.totals.without(rolled).spreads(release))
+    found = way.noisier(column_of(way.fine, way.outputs[place]))
+    return replace(found, name=release.step.bounded.outputs[place].column.name)
+
+
+def _chooser(release: PreparedRelease, place: int) -> tuple[int, Chooser]:
+    """What makes the choice at `place`, and among how many cells."""
+    pairs = zip(
+        release.step.bounded.terms.selections, release.step.measurement.choosers, strict=True
+    )
+    for selection, chooser in pairs:
+        if place < selection.choices:
+            return selection.cells.count, chooser
+        place -= selection.choices
+    raise ValueError("there are fewer choices")
