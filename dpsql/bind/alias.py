@@ -30,8 +30,8 @@ class Aliases:
         item = named_item(node, self.items)
         if item is None:
             return None
-        if self.scope.knows(node.name, None) and (
-            self.grouped is None or self.scope.resolve(node.name, None, None) in self.grouped
+        if self.scope.knows(node.name, ()) and (
+            self.grouped is None or self.scope.resolve(node.name, (), None) in self.grouped
         ):
             return None
         return item.expression

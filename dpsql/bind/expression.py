@@ -19,7 +19,7 @@ from dpsql.bind.interval import Length, length
 from dpsql.bind.parameter import value_of
 from dpsql.bind.parse import span
 from dpsql.bind.predicate import bind_between, bind_connective, bind_in, bind_is, membership
-from dpsql.bind.scope import Scope
+from dpsql.bind.scope import Scope, table_of
 from dpsql.bind.size import Sizes
 from dpsql.bind.unlike import is_negated, unnegated, with_unit
 from dpsql.errors import DataError, TypeFault
@@ -93,12 +93,10 @@ class ExpressionBinder:
             return found
         match node:
             case exp.Column():
-                only(node, "this", "table", "db")
-                if node.db and node.db.casefold() not in ("main", "public"):
-                    raise refused(node, f"schema {node.db}")
+                only(node, "this", "table", "db", "catalog")
                 if not isinstance(node.this, exp.Identifier):
                     raise refused(node)
-                return self._scope.resolve(node.name, node.table or None, span(node))
+                return self._scope.resolve(node.name, table_of(node), span(node))
             case exp.Paren():
                 only(node, "this")
                 return self.bind(node.this)

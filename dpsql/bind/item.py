@@ -10,6 +10,7 @@ from dpsql.bind.allow import only
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.parse import span
 from dpsql.bind.relation import From
+from dpsql.bind.scope import table_of
 from dpsql.errors import Span, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Column, Expression
 
@@ -28,10 +29,10 @@ def bind_items(node: exp.Expr, binder: ExpressionBinder, source: From) -> list[I
     at = span(node)
     match node:
         case exp.Star():
-            return _expanded(node, source.scope.expand(None, at), binder)
+            return _expanded(node, source.scope.expand((), at), binder)
         case exp.Column() if isinstance(node.this, exp.Star):
-            only(node, "this", "table")
-            return _expanded(node.this, source.scope.expand(node.table, at), binder)
+            only(node, "this", "table", "db", "catalog")
+            return _expanded(node.this, source.scope.expand(table_of(node), at), binder)
         case exp.Alias():
             only(node, "this", "alias")
             return [Item(node.alias, binder.bind(node.this), at)]

@@ -35,7 +35,7 @@ def join_words(node: exp.Join) -> tuple[str, str, str]:
 
 def shared_names(known: Scope, added: Sequence[Relation], node: exp.Join) -> list[exp.Expr]:
     """The columns of a NATURAL join: those that both sides have."""
-    found = [name for r in added for name, _ in r.named if known.knows(name, None)]
+    found = [name for r in added for name, _ in r.named if known.knows(name, ())]
     if not found:
         raise SyntaxFault(
             "a NATURAL JOIN of tables that share no column",

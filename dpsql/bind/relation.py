@@ -40,6 +40,7 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.tree import columns
 from dpsql.schema.model import Table
+from dpsql.schema.qualified import bare, schema_of
 from dpsql.schema.type import BIGINT
 
 
@@ -128,7 +129,9 @@ class From:
                 if isinstance(found, Table)
                 else viewed(found, node, self.context)
             )
-            self._add(node, found.name, rows)
+            space = schema_of(found.name).casefold()
+            around = self.context.schema.dataset.casefold(), space
+            self._add(node, bare(found.name), rows, around)
         for join in node.args.get("joins") or []:
             self._join(join)
 
@@ -140,8 +143,17 @@ class From:
         for join in node.args.get("joins") or []:
             self._join(join)
 
-    def _add(self, node: exp.Expr, name: str, selected: Selected) -> None:
-        """Put a source in scope under its alias, its columns under theirs."""
+    def _add(
+        self,
+        node: exp.Expr,
+        name: str,
+        selected: Selected,
+        around: tuple[str, str] | None = None,
+    ) -> None:
+        """Put a source in scope under its alias, its columns under theirs.
+
+        `around` are the catalogue and schema of a table, which its alias hides.
+        """
         alias = node.args.get("alias")
         names = selected.names
         if alias is not None:
@@ -153,10 +165,11 @@ class From:
                     at=span(node),
                 )
             name, names = alias.name or name, (*given, *names[len(given) :])
+            around = around if not alias.name else None
         by_name: dict[str, Column] = {}
         for shown, column in zip(names, selected.columns, strict=True):
             by_name.setdefault(shown.casefold(), column)
-        self.scope.add(Relation(name, by_name, tuple(names)), span(node))
+        self.scope.add(Relation(name, by_name, tuple(names), around), span(node))
         self.sources.append(selected.plan)
         self.places.append(span(node))
 
@@ -233,8 +246,8 @@ class From:
     def _using(self, name: exp.Expr, before: list[Relation], side: str) -> None:
         """Equate a column of both sides; its bare name means that of the side that stays whole."""
         at = span(name)
-        left = Scope(before, dict(self.scope.merged)).resolve(name.name, None, at)
-        right = Scope(self.scope.relations[len(before) :]).resolve(name.name, None, at)
+        left = Scope(before, dict(self.scope.merged)).resolve(name.name, (), at)
+        right = Scope(self.scope.relations[len(before) :]).resolve(name.name, (), at)
         binder = ExpressionBinder(self.scope, _nothing_special, self.context.parameters)
         a, b = binder.unify([left, right], [name, name])
         self.on.append(Compare(Comparison.EQUAL, a, b))

@@ -13,6 +13,7 @@ from prompt_toolkit.document import Document
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.schema.model import Column, Public, Schema, Table
+from dpsql.schema.qualified import MAIN, PUBLIC, bare, identity
 
 KEYWORDS: Final = (
     "SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET DISTINCT AS JOIN LEFT RIGHT FULL INNER"
@@ -24,10 +25,10 @@ KEYWORDS: Final = (
 
 _NAME: Final = re.compile(r"[\w.\\]*$")
 _AFTER_FROM: Final = re.compile(
-    r"\b(?:from|join)\s+(?:\w+\s*(?:as\s+)?\w*\s*,\s*)*$", re.IGNORECASE
+    r"\b(?:from|join)\s+(?:[\w.]+\s*(?:as\s+)?\w*\s*,\s*)*$", re.IGNORECASE
 )
 _OWN: Final = re.compile(r"\b(?:show|set)\s+$", re.IGNORECASE)
-_ALIAS: Final = re.compile(r"\b(?:from|join|,)\s*(\w+)(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
+_ALIAS: Final = re.compile(r"\b(?:from|join|,)\s*([\w.]+)(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
 _SETTINGS: Final = ("dpsql.budget", "dpsql.epsilon")
 
 
@@ -67,8 +68,8 @@ class SchemaCompleter(Completer):
         if _OWN.search(before):
             return [_Word(name, "") for name in _SETTINGS]
         if of is not None:
-            table = self._named(text, of)
-            return [] if table is None else _columns([table])
+            table = None if _AFTER_FROM.search(before) else self._named(text, of)
+            return self._tables(of) if table is None else _columns([table])
         if _AFTER_FROM.search(before):
             return self._tables()
         if not typed:
@@ -81,8 +82,14 @@ class SchemaCompleter(Completer):
             return [_Word(name, meaning) for name, meaning in self._commands.items()]
         return self._tables() if before.split(maxsplit=1)[0] == "\\d" else []
 
-    def _tables(self) -> list[_Word]:
-        return [_Word(t.name, self._visibility(t)) for t in self._schema.offered.values()]
+    def _tables(self, of: str | None = None) -> list[_Word]:
+        """All tables, or those of one schema by their names within it."""
+        offered = self._schema.offered.values()
+        if of is None:
+            return [_Word(table.name, self._visibility(table)) for table in offered]
+        space = MAIN if of.casefold() == PUBLIC else of.casefold()
+        inside = (table for table in offered if identity(table.name)[0] == space)
+        return [_Word(bare(table.name), self._visibility(table)) for table in inside]
 
     def _visibility(self, table: Table) -> str:
         view = self._schema.views.get(table.name)
@@ -98,8 +105,7 @@ class SchemaCompleter(Completer):
         return self._table(name)
 
     def _table(self, name: str) -> Table | None:
-        folded = name.casefold()
-        return next((t for n, t in self._schema.offered.items() if n.casefold() == folded), None)
+        return self._schema.meant(*name.split("."))
 
 
 def _read(text: str) -> Iterator[str]:

@@ -23,8 +23,7 @@ def tables(schema: Schema) -> str:
 
 def columns(schema: Schema, name: str) -> str:
     """One table: its columns with their domains, its owner, key and limits."""
-    folded = name.strip('"; ').casefold()
-    table = next((t for n, t in schema.offered.items() if n.casefold() == folded), None)
+    table = schema.meant(*name.replace('"', "").strip("; ").split("."))
     if table is None:
         raise UnknownTable(f"there is no table {name}", hint=r"\dt lists the tables")
     rows = [

@@ -19,15 +19,19 @@ from dpsql.engine.view import DATABASE, describe
 from dpsql.errors import SourceFault
 
 _BASE_TABLES = """
-SELECT c.table_name, c.column_name, c.data_type
+SELECT concat(nullif(c.schema_name, 'main') || '.', c.table_name), c.column_name, c.data_type
 FROM duckdb_columns() AS c JOIN duckdb_tables() AS t USING (table_oid, database_oid)
-WHERE c.database_name = ? AND c.schema_name = 'main' AND NOT t.temporary
-ORDER BY c.table_name, c.column_index
+WHERE c.database_name = ? AND NOT t.temporary AND NOT contains(c.schema_name, '.')
+    AND NOT contains(c.table_name, '.')
+ORDER BY c.schema_name <> 'main', c.schema_name, c.table_name, c.column_index
 """
+# "sales.orders", a name with a dot in it, is not orders of the schema sales: it isn't offered.
 
 
 def read_catalogue(source: DuckDBSource) -> Mapping[str, Columns]:
     """Read the columns of each base table of a DuckDB file, or of each named file.
+
+    Tables of other schemas than main are called schema.table.
 
     Columns of a CSV file are VARCHAR, since that is all that the file says of them.
     """

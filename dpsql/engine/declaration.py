@@ -17,18 +17,18 @@ from dpsql.engine.source import DuckDBSource
 from dpsql.engine.view import DATABASE
 
 _CONSTRAINTS: Final = """
-SELECT table_name, constraint_type, constraint_column_names, referenced_table,
+SELECT concat(nullif(schema_name, 'main') || '.', table_name), constraint_type,
+    constraint_column_names, concat(nullif(schema_name, 'main') || '.', referenced_table),
     referenced_column_names
 FROM duckdb_constraints()
-WHERE database_name = ? AND schema_name = 'main'
-    AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')
+WHERE database_name = ? AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY')
 """
 _COMMENTS: Final = """
-SELECT table_name, '', comment FROM duckdb_tables()
-WHERE database_name = ? AND schema_name = 'main' AND comment IS NOT NULL
+SELECT concat(nullif(schema_name, 'main') || '.', table_name), '', comment FROM duckdb_tables()
+WHERE database_name = ? AND comment IS NOT NULL
 UNION ALL
-SELECT table_name, column_name, comment FROM duckdb_columns()
-WHERE database_name = ? AND schema_name = 'main' AND comment IS NOT NULL
+SELECT concat(nullif(schema_name, 'main') || '.', table_name), column_name, comment
+FROM duckdb_columns() WHERE database_name = ? AND comment IS NOT NULL
 """
 
 

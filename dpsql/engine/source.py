@@ -12,6 +12,7 @@ Columns = tuple[tuple[str, str], ...]
 class SourceTable:
     """A table by the name that statements use.
 
+    The name of a table of the DuckDB file begins with its schema and a dot, unless that is main.
     `file` is its Parquet or CSV file, None for a table of the DuckDB file. `columns` are all that
     statements see of it, each cast to its type where the source has another; None only for reading
     the catalogue, since a table without declared columns isn't offered.
@@ -20,6 +21,12 @@ class SourceTable:
     name: str
     file: str | None = None
     columns: Columns | None = None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its schema in the DuckDB file, and its name there."""
+        space, _, name = self.name.rpartition(".")
+        return space or "main", name
 
     @property
     def is_delimited(self) -> bool:

@@ -17,7 +17,8 @@ DATABASE: Final = "dpsql source"
 def rows(table: SourceTable) -> exp.Table:
     """Name the rows of a table where they are."""
     if table.file is None:
-        return exp.table_(table.name, db="main", catalog=DATABASE, quoted=True)
+        space, name = table.place
+        return exp.table_(name, db=space, catalog=DATABASE, quoted=True)
     if table.is_delimited:
         return read_delimited(table.file)
     # Hive partitioning would make columns of folder names, and union_by_name is for many files.

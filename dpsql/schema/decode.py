@@ -19,7 +19,7 @@ from dpsql.schema.document import Document, read_document
 from dpsql.schema.form import File, TableForm, UnitForm, fill
 from dpsql.schema.location import anchor_path, check_dataset, find_source, ledger_path
 from dpsql.schema.model import Neighbors, Schema, UnitKind
-from dpsql.schema.name import check_names
+from dpsql.schema.name import check_names, check_tables
 from dpsql.schema.ownership import Claim, read_claim
 from dpsql.schema.period import read_period, with_times
 from dpsql.schema.policy import policy_hash, policy_text
@@ -94,7 +94,7 @@ def _table_forms(document: Document, file: File) -> Mapping[str, TableForm]:
         raise document.fault(
             place, "no table is declared", "declare one: a table not declared is not there"
         )
-    check_names(document, place, file.tables)
+    check_tables(document, place, file.tables)
     return {
         name: fill(TableForm, document, (*place, name), written)
         for name, written in file.tables.items()

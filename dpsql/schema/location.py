@@ -12,6 +12,7 @@ import platformdirs
 
 from dpsql.schema.document import Document
 from dpsql.schema.model import Source
+from dpsql.schema.qualified import bare
 
 STATE: Final = "DPSQL_STATE"
 """The environment variable that names another folder for ledgers and their anchors."""
@@ -53,7 +54,8 @@ def find_source(
 
 
 def _file(document: Document, folder: Path, table: str) -> Path:
-    parquet, delimited = folder / f"{table}.parquet", folder / f"{table}.csv"
+    inside, name = folder.joinpath(*table.split(".")[:-1]), bare(table)  # sales/orders.parquet
+    parquet, delimited = inside / f"{name}.parquet", inside / f"{name}.csv"
     if parquet.exists() and delimited.exists():
         raise document.fault(
             ("tables", table), f"both {parquet.name} and {delimited.name} exist", "remove one"
@@ -61,7 +63,8 @@ def _file(document: Document, folder: Path, table: str) -> Path:
     if folder.exists() and not parquet.exists() and not delimited.exists():
         raise document.fault(
             ("tables", table),
-            f"the source has neither {parquet.name} nor {delimited.name}",
+            f"the source has neither {parquet.relative_to(folder)} nor"
+            f" {delimited.relative_to(folder)}",
             "add the file, or remove the table",
         )
     return delimited if delimited.exists() else parquet

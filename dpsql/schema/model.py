@@ -16,6 +16,7 @@ from pathlib import Path
 from dpsql.privacy.distance import Apart
 from dpsql.privacy.loss import Accounting
 from dpsql.schema.document import Document
+from dpsql.schema.qualified import meant
 from dpsql.schema.type import SqlType
 
 Value = int | Fraction | str | bool | dt.date | dt.datetime
@@ -257,6 +258,12 @@ class Schema:
         tables = {name: table for name, table in self.tables.items() if table.visible}
         seen = (view.table for view in self.views.values() if view.visible)
         return tables | {table.name: table for table in seen if table is not None}
+
+    def meant(self, *parts: str) -> Table | None:
+        """The one of them that an analyst names by table, schema.table or catalog.schema.table."""
+        offered = self.offered
+        found = meant(offered, parts, self.dataset)
+        return offered[found[0]] if len(found) == 1 else None
 
     @property
     def apart(self) -> Apart:

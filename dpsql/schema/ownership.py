@@ -103,9 +103,9 @@ def _key(
 
 
 def read_reference(document: Document, place: Place, written: str) -> Reference:
-    """Read table.column."""
-    table, _, column = written.partition(".")
-    if not table or not column or "." in column:
+    """Read table.column, or schema.table.column."""
+    table, _, column = written.rpartition(".")
+    if not table or not column or table.count(".") > 1:
         raise document.fault(place, f"{written} is not table.column", "write table.column")
     return Reference(table, column)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from dpsql.schema.document import Document
 from dpsql.schema.form import ViewColumnForm, ViewForm, fill
 from dpsql.schema.model import View, ViewColumn
-from dpsql.schema.name import check_names
+from dpsql.schema.name import check_names, check_tables
 from dpsql.schema.table import read_limits
 
 
@@ -17,7 +17,7 @@ def read_views(
 ) -> Mapping[str, View]:
     """Read the section `views`, whose names are different from each other and from the tables'."""
     views = written or {}
-    check_names(document, ("views",), (*tables, *views))
+    check_tables(document, ("views",), (*tables, *views))
     for name in views:
         if name in tables:
             raise document.fault(

@@ -9,8 +9,9 @@ from sqlalchemy.engine import URL
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.exc import ArgumentError
 
+from dpsql.schema.qualified import MAIN
 from dpsql.sqlalchemy.compiler import Compiler, TypeCompiler
-from dpsql.sqlalchemy.reflection import MAIN, Reflection
+from dpsql.sqlalchemy.reflection import Reflection
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -6,12 +6,13 @@ is the unit itself. No row is read, and nothing is charged.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from sqlalchemy import types
 from sqlalchemy.exc import NoSuchTableError
 
 from dpsql.schema.model import Schema, Table
+from dpsql.schema.qualified import MAIN, bare, schema_of
 from dpsql.schema.type import (
     Boolean,
     Date,
@@ -29,31 +30,26 @@ from dpsql.schema.type import (
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
-MAIN: Final = "main"
-"""The one schema, in the sense of SQL, that there is."""
-
 
 class Reflection:
-    """What `sqlalchemy.inspect` asks a dialect for; `schema` is SQL's: None, or "main"."""
+    """What `sqlalchemy.inspect` asks a dialect for; `schema` is SQL's: None is "main"."""
 
-    def get_schema_names(self, connection: Connection, **_: Any) -> list[str]:  # noqa: ARG002
-        """The only one."""
-        return [MAIN]
+    def get_schema_names(self, connection: Connection, **_: Any) -> list[str]:
+        """The schemas of what the schema file declares, main first."""
+        others = {schema_of(name) for name in _schema(connection).offered} - {MAIN}
+        return [MAIN, *sorted(others)]
 
     def get_table_names(
         self, connection: Connection, schema: str | None = None, **_: Any
     ) -> list[str]:
         """The tables that the schema file declares; others do not exist."""
-        found = _schema(connection)
-        listed = [name for name in found.offered if name not in found.views]
-        return listed if schema in {None, MAIN} else []
+        return _names(_schema(connection), schema, views=False)
 
     def get_view_names(
         self, connection: Connection, schema: str | None = None, **_: Any
     ) -> list[str]:
         """The views that the schema file declares; their text is their owner's."""
-        found = _schema(connection)
-        return [name for name in found.offered if name in found.views and schema in {None, MAIN}]
+        return _names(_schema(connection), schema, views=True)
 
     def has_table(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: Any
@@ -101,9 +97,10 @@ class Reflection:
     get_indexes = get_unique_constraints = get_check_constraints = get_foreign_keys
 
     def _table(self, connection: Connection, name: str, schema: str | None) -> Table:
-        if not self.has_table(connection, name, schema):
+        found = _schema(connection).meant(schema or MAIN, name)
+        if found is None or not self.has_table(connection, name, schema):
             raise NoSuchTableError(name)
-        return _schema(connection).offered[name]
+        return found
 
 
 def sqlalchemy_type(kind: SqlType) -> types.TypeEngine[Any]:
@@ -133,6 +130,15 @@ def sqlalchemy_type(kind: SqlType) -> types.TypeEngine[Any]:
             return types.NullType()
         case missing:
             assert_never(missing)
+
+
+def _names(schema: Schema, space: str | None, *, views: bool) -> list[str]:
+    asked = MAIN if space is None else space
+    return [
+        bare(name)
+        for name in schema.offered
+        if (name in schema.views) is views and schema_of(name) == asked
+    ]
 
 
 def _schema(connection: Connection) -> Schema:

@@ -196,3 +196,28 @@ def test_an_empty_folder_is_no_source(run: Run, tmp_path: Path) -> None:
     ended = run("init", tmp_path / "data")
     assert ended.code == 1
     assert "has no tables" in ended.err
+
+
+def test_tables_of_several_schemas_are_drafted_with_theirs(run: Run, tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "works.duckdb")) as connection:
+        connection.execute("CREATE SCHEMA staff; CREATE TABLE staff.people (id BIGINT PRIMARY KEY)")
+        connection.execute("CREATE TABLE staff.shifts (person BIGINT REFERENCES staff.people (id))")
+        connection.execute("CREATE TABLE sites (town VARCHAR)")
+        connection.execute("COMMENT ON TABLE staff.people IS 'who works here'")
+    text = run("init", tmp_path / "works.duckdb", "-o", "-").out
+    written = yaml.safe_load(text)["tables"]
+    assert list(written) == ["sites", "staff.people", "staff.shifts"]
+    assert written["staff.people"]["comment"] == "who works here"
+    assert "#   people: {table: staff.people, key: id}" in text
+    assert "# unit: {column: person, references: staff.people.id}" in text
+
+
+def test_folders_are_schemas_and_partitions_are_not(run: Run, tmp_path: Path) -> None:
+    for name in ("sales/orders", "year=2024/orders", "towns", "a.b"):
+        file = tmp_path / "data" / f"{name}.parquet"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table({"id": [1]}), file)
+    text = run("init", tmp_path / "data", "-o", "-").out
+    assert list(yaml.safe_load(text)["tables"]) == ["sales.orders", "towns"]
+    assert "2024" not in text
+    assert "# a.b.parquet: not a plain name" in text

@@ -8,6 +8,7 @@ from prompt_toolkit.document import Document
 
 from dpsql.console.completion import SchemaCompleter
 from dpsql.schema.decode import load_schema
+from dpsql.session.dataset import load_dataset
 
 
 def complete(company: Path, text: str) -> list[Completion]:
@@ -61,3 +62,24 @@ def test_a_column_says_its_type_and_domain(company: Path) -> None:
     (reason,) = complete(company, "SELECT reas|")
     assert reason.display_meta_text == "varchar, one of 4 values"
     assert (salary.start_position, salary.text) == (-4, "salary")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("SELECT * FROM pl|", ["plant.shifts", "plant.sites"]),
+        ("SELECT * FROM plant.s|", ["shifts", "sites"]),
+        ("SELECT * FROM public.|", ["breaks", "sites", "hours"]),
+        ("SELECT p.a| FROM staff.people p", ["age"]),
+        ("SELECT staff.people.a| FROM staff.people", ["age"]),
+        ("SELECT people.a| FROM staff.people", ["age"]),
+    ],
+)
+def test_tables_of_schemas_are_offered_with_theirs(
+    fixtures: Path, text: str, found: list[str]
+) -> None:
+    before, _, after = text.partition("|")
+    schema = load_dataset(fixtures / "works" / "schema.yaml")
+    document = Document(before + after, len(before))
+    offered = SchemaCompleter(schema, {}).get_completions(document, CompleteEvent())
+    assert [word.text for word in offered] == found

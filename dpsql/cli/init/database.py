@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
@@ -13,6 +13,7 @@ from dpsql.engine.declaration import Declared, read_declarations
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault
 from dpsql.schema.catalogue import known_type
+from dpsql.schema.name import is_plain
 
 _FORMS = frozenset({".parquet", ".csv"})
 
@@ -32,12 +33,15 @@ def of_database(path: Path, source: str) -> Draft:
 
 
 def of_folder(path: Path, source: str) -> Draft:
-    """A draft of TABLE.parquet and TABLE.csv; of a CSV file only its line of names is read."""
-    files = sorted(file for file in path.iterdir() if file.suffix in _FORMS and file.is_file())
+    """A draft of TABLE.parquet and TABLE.csv, and of SCHEMA/TABLE.parquet and the like.
+
+    Of a CSV file only its line of names is read.
+    """
+    files = sorted(_files(path))
     for one, other in itertools.pairwise(files):
-        if one.stem == other.stem:
+        if one.with_suffix("") == other.with_suffix(""):
             raise SourceFault(f"both {one.name} and {other.name} exist", hint="remove one of them")
-    asked = tuple(SourceTable(file.stem, str(file)) for file in files)
+    asked = tuple(SourceTable(_table_name(file, path), str(file)) for file in files)
     found = read_catalogue(DuckDBSource(None, asked))
     return _draft(
         path,
@@ -47,6 +51,20 @@ def of_folder(path: Path, source: str) -> Draft:
             for table in asked
         ),
     )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for found in folder.iterdir():
+        # A folder such as year=2024 is a partition and no schema.
+        inside = found.iterdir() if found.is_dir() and is_plain(found.name) else [found]
+        yield from (file for file in inside if file.suffix in _FORMS and file.is_file())
+
+
+def _table_name(file: Path, folder: Path) -> str:
+    parts = file.relative_to(folder).with_suffix("").parts
+    # a.b.parquet is no table of a schema a.
+    dotted = any("." in part for part in parts)
+    return ".".join(parts) if not dotted else str(file.relative_to(folder))
 
 
 def dataset_name(path: Path) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import yaml
 
 from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
-from dpsql.schema.name import is_plain
+from dpsql.schema.name import is_plain, is_table_name
+from dpsql.schema.qualified import bare
 
 _HEAD = """\
 # Made by `dpsql init` from {origin}: names, types and declared keys. No row was read.
@@ -57,14 +58,14 @@ def _units(draft: Draft) -> Iterator[str]:
     yield "# units:  # decide: whose presence is hidden"
     for found in listed:
         assert found.key is not None
-        yield f"#   {_name(found.name)}: {{table: {_name(found.name)}, key: {_name(found.key[0])}}}"
+        yield f"#   {_kind(found)}: {{table: {_name(found.name)}, key: {_name(found.key[0])}}}"
     if not listed:
         yield "#   person: {table: TABLE, key: COLUMN}"
 
 
 def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
     identities = {column for _, _, column in draft.units} | set(table.key or ())
-    if not is_plain(table.name):
+    if not is_table_name(table.name):
         yield f"  # {_one_line(table.name)}: not a plain name; rename it to offer it"
         return
     yield f"  {_name(table.name)}:"
@@ -93,12 +94,12 @@ def _choices(table: DraftTable, draft: Draft) -> Iterator[str]:
     """The ways to say whose rows these are, most likely first."""
     yield "    # decide: whose rows are these?"
     names = {other.name for other in draft.tables}
-    paths = [c for c in table.columns if c.references and c.references.split(".")[0] in names]
+    paths = [c for c in table.columns if c.references and c.references.rpartition(".")[0] in names]
     for column in paths:
         path = f"{{column: {_name(column.name)}, references: {column.references}}}"
         yield f"    # unit: {path}  # of those it references"
     if _lists_entities(table):
-        yield f"    # unit: {_name(table.name)}  # each row is one of those declared under units"
+        yield f"    # unit: {_kind(table)}  # each row is one of those declared under units"
     elif not paths:
         yield "    # unit: KIND  # of those declared under units, found by their key"
         yield "    # unit: {column: COLUMN, references: TABLE.KEY}  # of those it references"
@@ -139,7 +140,12 @@ def _advice(column: DraftColumn, *, identifies: bool) -> str:
 
 
 def _lists_entities(table: DraftTable) -> bool:
-    return table.key is not None and len(table.key) == 1 and is_plain(table.name)
+    return table.key is not None and len(table.key) == 1 and is_table_name(table.name)
+
+
+def _kind(table: DraftTable) -> str:
+    """A name for the entities that a table lists: its own, without its schema."""
+    return _name(bare(table.name))
 
 
 def _name(text: str) -> str:

@@ -76,10 +76,8 @@ class Reader:
         if tree is None:
             return False
         ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-        declared = {name.casefold() for name in self._schema.offered}
         found = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
-        own = [t for t in found if not t.text("db") or t.text("db").lower() == "public"]
-        data = [t for t in own if t.name.casefold() in declared and t.name.lower() not in ctes]
+        data = [t for t in found if self._is_data(t) and (t.db or t.name.lower() not in ctes)]
         named = [t for t in found if t not in data and relation(t, ctes) is not None]
         if named and data:
             raise Refused(
@@ -100,6 +98,9 @@ class Reader:
         if names & {"current_user", "session_user", "current_role", "user", "current_catalog"}:
             return True
         return all(isinstance(node, _PLAIN) for node in tree.walk())
+
+    def _is_data(self, table: exp.Table) -> bool:
+        return self._schema.meant(*filter(None, (table.catalog, table.db, table.name))) is not None
 
     def columns(self, query: Translated, values: Mapping[str, Literal]) -> tuple[Column, ...]:
         """Names and types of the answer."""

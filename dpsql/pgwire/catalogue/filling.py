@@ -13,7 +13,6 @@ from dpsql.schema.model import Schema
 
 _SPACES: Final = (
     (o.CATALOGUE, "pg_catalog"),
-    (o.PUBLIC, "public"),
     (o.STANDARD, "information_schema"),
     (o.TOAST, "pg_toast"),
 )
@@ -23,12 +22,13 @@ _TEXT_ONLY: Final = frozenset({"aclitem", "gtsvector"})
 def rows(schema: Schema) -> Iterator[tuple[str, Row]]:
     """Relation and row, for each row of pg_catalog."""
     listed = o.tables(schema)
-    yield from (("pg_namespace", {"oid": n, "nspname": s, "nspowner": o.OWNER}) for n, s in _SPACES)
+    spaces = [*_SPACES, *((space.oid, space.name) for space in o.spaces(schema))]
+    yield from (("pg_namespace", {"oid": n, "nspname": s, "nspowner": o.OWNER}) for n, s in spaces)
     yield from _database(schema)
     for kind in types().values():
         yield "pg_type", _type(kind)
     for table in listed:
-        yield from table_rows(table, {t.name: t for t in listed})
+        yield from table_rows(table, {t.declared: t for t in listed})
     for name in (settings := Settings({})):
         yield (
             "pg_settings",

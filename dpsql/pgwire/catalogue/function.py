@@ -20,7 +20,7 @@ from dpsql.schema.model import Schema
 VERSION: Final = "PostgreSQL 15.0 (dpsql), differentially private answers"
 
 _TRUE: Final = """
-pg_table_is_visible(a) pg_type_is_visible(a) pg_function_is_visible(a)
+pg_type_is_visible(a) pg_function_is_visible(a)
 pg_collation_is_visible(a) pg_opclass_is_visible(a) pg_operator_is_visible(a)
 pg_relation_is_publishable(a) has_schema_privilege(a,b) has_schema_privilege(a,b,c)
 has_table_privilege(a,b) has_table_privilege(a,b,c) has_database_privilege(a,b)
@@ -67,8 +67,6 @@ pg_advisory_unlock_all() := ''
 pg_advisory_unlock(a) := TRUE
 quote_literal(a) := '''' || replace(a, '''', '''''') || ''''
 pg_postmaster_start_time() := CAST(NULL AS TIMESTAMP)
-to_regnamespace(a) := CASE a WHEN 'public' THEN 2200 WHEN 'pg_catalog' THEN 11 ELSE NULL END
-dpsql_space(a) := CASE a WHEN 2200 THEN 'public' WHEN 11 THEN 'pg_catalog' ELSE a::VARCHAR END
 pg_typeof(a) := 'text'
 """
 
@@ -115,6 +113,13 @@ def _add(forms: dict[str, list[str]], head: str, body: str) -> None:
 
 def _of_schema(schema: Schema) -> Iterator[tuple[str, str]]:
     listed = o.tables(schema)
+    spaces = {"pg_catalog": o.CATALOGUE, **{space.name: space.oid for space in o.spaces(schema)}}
+    yield "to_regnamespace(a)", f"{_map(spaces)}[replace(a, '\"', '')]"
+    space_names = _map({oid: name for name, oid in spaces.items()})
+    yield "dpsql_space(a)", f"coalesce({space_names}[CAST(a AS BIGINT)], CAST(a AS VARCHAR))"
+    unseen = " ".join(f"WHEN {t.oid} THEN FALSE" for t in listed if not t.is_found)
+    shown = f"CASE CAST(a AS BIGINT) {unseen} ELSE TRUE END" if unseen else "TRUE"
+    yield "pg_table_is_visible(a)", shown
     settings = Settings({})
     known = {name.lower(): settings[name] for name in settings}
     yield "current_setting(a)", f"{_map(known)}[lower(a)]"
@@ -127,26 +132,27 @@ def _of_schema(schema: Schema) -> Iterator[tuple[str, str]]:
     yield "obj_description(a, b)", f"{_map(keyed)}[a || '.0']"
     yield "col_description(a, b)", f"{_map(keyed)}[a || '.' || b]"
     constraints, indexes, names = {}, {}, {}
-    by_name = {t.name: t for t in listed}
+    by_name = {t.declared: t for t in listed}
     for table in listed:
-        names[table.oid] = table.name
+        names[table.oid], full = table.told, f"{table.space.name}.{table.name}"
         if table.key is not None:
             columns = ", ".join(table.columns[place - 1].name for place in table.key.places)
             constraints[table.key.oid] = f"PRIMARY KEY ({columns})"
             indexes[table.key.index_oid] = (
-                f"CREATE UNIQUE INDEX {table.key.name} ON public.{table.name} "
-                f"USING btree ({columns})"
+                f"CREATE UNIQUE INDEX {table.key.name} ON {full} USING btree ({columns})"
             )
             names[table.key.index_oid] = table.key.name
         for found in table.references:
             other = by_name[found.to]
             column, to = table.columns[found.place - 1], other.columns[found.to_place - 1]
-            constraints[found.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {found.to}({to.name})"
+            target = f"{other.told}({to.name})"
+            constraints[found.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {target}"
     for head in ("pg_get_constraintdef(a)", "pg_get_constraintdef(a, b)"):
         yield head, f"{_map(constraints, 0)}[CAST(a AS BIGINT)]"
     yield "pg_get_indexdef(a)", f"{_map(indexes, 0)}[CAST(a AS BIGINT)]"
     yield "pg_get_indexdef(a, b, c)", _index_columns(listed)
     oids = {name: oid for oid, name in names.items()}
+    oids |= {f"{t.space.name}.{t.name}": t.oid for t in listed if t.space.oid != o.PUBLIC}
     catalogue = {name: 1259 if name == "pg_class" else 0 for _, name in relations()}
     catalogue |= {"pg_class": 1259, "pg_namespace": 2615, "pg_constraint": 2606, "pg_proc": 1255}
     catalogue |= {"pg_type": 1247, "pg_attribute": 1249, "pg_database": 1262, "pg_am": 2601}

@@ -12,6 +12,8 @@ from typing import Final
 from dpsql.pgwire.value.oid import NUMERIC, TEXT, column
 from dpsql.schema.model import Public, Schema
 from dpsql.schema.model import Table as Declared
+from dpsql.schema.qualified import MAIN, bare, schema_of
+from dpsql.schema.qualified import PUBLIC as PUBLIC_NAME
 
 FIRST_OID: Final = 16_384
 OWNER: Final = 10
@@ -55,8 +57,16 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
+class Space:
+    """A schema in the sense of SQL: main is called public."""
+
+    oid: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class ForeignKey:
-    """A reference to a public table's key."""
+    """A reference to a public table's key; `to` is the table as it is declared."""
 
     oid: int
     name: str
@@ -67,28 +77,56 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A declared table."""
+    """A declared table or view, `declared` with its schema; the others' names are within theirs.
+
+    `is_found`: by its name alone, without its schema.
+    """
 
     oid: int
     type_oid: int
+    declared: str
     name: str
+    space: Space
+    is_found: bool
     columns: tuple[Column, ...]
     key: Key | None
     references: tuple[ForeignKey, ...]
     comment: str
     is_view: bool
 
+    @property
+    def told(self) -> str:
+        """What it is called in text: with its schema where that is needed."""
+        return self.name if self.is_found else f"{self.space.name}.{self.name}"
+
 
 def tables(schema: Schema) -> tuple[Table, ...]:
     """What analysts see, tables and views, in order of their names."""
     listed = sorted(schema.offered.items())
+    known = {space.name: space for space in spaces(schema)}
     return tuple(
-        _table(FIRST_OID + 100 * n, name, declared, schema)
+        _table(FIRST_OID + 100 * n, known[_space(name)], declared, schema)
         for n, (name, declared) in enumerate(listed)
     )
 
 
-def _table(oid: int, name: str, declared: Declared, schema: Schema) -> Table:
+def spaces(schema: Schema) -> tuple[Space, ...]:
+    """The schemas of what analysts see, public first."""
+    names = sorted({_space(name) for name in schema.offered} - {PUBLIC_NAME})
+    first = FIRST_OID + 100 * len(schema.offered)
+    return (
+        Space(PUBLIC, PUBLIC_NAME),
+        *(Space(first + n, name) for n, name in enumerate(names)),
+    )
+
+
+def _space(declared: str) -> str:
+    space = schema_of(declared)
+    return PUBLIC_NAME if space == MAIN else space
+
+
+def _table(oid: int, space: Space, declared: Declared, schema: Schema) -> Table:
+    name = bare(declared.name)
     key = _key(oid, name, declared)
     known = {column.name: n for n, column in enumerate(declared.columns.values(), 1)}
     in_key = set() if key is None else set(key.places)
@@ -117,9 +155,10 @@ def _table(oid: int, name: str, declared: Declared, schema: Schema) -> Table:
             references.append(
                 ForeignKey(oid + 10 + n, constraint, known[found.name], other.name, to_place)
             )
-    is_view = name in schema.views
+    is_view = declared.name in schema.views
     own = tuple(columns), key, tuple(references), declared.comment, is_view
-    return Table(oid, oid + 1, name, *own)
+    is_found = schema.meant(name) == declared
+    return Table(oid, oid + 1, declared.name, name, space, is_found, *own)
 
 
 def _key(oid: int, name: str, declared: Declared) -> Key | None:

@@ -18,6 +18,13 @@ _DIGITS: Final = {
     v.FLOAT4: (24, 2, None),
     v.FLOAT8: (53, 2, None),
 }
+_GRANTED: Final = {
+    "grantor": "dpsql",
+    "grantee": "PUBLIC",
+    "privilege_type": "SELECT",
+    "is_grantable": "NO",
+    "with_hierarchy": "YES",
+}
 _VIEW: Final = {"check_option": "NONE", "is_updatable": "NO", "is_insertable_into": "NO"} | {
     f"is_trigger_{how}": "NO" for how in ("updatable", "deletable", "insertable_into")
 }
@@ -26,24 +33,27 @@ _FRACTIONS: Final = {v.DATE: 0, v.TIMESTAMP: 6, v.INTERVAL: 6}
 
 def rows(schema: Schema) -> Iterator[tuple[str, Row]]:
     """Relation and row, for each row of information_schema."""
-    of = {"catalog": schema.dataset, "schema": "public"}
     listed = o.tables(schema)
-    for name in ("pg_catalog", "public", "information_schema"):
+    own = (space.name for space in o.spaces(schema))
+    for name in ("pg_catalog", *own, "information_schema"):
         owner = {"catalog_name": schema.dataset, "schema_name": name, "schema_owner": "dpsql"}
         yield "schemata", owner
     yield "information_schema_catalog_name", {"catalog_name": schema.dataset}
     for table in listed:
-        at = {f"table_{key}": value for key, value in of.items()} | {"table_name": table.name}
+        at = _at(table, schema.dataset)
         more = {"table_type": "VIEW" if table.is_view else "BASE TABLE", "is_typed": "NO"}
         more["is_insertable_into"] = "NO"
-        yield "tables", at | more
+        yield "tables", {**at, **more}
         if table.is_view:
-            yield "views", at | _VIEW
+            yield "views", {**at, **_VIEW}
         granted = {"grantor": "dpsql", "grantee": "PUBLIC", "privilege_type": "SELECT"}
-        yield "table_privileges", at | granted | {"is_grantable": "NO", "with_hierarchy": "YES"}
+        yield (
+            "table_privileges",
+            {**at, **granted} | {"is_grantable": "NO", "with_hierarchy": "YES"},
+        )
         for column in table.columns:
-            yield "columns", at | _column(column, schema.dataset)
-        yield from _constraints(table, {t.name: t for t in listed}, schema.dataset)
+            yield "columns", {**at, **_column(column, schema.dataset)}
+        yield from _constraints(table, {t.declared: t for t in listed}, schema.dataset)
 
 
 def _column(column: o.Column, dataset: str) -> dict[str, object]:
@@ -76,11 +86,11 @@ def _column(column: o.Column, dataset: str) -> dict[str, object]:
 def _constraints(
     table: o.Table, known: Mapping[str, o.Table], dataset: str
 ) -> Iterator[tuple[str, Row]]:
-    at = {"table_catalog": dataset, "table_schema": "public", "table_name": table.name}
+    at, space = _at(table, dataset), table.space.name
     found = [] if table.key is None else [(table.key.name, "PRIMARY KEY", table.key.places)]
     found += [(f.name, "FOREIGN KEY", (f.place,)) for f in table.references]
     for name, kind, places in found:
-        named = _named("constraint", name, dataset)
+        named = _named("constraint", name, space, dataset)
         yield (
             "table_constraints",
             {
@@ -104,23 +114,30 @@ def _constraints(
                 yield "constraint_column_usage", {**named, **at, "column_name": column}
     for reference in table.references:
         to = known[reference.to]
-        named = _named("constraint", reference.name, dataset)
+        named = _named("constraint", reference.name, space, dataset)
         key = to.key.name if to.key else None
         rules = {"match_option": "NONE", "update_rule": "NO ACTION", "delete_rule": "NO ACTION"}
         yield (
             "referential_constraints",
-            {**named, **_named("unique_constraint", key, dataset), **rules},
+            {**named, **_named("unique_constraint", key, to.space.name, dataset), **rules},
         )
         yield (
             "constraint_column_usage",
             {
                 **named,
-                **at,
-                "table_name": to.name,
+                **_at(to, dataset),
                 "column_name": to.columns[reference.to_place - 1].name,
             },
         )
 
 
-def _named(kind: str, name: str | None, dataset: str) -> Row:
-    return {f"{kind}_catalog": dataset, f"{kind}_schema": "public", f"{kind}_name": name}
+def _at(table: o.Table, dataset: str) -> Row:
+    return {
+        "table_catalog": dataset,
+        "table_schema": table.space.name,
+        "table_name": table.name,
+    }
+
+
+def _named(kind: str, name: str | None, space: str, dataset: str) -> Row:
+    return {f"{kind}_catalog": dataset, f"{kind}_schema": space, f"{kind}_name": name}

@@ -26,7 +26,10 @@ def table_rows(table: o.Table, known: Mapping[str, o.Table]) -> Iterator[tuple[s
         "relhastriggers": bool(table.references),
     }
     kind = "v" if table.is_view else "r"
-    yield "pg_class", {**_class(table.oid, table.name, kind, len(table.columns)), **own}
+    yield (
+        "pg_class",
+        {**_class(table.oid, table.name, table.space, kind, len(table.columns)), **own},
+    )
     yield from _listed(table, has_key=has_key)
     for column in table.columns:
         yield "pg_attribute", _attribute(table.oid, column)
@@ -40,11 +43,11 @@ def table_rows(table: o.Table, known: Mapping[str, o.Table]) -> Iterator[tuple[s
         yield "pg_constraint", _reference(table, reference, known[reference.to])
 
 
-def _class(oid: int, name: str, kind: str, columns: int) -> Row:
+def _class(oid: int, name: str, space: o.Space, kind: str, columns: int) -> Row:
     return {
         "oid": oid,
         "relname": name,
-        "relnamespace": o.PUBLIC,
+        "relnamespace": space.oid,
         "reltype": 0,
         "reloftype": 0,
         "relowner": o.OWNER,
@@ -77,13 +80,14 @@ def _class(oid: int, name: str, kind: str, columns: int) -> Row:
 
 def _listed(table: o.Table, *, has_key: bool) -> Iterator[tuple[str, Row]]:
     """A line in the list of tables, or of views: those without their text."""
+    space = table.space.name
     if table.is_view:
-        yield "pg_views", {"schemaname": "public", "viewname": table.name, "viewowner": "dpsql"}
+        yield "pg_views", {"schemaname": space, "viewname": table.name, "viewowner": "dpsql"}
         return
     yield (
         "pg_tables",
         {
-            "schemaname": "public",
+            "schemaname": space,
             "tablename": table.name,
             "tableowner": "dpsql",
             "hasindexes": has_key,
@@ -127,7 +131,7 @@ def _attribute(oid: int, column: o.Column, place: int = 0) -> Row:
 
 
 def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
-    yield "pg_class", _class(key.index_oid, key.name, "i", len(key.places))
+    yield "pg_class", _class(key.index_oid, key.name, table.space, "i", len(key.places))
     for n, place in enumerate(key.places, 1):
         yield "pg_attribute", _attribute(key.index_oid, table.columns[place - 1], n)
     count = len(key.places)
@@ -155,17 +159,17 @@ def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
             "indoption": [0] * count,
         },
     )
-    definition = f"CREATE UNIQUE INDEX {key.name} ON public.{table.name} USING btree"
+    definition = f"CREATE UNIQUE INDEX {key.name} ON {table.space.name}.{table.name} USING btree"
     listed = ", ".join(table.columns[place - 1].name for place in key.places)
-    told = {"schemaname": "public", "tablename": table.name, "indexname": key.name}
+    told = {"schemaname": table.space.name, "tablename": table.name, "indexname": key.name}
     yield "pg_indexes", told | {"indexdef": f"{definition} ({listed})"}
-    constraint = _constraint(key.oid, key.name, "p", table.oid)
+    constraint = _constraint(key.oid, key.name, "p", table)
     yield "pg_constraint", {**constraint, "conindid": key.index_oid, "conkey": list(key.places)}
 
 
 def _reference(table: o.Table, reference: o.ForeignKey, to: o.Table) -> Row:
     return {
-        **_constraint(reference.oid, reference.name, "f", table.oid),
+        **_constraint(reference.oid, reference.name, "f", table),
         "conindid": 0 if to.key is None else to.key.index_oid,
         "confrelid": to.oid,
         "confupdtype": "a",
@@ -176,16 +180,16 @@ def _reference(table: o.Table, reference: o.ForeignKey, to: o.Table) -> Row:
     }
 
 
-def _constraint(oid: int, name: str, kind: str, table: int) -> Row:
+def _constraint(oid: int, name: str, kind: str, table: o.Table) -> Row:
     return {
         "oid": oid,
         "conname": name,
-        "connamespace": o.PUBLIC,
+        "connamespace": table.space.oid,
         "contype": kind,
         "condeferrable": False,
         "condeferred": False,
         "convalidated": True,
-        "conrelid": table,
+        "conrelid": table.oid,
         "contypid": 0,
         "conindid": 0,
         "conparentid": 0,

@@ -28,10 +28,10 @@ def whole_divisions(tree: exp.Expr, schema: Schema) -> None:
 
 class _Known:
     def __init__(self, tree: exp.Expr, schema: Schema) -> None:
-        named = {table.name.casefold() for table in tree.find_all(exp.Table)}
-        tables = {name.casefold(): table for name, table in schema.offered.items()}
+        parts = {(t.catalog, t.db, t.name) for t in tree.find_all(exp.Table)}
+        named = (schema.meant(*filter(None, part)) for part in parts if part[-1])
         self._columns: dict[str, list[bool]] = {}
-        for table in (tables[name] for name in named & tables.keys()):
+        for table in {table.name: table for table in named if table is not None}.values():
             for name, column in table.columns.items():
                 found = self._columns.setdefault(name.casefold(), [])
                 found.append(isinstance(column.type, Integer))
