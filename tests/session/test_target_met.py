@@ -1,0 +1,136 @@
+"""A stated error is met in 95 of 100 answers, under each accounting, in each of several columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from privacy.seeded import SeededRandomness
+
+from dpsql.engine.engine import Engine
+from dpsql.errors import OverTarget
+from dpsql.release.column import columns
+from dpsql.release.key import listed_keys
+from dpsql.release.noise import NoisyGroups
+from dpsql.rewrite.setting import Settings
+from dpsql.schema.decode import load_schema
+from dpsql.session.execution import Execution
+from dpsql.session.session import Session
+
+SCHEMA = """
+dataset: met
+version: 1
+source: nowhere
+units:
+  patient: {table: patients, key: id}
+tables:
+  patients:
+    key: id
+    unit: patient
+    limits: {groups: 1, rows_per_group: 2}
+    columns:
+      id: {type: bigint}
+      sex: {type: varchar, values: [F, M], nullable: false}
+      smokes: {type: boolean, nullable: false}
+      cost: {type: "decimal(10,2)", bounds: [0, 100], nullable: false}
+budget: BUDGET
+per_query: {epsilon: 0.1, max_epsilon: 8}
+"""
+
+BUDGETS = {
+    "pure": "{epsilon: 64, accounting: pure}",
+    "zcdp": "{epsilon: 64, delta: 1.0e-6, accounting: zcdp}",
+    "approx": "{epsilon: 64, delta: 1.0e-6, accounting: approx}",
+}
+
+SEVERAL = (
+    "SELECT sex, count(*) AS n, sum(cost) AS s, count_if(smokes) AS k FROM patients GROUP BY 1"
+)
+ROLLUP = "SELECT sex, smokes, count(*) AS n FROM patients GROUP BY ROLLUP (sex, smokes)"
+TOTAL = "SELECT count(*) AS n FROM patients"
+
+RUNS = 1000
+
+
+class Shut(Execution):
+    """No statement is to open the source: it isn't there, either."""
+
+    def source(self) -> Engine:
+        raise AssertionError("private data were opened")
+
+
+@pytest.fixture(params=BUDGETS)
+def session(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Session]:
+    path = tmp_path / "schema.yaml"
+    path.write_text(SCHEMA.replace("BUDGET", BUDGETS[request.param]))
+    schema = load_schema(path)
+    found = Session(schema, execution=Shut(schema, lambda _: None))
+    yield found
+    found.close()
+
+
+def least_hits(runs: int, chance: float, failing: float) -> int:
+    """The most that a binomial number falls below with probability `failing` at most, exactly."""
+    below = 0.0
+    for hits in range(runs + 1):
+        below += math.comb(runs, hits) * chance**hits * (1 - chance) ** (runs - hits)
+        if below > failing:
+            return hits
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("sql", "most"), [(TOTAL, 25), (SEVERAL, 900), (ROLLUP, 30)], ids=["one", "several", "rollup"]
+)
+@pytest.mark.parametrize("consistent", [False, True], ids=["drawn", "consistent"])
+def test_95_of_100_answers_are_within(
+    session: Session, sql: str, most: int, *, consistent: bool
+) -> None:
+    """1,000 draws of each value: fewer are within than fails falsely 1e-6 of the time.
+
+    Noise is all that a statement without rows has; its formulas are those of any other.
+    """
+    session.settings = Settings(max_error=Fraction(most), consistent=consistent)
+    prepared = session.prepare(sql)
+    hits: dict[str, np.ndarray] = {}
+    for run in range(RUNS):
+        drawn = {}
+        for release in prepared.releases:
+            step = release.step
+            keys = listed_keys(step.bounded, step.query)
+            count = len(keys[0]) if keys else 1
+            noisy = tuple(
+                noise.release_vector(
+                    np.zeros(count, dtype=np.int64),
+                    SeededRandomness(f"{release.name}/{place}/{run}"),
+                )
+                for place, noise in enumerate(step.measurement.mechanisms)
+            )
+            groups = NoisyGroups(keys, count, noisy)
+            drawn[release.name] = columns(step.bounded, groups, step.measurement)
+        for name, table in prepared.totals.tables(drawn).items():
+            release = next(r for r in prepared.releases if r.name == name)
+            for output in release.step.bounded.outputs:
+                values = np.array(
+                    [float(v) for v in table.column(f"c{output.column.id}").to_pylist()]
+                )
+                found = hits.setdefault(f"{name}.{output.column.id}", np.zeros(values.size))
+                found += np.abs(values) <= most
+    least = least_hits(RUNS, 0.95, 1e-6)
+    assert 0.9 * RUNS < least < 0.95 * RUNS
+    assert len(hits) == {TOTAL: 1, SEVERAL: 3, ROLLUP: 3}[sql]
+    assert all(found.min() >= least for found in hits.values())
+
+
+def test_what_is_reachable_is_told_without_data(session: Session) -> None:
+    session.settings = Settings(max_error=Fraction(1, 1000))
+    with pytest.raises(OverTarget) as refused:
+        session.prepare(SEVERAL)
+    reachable = Fraction(refused.value.hint.split("= ")[1].split(",")[0])
+    session.settings = replace(session.settings, max_error=reachable)
+    assert session.prepare(SEVERAL).releases
