@@ -20,6 +20,7 @@ from console.terminal import TAB, Terminal, console
 from rich.console import Console
 from rich.text import Text
 
+from dpsql import connect
 from dpsql.cli.demo.data import generate
 
 HERE = Path(__file__).parent
@@ -27,11 +28,15 @@ QUERY = (
     "SELECT reason, sum(days) AS days FROM sick_leave JOIN staff"
     " ON sick_leave.person_id = staff.person_id WHERE born < 1980 GROUP BY reason"
 )
+SWEPT = (
+    "SELECT department, count(*) AS people, sum(salary) AS paid, avg(salary) AS mean,"
+    " median(salary) AS median FROM staff GROUP BY department"
+)
 BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
 
 
 def main() -> None:
-    """Write console.svg, explain.svg and budget.png beside this file."""
+    """Write console.svg, explain.svg, sweep.svg and budget.png beside this file."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["DPSQL_STATE"] = str(folder / "state")
@@ -42,6 +47,7 @@ def main() -> None:
         dpsql("check", schema)
         picture_console(schema)
         picture_explain(schema)
+        picture_sweep(schema)
         picture_budget(schema, folder / "budget.html")
 
 
@@ -76,6 +82,12 @@ def picture_explain(schema: Path) -> None:
         styled.append(head, style="bold cyan" if is_title or "sensitivity:" in line else "")
         styled.append(f"{remark}{distance}\n", style="green")
     save(styled, HERE / "explain.svg", "EXPLAIN PRIVACY", 104)
+
+
+def picture_sweep(schema: Path) -> None:
+    """Errors against epsilon, of a column of each kind."""
+    with connect(schema) as connection:
+        (HERE / "sweep.svg").write_text(connection.sweep(SWEPT).svg() + "\n", encoding="utf-8")
 
 
 def picture_budget(schema: Path, page: Path) -> None:

@@ -15,6 +15,7 @@ from dpsql.console.statement import parts
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.explanation import Form as Explained
+from dpsql.dbapi.sweep import Form as Swept
 from dpsql.session.session import Session
 from dpsql.terminal.cost import cost, cost_of_batch
 from dpsql.terminal.export import csv, json, parquet
@@ -24,7 +25,7 @@ from dpsql.terminal.watch import Cancelled, Watch
 
 Found = TypeVar("Found")
 Form = Literal["table", "csv", "json", "markdown", "parquet"]
-Written = Literal["text", "json", "html"]
+Written = Literal["text", "json", "html", "svg"]
 
 
 def query(schema: Path, sql: str, form: Form, *, epsilon: float | None, analyst: str) -> None:
@@ -71,6 +72,16 @@ def explain(
         )
         with closing(connection):
             click.echo(visible_lines(found.written(Explained(form), sql=with_sql)))
+
+
+def sweep(schema: Path, sql: str, form: Written, epsilons: str | None, *, analyst: str) -> None:
+    """Print the errors of `sql` at many epsilons."""
+    with explained(sql):
+        connection, found = _watched(
+            schema, None, analyst, lambda connection: connection.sweep(sql, epsilons)
+        )
+        with closing(connection):
+            click.echo(visible_lines(found.written(Swept(form))))
 
 
 def write(cursor: Cursor, form: Form) -> None:

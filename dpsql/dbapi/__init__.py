@@ -10,6 +10,8 @@
 | setting       | the settings that SET changes, beside epsilon                          |
 | explanation   | EXPLAIN PRIVACY as text and JSON                                       |
 | page          | EXPLAIN PRIVACY as HTML                                               |
+| sweep         | errors against epsilon as text, JSON and HTML                         |
+| plot          | lines over axes in decades, as characters and SVG                     |
 | value         | Arrow's values as Python's                                            |
 | interruptible | work that Ctrl-C stops, though an engine runs it                      |
 | budget        | what was spent and is left, as people read it                         |

@@ -34,12 +34,14 @@ from dpsql.dbapi.statement import (
     Statement,
     read_statement,
 )
+from dpsql.dbapi.sweep import Errors
 from dpsql.errors import BadParameter, InterfaceError
 from dpsql.schema.model import Schema
 from dpsql.schema.type import Double, Varchar
 from dpsql.session.batch import Batch
 from dpsql.session.grant import as_epsilon, grant
 from dpsql.session.session import Session
+from dpsql.session.sweep import grid
 
 EXPLAINED: Final = "explain_privacy"
 """The one column of EXPLAIN PRIVACY's answer."""
@@ -124,6 +126,24 @@ class Connection:
                 given = literals(() if parameters is None else parameters)
                 return self._explain(statement.sql, given)
             raise BadParameter("only queries have a price", hint="write SELECT …")
+
+    def sweep(
+        self, sql: str, epsilons: str | None = None, parameters: Parameters | None = None
+    ) -> Errors:
+        """How far noise moves the values of a query at each ε from `epsilons`, "0.01..1", on.
+
+        Free, and without touching private rows. `print` shows a table and a picture, a notebook a
+        page; it has json() and svg(), too.
+        """
+        with self._one_statement:
+            self._check_open()
+            statement, session = read_statement(sql), self._session
+            if not isinstance(statement, Query):
+                raise BadParameter("only queries have errors", hint="write SELECT …")
+            points = grid(session.schema, epsilons)
+            given = literals(() if parameters is None else parameters)
+            work = partial(session.sweep, statement.sql, points, given)
+            return Errors(interruptible(work, session.interrupt))
 
     def share(self, sql: str) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; finding out is free.

@@ -84,6 +84,17 @@ def linear_error(formula: Linear, mechanisms: Sequence[Spread]) -> tuple[Fractio
     return spread, _root(sum((f * _width(m)) ** 2 for f, m in used)) * formula.step
 
 
+def mean_rows_error(formula: Mean, mechanisms: Sequence[Spread]) -> float:
+    """What the 95 % half-width of a mean is times its rows, at most, where these are many.
+
+    Fieller's interval there, for a mean that lies at the end of its range.
+    """
+    total, count = _width(mechanisms[formula.total]), _width(mechanisms[formula.count])
+    ends = (formula.low / formula.step, formula.high / formula.step)
+    radius = max(abs(end - formula.centre) for end in ends)
+    return float(formula.step) * math.hypot(total, float(radius) * count)
+
+
 def _mean_error(formula: Mean, row: tuple[int, ...], mechanisms: Sequence[Spread]) -> Error:
     pair = [mechanisms[formula.total], mechanisms[formula.count]]
     total, count = float(row[formula.total]), float(max(row[formula.count], 1))

@@ -25,6 +25,7 @@
 | batch    | statements declared together, composed, and charged as one            |
 | picking  | answers whose rows are released ones as they are, without an engine    |
 | copied   | public tables that are read above the releases                         |
+| sweep    | how far noise moves values at each of several ε                       |
 | share    | how much of what is left a statement would take                       |
 | provenance | which columns of an answer are released values as they are          |
 | proof    | what EXPLAIN PRIVACY says, as data                                    |

@@ -16,8 +16,9 @@ from dpsql.schema.type import SqlType
 class ColumnPrivacy:
     """How one released column was made: `half_width` holds with 95 % for each of its values.
 
-    `half_width` is None for a mean, whose error depends on the noisy count beside it, and for what
-    is chosen by its rank, which is off by at most `rank_error` rows; `scale` is then that error's.
+    `half_width` is None for a mean, whose error depends on the noisy count beside it: in groups of
+    many rows it is at most `rows_error` divided by their number. It is None for what is chosen by
+    its rank, too, which is off by at most `rank_error` rows; `scale` is then that error's.
     """
 
     name: str
@@ -25,6 +26,7 @@ class ColumnPrivacy:
     scale: float
     half_width: float | None
     rank_error: float | None = None
+    rows_error: float | None = None
 
 
 HalfWidth: TypeAlias = float | pa.Array | None

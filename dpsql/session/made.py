@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dpsql.plan.formula import Linear, Mean, Moments, Named, Position
 from dpsql.release.choice import Chooser
-from dpsql.release.interval import CONFIDENCE, Spread, linear_error
+from dpsql.release.interval import CONFIDENCE, Spread, linear_error, mean_rows_error
 from dpsql.session.answer import ColumnPrivacy, HalfWidth
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.provenance import Origin, origins
@@ -80,7 +80,8 @@ def column_of(
             return ColumnPrivacy(name, mechanisms[terms[0][0]].name, float(scale), float(width))
         case Mean(total=total):
             scale = float(spreads[total].variance) ** 0.5 * float(statistics[total].step)
-            return ColumnPrivacy(name, mechanisms[total].name, scale, None)
+            error = mean_rows_error(output.formula, spreads)
+            return ColumnPrivacy(name, mechanisms[total].name, scale, None, rows_error=error)
         case Moments(x=x):
             scale = float(spreads[x.total].variance) ** 0.5 * float(x.step)
             return ColumnPrivacy(name, mechanisms[x.total].name, scale, None)
@@ -114,7 +115,8 @@ class _Reader:
         widths = [one.half_width for one in made]
         known = [width for width in widths if width is not None]
         if len(known) < len(widths):
-            return next(one for one in made if one.half_width is None)
+            open_ended = [one for one in made if one.half_width is None]
+            return max(open_ended, key=lambda one: one.rank_error or one.rows_error or 0.0)
         return made[widths.index(max(known))]
 
 

@@ -34,6 +34,7 @@ from dpsql.session.recall import Recall
 from dpsql.session.rollup import Memory, RollUp
 from dpsql.session.share import share
 from dpsql.session.storage import charge_for, from_bytes
+from dpsql.session.sweep import Sweep, swept
 from dpsql.session.target import check_cost, least_loss
 
 RUNNING = "running on the data"
@@ -147,15 +148,26 @@ class Session:
         self._check_open()
         self._progress("proving what one unit can change")
         asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
-        facts, of, tight = self._execution.facts(), version(), self.settings
+        at, most = self._at(sql, parameters, version()), self.settings.max_error
+        return at(asked) if most is None else least_loss(most, self.schema, at)
+
+    def _at(self, sql: str, parameters: Parameters, version: str) -> Callable[[Fraction], Prepared]:
+        facts, tight = self._execution.facts(), self.settings
 
         def at(spent: Fraction) -> Prepared:
             given = grant(self.schema, spent)
-            return deeply(lambda: prepare(sql, self.schema, facts, given, of, parameters, tight))
+            return deeply(
+                lambda: prepare(sql, self.schema, facts, given, version, parameters, tight)
+            )
 
-        return (
-            at(asked) if tight.max_error is None else least_loss(tight.max_error, self.schema, at)
-        )
+        return at
+
+    def sweep(
+        self, sql: str, epsilons: Sequence[Fraction], parameters: Parameters = NO_PARAMETERS
+    ) -> Sweep:
+        """How far noise moves the values of `sql` at each of `epsilons`, whatever is set; free."""
+        self._check_open()
+        return swept(self._at(sql, parameters, "any"), epsilons)
 
     def share(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; free."""
