@@ -10,7 +10,7 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, assert_never
+from typing import TYPE_CHECKING, Final, Self, assert_never
 
 import pyarrow as pa
 
@@ -34,7 +34,6 @@ from dpsql.dbapi.statement import (
     Statement,
     read_statement,
 )
-from dpsql.dbapi.sweep import Errors
 from dpsql.errors import BadParameter, InterfaceError
 from dpsql.schema.model import Schema
 from dpsql.schema.type import Double, Varchar
@@ -42,6 +41,9 @@ from dpsql.session.batch import Batch
 from dpsql.session.grant import as_epsilon, grant
 from dpsql.session.session import Session
 from dpsql.session.sweep import grid
+
+if TYPE_CHECKING:
+    from dpsql.dbapi.sweep import Errors
 
 EXPLAINED: Final = "explain_privacy"
 """The one column of EXPLAIN PRIVACY's answer."""
@@ -135,6 +137,8 @@ class Connection:
         Free, and without touching private rows. `print` shows a table and a picture, a notebook a
         page; it has json() and svg(), too.
         """
+        from dpsql.dbapi.sweep import Errors  # noqa: PLC0415 - few need it
+
         with self._one_statement:
             self._check_open()
             statement, session = read_statement(sql), self._session

@@ -78,12 +78,15 @@ def svg(lines: Sequence[Line]) -> str:
             f'<text x="{at:.1f}" y="{height - 20}" text-anchor="middle">{_short(x)}</text>'
         )
     parts.append(f'<text x="{width - _RIGHT}" y="{height - 4}" text-anchor="end">epsilon</text>')
-    for number, line in enumerate(lines):
+    # The first lies on top; what is below shows through its gaps.
+    for number, line in reversed(list(enumerate(lines))):
         colour = _COLOURS[number % len(_COLOURS)]
+        dashes = ' stroke-dasharray="7 5"' if number % 2 else ""
         points = " ".join(place(x, y) for x, y in line.points)
         title = f"{line.mark} {escape(line.title)}"
         parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>'
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"'
+            f"{dashes}/>"
             f'<text x="{width - _RIGHT}" y="{_TOP + 16 * (number + 1)}" fill="{colour}"'
             f' text-anchor="end">{title}</text>'
         )
@@ -140,4 +143,4 @@ def _between(points: Sequence[tuple[float, float]], x: float) -> float:
 
 
 def _short(number: float) -> str:
-    return f"{number:.3g}"
+    return f"{number:.3g}".replace("e+0", "e").replace("e-0", "e-")

@@ -97,7 +97,7 @@ def test_the_python_in_the_readme_runs(
 
 def test_the_pictures_in_the_readme_are_there_and_small() -> None:
     pictures = re.findall(r"!\[[^]]+\]\((assets/[^)]+)\)", README)
-    names = {"explain", "console", "budget", "superset", "superset_refused", "speed"}
+    names = {"explain", "console", "budget", "superset", "superset_refused", "speed", "sweep"}
     assert {Path(name).stem for name in pictures} == names
     folder = Path(__file__).parent.parent.parent
     for name in pictures:

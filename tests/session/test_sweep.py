@@ -143,9 +143,9 @@ def test_what_has_no_known_error_is_refused(session: Session, sql: str) -> None:
 
 def test_a_line_goes_down_a_decade_in_a_picture() -> None:
     drawn = blocks([Line("n ±", "●", ((0.01, 1000.0), (1.0, 10.0)))])
-    assert drawn[0].startswith("1e+03 ┤●")
+    assert drawn[0].startswith("1e3 ┤●")
     assert drawn[HEIGHT - 1].endswith("●")
-    assert drawn[HEIGHT] == " " * 6 + "└" + "─" * WIDTH
+    assert drawn[HEIGHT] == " " * 4 + "└" + "─" * WIDTH
     assert drawn[-1].strip() == "● n ±"
     marked = [line.index("●") for line in drawn[:HEIGHT]]
     assert marked == sorted(marked)
