@@ -14,5 +14,6 @@
 | histogram  | those counts, so many rows of each unit in each group                 |
 | limit      | each unit's kept groups and values, by keyed hash                     |
 | distinct   | counts of distinct values                                            |
+| render     | the tree as text                                                    |
 | bounded    | a bounded release: terms, partials, clamps, limits, totals           |
 """

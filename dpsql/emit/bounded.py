@@ -21,6 +21,7 @@ from dpsql.emit.expression import integer
 from dpsql.emit.histogram import histogram
 from dpsql.emit.limit import limited_groups
 from dpsql.emit.name import aliased, field
+from dpsql.emit.render import rendered
 from dpsql.emit.term import in_steps, total, within
 from dpsql.emit.terms import (
     emit_term,
@@ -67,8 +68,8 @@ def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> En
         histogram(limited, emit_terms(terms, releases, with_unit=with_unit), number)
         for number in range(len(terms.selections))
     ]
-    histograms = tuple(Histogram(_rendered(h), salted=with_unit) for h in counted)
-    return EngineQuery(_rendered(select), domains, _is_salted(limited), histograms)
+    histograms = tuple(Histogram(rendered(h), salted=with_unit) for h in counted)
+    return EngineQuery(rendered(select), domains, _is_salted(limited), histograms)
 
 
 def _row_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:
@@ -154,10 +155,6 @@ def _is_beside(statistic: Statistic) -> bool:
 
 def _is_distinct(statistic: Statistic) -> bool:
     return isinstance(statistic.term, Distinct)
-
-
-def _rendered(select: exp.Select) -> str:
-    return select.sql(dialect="duckdb", copy=False)
 
 
 def _is_salted(limited: Limited) -> bool:

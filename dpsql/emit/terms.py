@@ -131,7 +131,7 @@ def in_late_domains(
 def _in_domain(
     select: exp.Select, found: KeyDomain, place: int, keys: Sequence[exp.Expr]
 ) -> exp.Select:
-    nulls = any(value is None for cell in found.cells for value in cell)
+    nulls = any(None in cell for cell in found.cells)
     equal = exp.NullSafeEQ if nulls else exp.EQ
     same = (
         equal(this=key, expression=field(f"k{number}", table=f"d{place}"))

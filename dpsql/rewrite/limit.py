@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import itemgetter
 
 from dpsql.plan.bounded import (
     ByDomain,
@@ -107,8 +108,10 @@ def _cells(domains: tuple[KeyDomain, ...], keys: range | list[int]) -> int | Non
     for found in domains:
         overlap = [i for i, key in enumerate(found.keys) if key in wanted]
         wanted -= set(found.keys)
-        if overlap:
-            sizes.append(len({tuple(cell[i] for i in overlap) for cell in found.cells}))
+        if len(overlap) == len(found.keys):
+            sizes.append(len(found.cells))  # which are distinct
+        elif overlap:
+            sizes.append(len(set(map(itemgetter(*overlap), found.cells))))
     return None if wanted else max(1, math.prod(sizes))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import pyarrow as pa
 
 from dpsql.emit.relation import emit_plan
+from dpsql.emit.render import rendered
 from dpsql.engine.engine import Engine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.errors import ExecutionFailed
@@ -105,7 +106,7 @@ class Execution:
 
     def _copy(self, scan: Scan) -> pa.Table:
         """A public table's needed columns, for joins with released tables."""
-        raw = self.source().execute(emit_plan(scan, {}).sql(dialect="duckdb", copy=False))
+        raw = self.source().execute(rendered(emit_plan(scan, {})))
         found = open_rows(scan, raw)
         return found.rename_columns([c.name for c in scan.columns] or found.column_names)
 

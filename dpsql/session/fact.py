@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dpsql.emit.relation import emit_plan
+from dpsql.emit.render import rendered
 from dpsql.engine.engine import Engine
 from dpsql.plan.bounded import Cell
-from dpsql.plan.operator import Limit, Plan
+from dpsql.plan.columns import output_columns
+from dpsql.plan.operator import Limit, Plan, Sort
+from dpsql.plan.sort import SortKey
 from dpsql.release.arrow import rows
 from dpsql.release.public import open_rows
 from dpsql.rewrite.fact import distinct_values
@@ -34,6 +37,7 @@ class SourceFacts:
         self._owner_verified: frozenset[str] | None = None
         self._public_keys: dict[str, bool] = {}
         self._rows: dict[str, tuple[Cell, ...]] = {}
+        self._referenced: dict[Reference, tuple[Cell, ...]] = {}
 
     def verified(self, table: Table) -> bool:
         """A private table's key as its owner checked it; a public one's is looked up here."""
@@ -57,8 +61,10 @@ class SourceFacts:
         return table.name in self._prepared()
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
-        """The rows of a public plan, None if there are more than `at_most`."""
-        sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb", copy=False)
+        """The rows of a public plan in order, None if there are more than `at_most`."""
+        by = tuple(SortKey(c, descending=False, nulls_first=False) for c in output_columns(plan))
+        ordered = Limit(Sort(plan, by) if by else plan, at_most + 1, 0)
+        sql = rendered(emit_plan(ordered, {}))
         if sql not in self._rows:
             self._rows[sql] = rows(open_rows(plan, self._engine().execute(sql)))
         found = self._rows[sql]

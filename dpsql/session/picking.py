@@ -31,7 +31,7 @@ MOST_SORTED = 1_000
 
 def picked(prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table | None:
     """The rows of `prepared`, of the tables of its releases; None if an engine has to make them."""
-    if len(prepared.releases) != 1:
+    if len(prepared.releases) != 1 or prepared.marked is not None:
         return None
     (release,) = prepared.releases
     found = _rows(prepared.plan, release.release, released[release.name])

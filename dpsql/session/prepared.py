@@ -10,6 +10,7 @@ from dpsql.bind.parameter import Parameters
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.relation import emit_plan
+from dpsql.emit.render import rendered
 from dpsql.plan.operator import Plan, Release
 from dpsql.plan.tree import operators
 from dpsql.privacy.loss import PrivacyLoss
@@ -54,20 +55,24 @@ class PreparedRelease:
 class Prepared:
     """A statement that is ready to be charged and run; no private row was read for it.
 
-    `finish` is the SQL that makes the answer of the released tables, whose rows are told apart if
-    they are `marked`. The releases' keys are those of answers for `version` of the data. `totals`
-    are made to add up before `finish`.
+    Its rows are told apart if they are `marked`. The releases' keys are those of answers for
+    `version` of the data. `totals` are made to add up before `finish`.
     """
 
     statement: Statement
     plan: Plan
     releases: tuple[PreparedRelease, ...]
-    finish: str
     grant: PrivacyLoss
     version: str
     settings: Settings
     marked: Marked | None
     totals: Totals = field(compare=False)
+
+    @property
+    def finish(self) -> str:
+        """The SQL that makes the answer of the released tables."""
+        plan = self.plan if self.marked is None else self.marked.plan
+        return rendered(emit_plan(plan, {r.release: r.name for r in self.releases}))
 
     @property
     def loss(self) -> PrivacyLoss | None:
@@ -98,11 +103,10 @@ def prepare(
         prepared[names[release]] = _prepare(
             release, names, prepared, schema, facts, share, version, settings
         )
-    told = marked(plan)
-    finish = emit_plan(plan if told is None else told.plan, names).sql(dialect="duckdb", copy=False)
     ready = tuple(prepared.values())
-    added = totals(ready, settings)
-    return Prepared(statement, plan, ready, finish, grant, version, settings, told, added)
+    return Prepared(
+        statement, plan, ready, grant, version, settings, marked(plan), totals(ready, settings)
+    )
 
 
 def _prepare(
