@@ -48,5 +48,5 @@ def _prepared(schema: Schema, watch: Watch) -> tuple[str, ...]:
 
     watch.step("opening the source")
     with DuckDBEngine(engine_source(schema)) as engine:
-        watch.step("verifying keys, and sorting rows by their unit")
-        return prepare_source(schema, engine)
+        watch.step("verifying keys")
+        return prepare_source(schema, engine, watch.step)

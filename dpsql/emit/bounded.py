@@ -33,7 +33,15 @@ from dpsql.emit.terms import (
     late_domains,
     select_from,
 )
-from dpsql.plan.bounded import BoundedRelease, ByHash, Limited, LimitGroups, OneRowPerUnit, Terms
+from dpsql.plan.bounded import (
+    BoundedRelease,
+    ByHash,
+    Limited,
+    LimitGroups,
+    OneRowPerUnit,
+    Split,
+    Terms,
+)
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
 from dpsql.plan.statistic import Distinct, Over, Presence, Statistic
@@ -58,7 +66,10 @@ def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> En
         case OneRowPerUnit():
             select = _row_totals(terms, summed, late)
         case LimitGroups():
-            select = _partial_totals(limited, summed, late)
+            if bounded.split is None:
+                select = _partial_totals(limited, summed, late, None)
+            else:
+                select = _split_totals(limited, bounded.split, releases, late)
             if any(map(_is_distinct, terms.statistics)):
                 rows = emit_terms(terms, releases, with_unit=True)
                 select = with_distinct(select, limited, rows)
@@ -74,23 +85,40 @@ def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> En
 
 def _row_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:
     """Each row is a unit's only one: clamped terms are summed as they are."""
-    numbered = list(enumerate(terms.statistics))
     sums = [
-        aliased(
-            distinct_values(number)
-            if isinstance(s.term, Distinct)
-            else total(emit_term(s, number)),
-            f"s{number}",
-        )
-        for number, s in numbered
+        distinct_values(number) if _is_distinct(s) else total(emit_term(s, number))
+        for number, s in enumerate(terms.statistics)
     ]
+    return _summed(terms, rows, late, sums)
+
+
+def _split_totals(
+    limited: LimitGroups, split: Split, releases: Mapping[Release, str], late: frozenset[int]
+) -> exp.Select:
+    """Light rows as they are, beside the rest within its limits."""
+    rows = emit_terms(split.light, releases, with_unit=False, late=late)
+    # Distinct values are counted beside the sums, of both parts together.
+    sums = [total(emit_term(s, number)) for number, s in enumerate(split.light.statistics)]
+    light = _summed(split.light, rows, late, sums)
+    rest = emit_terms(split.rest, releases, with_unit=True, late=late)
+    return _partial_totals(limited, rest, late, light)
+
+
+def _summed(
+    terms: Terms, rows: exp.Select, late: frozenset[int], totals: list[exp.Expr]
+) -> exp.Select:
+    numbered = list(enumerate(terms.statistics))
+    sums = [aliased(item, f"s{number}") for number, item in enumerate(totals)]
     summed = grouped(rows, [field(name) for name in grouped_names(terms, late)], sums)
     listed = in_late_domains(summed, terms, late, [f"s{number}" for number, _ in numbered])
     steps = [aliased(in_steps(s, field(f"s{number}")), f"s{number}") for number, s in numbered]
     return select_from(listed, [*map(field, group_names(terms)), *steps])
 
 
-def _partial_totals(limited: LimitGroups, rows: exp.Select, late: frozenset[int]) -> exp.Select:
+def _partial_totals(
+    limited: LimitGroups, rows: exp.Select, late: frozenset[int], light: exp.Select | None
+) -> exp.Select:
+    """Each unit's sums in each group, limited, and then summed: with those of `light` rows."""
     terms = limited.source.source.source
     names = group_names(terms)
     groups = [field(name) for name in names]
@@ -113,6 +141,10 @@ def _partial_totals(limited: LimitGroups, rows: exp.Select, late: frozenset[int]
     counted = select_from(partials, [*carried, field("n"), *steps])
     bounded = select_from(select_from(counted, [*carried, *scaled]), [*carried, *clamped])
     kept = limited_groups(bounded, limited, names)
+    if light is not None:
+        shown = [*groups, *(field(f"s{n}") for n, _ in numbered)]
+        both = exp.union(select_from(kept, shown), light, distinct=False, copy=False)
+        kept = exp.select(exp.Star()).from_(both.subquery("t", copy=False), copy=False)
     totals = [
         aliased(exp.Coalesce(this=total(field(f"s{n}")), expressions=[integer(0)]), f"s{n}")
         for n, _ in numbered

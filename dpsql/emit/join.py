@@ -9,10 +9,11 @@ from sqlglot import exp
 
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.name import field, named, no_column, reference, schema_name, subquery
-from dpsql.engine.sidecar import PREPARED, UNIT
+from dpsql.engine.beside import UNIT
+from dpsql.engine.sidecar import PREPARED
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression
-from dpsql.plan.operator import Join, Mark, OuterJoin, OuterKind, Plan, Scan
+from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Scan
 from dpsql.schema.model import EntityUnit, Public, RowUnit
 from dpsql.stability.lineage import unit
 
@@ -88,23 +89,34 @@ def owners(join: Join) -> dict[Column, Column]:
     up again on the base table would only join orders twice.
     """
     found: dict[Column, Column] = {}
-    for source in join.sources:
-        if not isinstance(source, Scan) or source.unit is None:
+    tables = [table for table in map(_scanned, join.sources) if table is not None]
+    for source in tables:
+        if source.unit is None:
             continue
         ownership = source.table.ownership
         if not isinstance(ownership, EntityUnit) or not ownership.hops:
             continue
         hop = ownership.hops[0]
-        for parent in join.sources:
+        for parent in tables:
             if (
-                isinstance(parent, Scan)
-                and parent.unit is not None
+                parent.unit is not None
                 and parent.table.name == hop.table
                 and _equated(join.on, source, hop.column, parent, hop.key)
             ):
                 found[source.unit] = parent.unit
                 break
     return found
+
+
+def _scanned(source: Plan) -> Scan | None:
+    """The table that a source of a join reads, all of it or a part."""
+    match source:
+        case Scan():
+            return source
+        case Filter(source=Scan() as table):
+            return table
+        case _:
+            return None
 
 
 def _root(column: Column, found: Mapping[Column, Column]) -> Column:
@@ -135,10 +147,19 @@ def _equated(
 
 def unowned(source: Plan) -> exp.Select:
     """A table without its unit, which the join takes from its owner."""
-    if not isinstance(source, Scan):
-        raise TypeError("only a table's unit is taken from its owner")
-    items = [named(field(schema_name(c.name)), c) for c in source.columns]
-    return exp.select(*(items or [no_column()]), copy=False).from_(_table(source, None), copy=False)
+    match source:
+        case Scan(columns=columns):
+            items = [named(field(schema_name(c.name)), c) for c in columns]
+            base = _table(source, None)
+            return exp.select(*(items or [no_column()]), copy=False).from_(base, copy=False)
+        case Filter(source=below, predicate=predicate):
+            handed = [reference(c) for c in output_columns(below)]
+            select = exp.select(*handed, copy=False).from_(
+                subquery(unowned(below), "t"), copy=False
+            )
+            return select.where(emit_expression(predicate), copy=False)
+        case _:
+            raise TypeError("only a table's unit is taken from its owner")
 
 
 def _table(plan: Scan, alias: str | None) -> exp.Table:

@@ -15,6 +15,7 @@
 | view           | each declared table as statements see it: its declared columns, cast      |
 | delimited      | CSV files: everything is text, nothing is sniffed                         |
 | sidecar        | a file beside the source: rows with their units, in their order            |
+| beside         | what stands beside each row there: how many rows its unit has              |
 | fingerprint    | which version of the data the source's files hold                         |
 
 Lock-down is the second wall: it protects the host, not the rows. The first is that only SQL

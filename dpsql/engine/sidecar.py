@@ -1,16 +1,17 @@
 """A file with what every statement needs again of the source: each row's unit, rows in its order.
 
 It enforces two things, and no limit: each row stands beside the unit that the source's keys lead
-to, and rows without one are left out. It is used only where the `stamp` in it says that it was made
-of this very version of the source under this very schema, and only if nobody else could write it.
+to, and rows without one are left out. Beside that it counts each unit's rows (`beside`). It is used
+only where the `stamp` in it says that it was made of this very version of the source under this
+very schema, and only if nobody else could write it.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +20,7 @@ from typing import Final
 import duckdb
 from sqlglot import exp
 
+from dpsql.engine.beside import Contents, statements
 from dpsql.engine.catalogue import attach, catalogue
 from dpsql.engine.fingerprint import identity
 from dpsql.engine.lockdown import prepare
@@ -28,9 +30,6 @@ from dpsql.errors import SourceFault
 
 PREPARED: Final = "dpsql prepared"
 """The name under which the file is attached; it has a space so that no schema can say it."""
-
-UNIT: Final = "unit of the row"
-"""The column that holds each row's unit; a table with such a column of its own isn't prepared."""
 
 _MADE_OF: Final = f'"{PREPARED}".main."made of"'
 
@@ -71,19 +70,31 @@ def _is_ours(path: str) -> bool:
     return False
 
 
-def write_sidecar(source: DuckDBSource, sidecar: Sidecar, tables: Mapping[str, str]) -> None:
-    """Replace the file by one with `tables`: of each the SELECT of its rows and their unit.
+def write_sidecar(
+    source: DuckDBSource,
+    sidecar: Sidecar,
+    tables: Sequence[Contents],
+    salt: str,
+    step: Callable[[str], None],
+) -> None:
+    """Replace the file by one with `tables`; `step` is told what is being done.
 
-    Whole or not at all, and readable by its owner only, as is what sorting spills meanwhile.
+    Whole or not at all, and readable by its owner only, as is what sorting spills meanwhile. `salt`
+    is fresh and secret; it is not kept.
     """
     before = identity(source)
     target = Path(sidecar.path)
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with TemporaryDirectory(dir=target.parent, prefix=target.name) as folder:  # mode 0700
         unfinished = Path(folder) / "unfinished"
-        with suppress(duckdb.Error):  # what it says is made of rows
-            _write(source, unfinished, folder, sidecar.stamp, tables)
-        if not unfinished.exists() or Path(f"{unfinished}.wal").exists():
+        finished = False
+        with (
+            suppress(duckdb.Error),  # what it says is made of rows
+            _opened(source, unfinished, folder) as connection,
+        ):
+            fill(connection, sidecar.stamp, tables, salt, step)
+            finished = True
+        if not finished or Path(f"{unfinished}.wal").exists():
             raise SourceFault("the source can't be prepared", hint="try dpsql check on it")
         unfinished.chmod(0o600)
         with unfinished.open("rb") as stream:
@@ -93,9 +104,30 @@ def write_sidecar(source: DuckDBSource, sidecar: Sidecar, tables: Mapping[str, s
         unfinished.replace(target)
 
 
-def _write(
-    source: DuckDBSource, file: Path, folder: str, stamp: str, tables: Mapping[str, str]
+def fill(
+    connection: duckdb.DuckDBPyConnection,
+    stamp: str,
+    tables: Sequence[Contents],
+    salt: str,
+    step: Callable[[str], None],
 ) -> None:
+    """Make `tables` in the database that is attached as `PREPARED`."""
+    for table in tables:
+        step(f"counting and sorting the rows of {table.name}")
+        made = exp.table_(table.name, db="main", catalog=PREPARED, quoted=True)
+        for statement in statements(table, made, salt):
+            connection.execute(statement)
+    step("writing the file")
+    # Last: a file without it is none.
+    connection.execute(f"CREATE TABLE {_MADE_OF} (stamp VARCHAR, name VARCHAR)")
+    for table in tables:
+        values = [stamp, table.name]
+        connection.execute(f"INSERT INTO {_MADE_OF} VALUES (?, ?)", values)  # noqa: S608
+    connection.execute(f'CHECKPOINT "{PREPARED}"')
+
+
+@contextmanager
+def _opened(source: DuckDBSource, file: Path, folder: str) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(":memory:") as connection:
         prepare(connection)
         attach(connection, source)
@@ -107,12 +139,5 @@ def _write(
         connection.execute(f"SET GLOBAL temp_directory = {spilled}")
         path = exp.Literal.string(str(file)).sql("duckdb")
         connection.execute(f'ATTACH {path} AS "{PREPARED}" (TYPE duckdb)')
-        for name, rows in tables.items():
-            made = exp.table_(name, db="main", catalog=PREPARED, quoted=True).sql("duckdb")
-            connection.execute(f'CREATE TABLE {made} AS {rows} ORDER BY "{UNIT}"')
-        # Last: a file without it is none.
-        connection.execute(f"CREATE TABLE {_MADE_OF} (stamp VARCHAR, name VARCHAR)")
-        for name in tables:
-            connection.execute(f"INSERT INTO {_MADE_OF} VALUES (?, ?)", [stamp, name])  # noqa: S608
-        connection.execute(f'CHECKPOINT "{PREPARED}"')
+        yield connection
         connection.execute(f'DETACH "{PREPARED}"')

@@ -106,6 +106,18 @@ Limited = LimitGroups | OneRowPerUnit
 
 
 @dataclass(frozen=True, slots=True)
+class Split:
+    """The rows that are summed, in two parts; no unit has rows of one group in both.
+
+    In `light` no unit passes a limit, and each statistic is a sum over rows: units of them aren't
+    told apart. The `rest` passes every limit as all rows would without a split.
+    """
+
+    light: Terms
+    rest: Terms
+
+
+@dataclass(frozen=True, slots=True)
 class LeastUnits:
     """Groups whose noisy number of units, the statistic at `place`, is less than `units` go."""
 
@@ -118,7 +130,8 @@ class BoundedRelease:
     """A release ready to be emitted: `limited` gives integers, `outputs` say what they mean.
 
     `selection` is the place of the unit count that decides which unlisted keys appear; None if
-    all keys are enumerated. `notes` tell the analyst where limits and bounds came from.
+    all keys are enumerated. `notes` tell the analyst where limits and bounds came from. A `split`
+    gives the same integers in less time.
     """
 
     limited: Limited
@@ -126,6 +139,7 @@ class BoundedRelease:
     selection: int | None
     notes: tuple[str, ...]
     least: LeastUnits | None = None
+    split: Split | None = None
 
     @property
     def shows_all_cells(self) -> bool:

@@ -10,6 +10,7 @@
 | key_domain | enumerated cells of the group keys                                    |
 | limit      | rows per group, groups per unit, and which of them hold already       |
 | prepared   | private tables are read where their rows stand ready with their units |
+| split      | rows that no limit can bind are summed without their units            |
 | prune      | columns that nothing reads are not scanned                            |
 | setting    | what an analyst may tighten                                           |
 | fact       | the public facts a rewrite may ask for                                |

@@ -13,6 +13,7 @@ from dpsql.rewrite.prepared import from_prepared
 from dpsql.rewrite.prune import prune_release
 from dpsql.rewrite.selection import CHOSEN, Selections
 from dpsql.rewrite.setting import AS_DECLARED, Settings
+from dpsql.rewrite.split import split_release
 from dpsql.rewrite.statistic import Statistics
 from dpsql.stability.environment import environment
 from dpsql.stability.lineage import identities
@@ -45,9 +46,10 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
         release.source, release.keys, domains, tuple(statistics.found), selections.found()
     )
     chain, reasons = limited(terms, facts, settings)
-    return BoundedRelease(
+    found = BoundedRelease(
         chain, (*formulas, *chosen), selection, (*reasons, *selections.notes), least
     )
+    return split_release(found, facts)
 
 
 def _is_summed(call: AggregateCall) -> bool:

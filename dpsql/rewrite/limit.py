@@ -8,6 +8,7 @@ key that isn't verified thus costs time, never noise and never privacy.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -27,7 +28,13 @@ from dpsql.plan.bounded import (
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import EntityUnit, Limits, Table
-from dpsql.stability.dependency import declared, determined, is_determined, one_row_per_unit
+from dpsql.stability.dependency import (
+    Trusted,
+    declared,
+    determined,
+    is_determined,
+    one_row_per_unit,
+)
 from dpsql.stability.lineage import private_scans
 
 
@@ -86,8 +93,7 @@ def finest(terms: Terms) -> Table:
 
 
 def _group_limit(terms: Terms, bounds: Bounds, facts: Facts) -> GroupLimit:
-    known = determined(terms.source, facts.verified)
-    if terms.keys and all(is_determined(key.expression, known) for key in terms.keys):
+    if terms.keys and not free_keys(terms, facts.verified):
         return ByUnit(tuple(sorted({s.table.shown for s in private_scans(terms.source)})))
     cells = _cells(terms.domains, range(len(terms.keys)))
     if cells is not None and cells <= bounds.groups:
@@ -97,12 +103,17 @@ def _group_limit(terms: Terms, bounds: Bounds, facts: Facts) -> GroupLimit:
 
 def _free_cells(terms: Terms) -> int | None:
     """How many groups a unit can be in once the keys it determines are fixed; None if unknown."""
-    known = determined(terms.source, declared)
-    free = [p for p, key in enumerate(terms.keys) if not is_determined(key.expression, known)]
-    return _cells(terms.domains, free)
+    return _cells(terms.domains, free_keys(terms, declared))
 
 
-def _cells(domains: tuple[KeyDomain, ...], keys: range | list[int]) -> int | None:
+def free_keys(terms: Terms, trusted: Trusted) -> list[int]:
+    """The places of the keys that the unit doesn't determine, by the keys of `trusted` tables."""
+    known = determined(terms.source, trusted)
+    return [p for p, key in enumerate(terms.keys) if not is_determined(key.expression, known)]
+
+
+def _cells(domains: tuple[KeyDomain, ...], keys: Sequence[int]) -> int | None:
+    """How many combinations of values the keys at these places can have; None if unknown."""
     wanted = set(keys)
     sizes = []
     for found in domains:

@@ -19,5 +19,6 @@
 | catalogue | types that the file leaves out, from the source's catalogue         |
 | policy    | what a ledger holds its owner to, as text and as its hash           |
 | looser    | what one policy allows that another didn't                          |
+| counted   | the columns by whose values a sidecar counts each unit's rows        |
 | keys      | are declared keys unique in this version of the data                |
 """

@@ -1,32 +1,37 @@
 """The sidecar of a source: where it is, what it has to be made of, and how it is made.
 
-Its stamp names the version of the data and all that decides which rows belong to whom: of another
-version, other columns or other units it is not used. It holds no limit, so that limits are the
-statement's own, however they are set.
+Its stamp names the version of the data and all that decides which rows belong to whom, and what is
+counted: of another version, other columns or other units it is not used. It holds no limit, so that
+limits are the statement's own, however they are set.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from dpsql.emit.name import aliased, reference
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.terms import select_from
+from dpsql.engine.beside import UNIT, Contents
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.engine import Engine
 from dpsql.engine.fingerprint import fingerprint
-from dpsql.engine.sidecar import UNIT, Sidecar, write_sidecar
+from dpsql.engine.sidecar import Sidecar, write_sidecar
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
+from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.schema.catalogue import engine_source
+from dpsql.schema.counted import counted
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.type import BIGINT
 
-_FORM = "1"
+_FORM = "2"
 """Of the file: what this package writes and reads."""
+
+_SYSTEM = SystemRandomness()
 
 
 def open_source(schema: Schema) -> DuckDBEngine:
@@ -47,28 +52,47 @@ def sidecar_path(schema: Schema) -> Path:
     return schema.anchor.with_suffix(".prepared.duckdb")
 
 
-def prepare_source(schema: Schema, engine: Engine) -> tuple[str, ...]:
-    """Verify the keys and make the sidecar; names the tables that are in it."""
+def prepare_source(
+    schema: Schema,
+    engine: Engine,
+    step: Callable[[str], None] = lambda _: None,
+    randomness: Randomness = _SYSTEM,
+) -> tuple[str, ...]:
+    """Verify the keys and make the sidecar; names the tables that are in it.
+
+    `step` is told what is being done.
+    """
     holds = verify_keys(schema, engine)
-    chosen = [t for t in schema.tables.values() if _can_be_ready(t, schema, holds)]
+    chosen = ready_tables(schema, frozenset(name for name, held in holds.items() if held))
     sidecar = Sidecar(str(sidecar_path(schema)), _stamp(schema))
-    write_sidecar(engine_source(schema), sidecar, {t.name: _rows(t) for t in chosen})
+    # Which groups of a unit are kept is decided once for as long as the file is used.
+    salt = randomness.bytes(16).hex()
+    write_sidecar(engine_source(schema), sidecar, chosen, salt, step)
     return tuple(table.name for table in chosen)
 
 
-def _can_be_ready(table: Table, schema: Schema, holds: Mapping[str, bool]) -> bool:
+def ready_tables(schema: Schema, verified: frozenset[str]) -> tuple[Contents, ...]:
+    """What a sidecar has of each table that can be prepared where the keys of `verified` hold."""
+    tables = schema.tables.values()
+    return tuple(_contents(t) for t in tables if _can_be_ready(t, schema, verified))
+
+
+def _can_be_ready(table: Table, schema: Schema, verified: frozenset[str]) -> bool:
     """Each row has one unit at most: two orders of one key would make two of each line."""
     own = table.ownership
-    if not isinstance(own, EntityUnit) or UNIT in table.columns:
+    if not isinstance(own, EntityUnit):
+        return False
+    # To DuckDB, names that differ in case only are one.
+    taken = {name.casefold() for name in table.columns}
+    if taken & {name.casefold() for name in _contents(table).added}:
         return False
     return all(
-        holds.get(hop.table, False) and schema.tables[hop.table].key == (hop.key,)
-        for hop in own.hops
+        hop.table in verified and schema.tables[hop.table].key == (hop.key,) for hop in own.hops
     )
 
 
-def _rows(table: Table) -> str:
-    """The rows of `table` and their unit, as a scan of it has them."""
+def _contents(table: Table) -> Contents:
+    """The rows of `table` and their unit, as a scan of it has them, and what is counted."""
     columns = tuple(
         Column(number, column.name, column.type)
         for number, column in enumerate(table.columns.values(), start=1)
@@ -77,13 +101,14 @@ def _rows(table: Table) -> str:
     shown = [aliased(reference(c), c.name) for c in (*columns, own)]
     for item in shown:
         item.args["alias"].set("quoted", True)
-    return select_from(emit_plan(Scan(table, columns, own), {}), shown).sql(dialect="duckdb")
+    rows = select_from(emit_plan(Scan(table, columns, own), {}), shown).sql(dialect="duckdb")
+    return Contents(table.name, rows, counted(table))
 
 
 def _stamp(schema: Schema) -> str:
     """All that the file's rows follow from: of anything else it would be another file."""
     source = engine_source(schema)
-    owners = [(table.name, table.ownership) for table in schema.tables.values()]
+    owners = [(t.name, t.ownership, counted(t)) for t in schema.tables.values()]
     parts = (_FORM, fingerprint(source), source, owners)
     # All parts are frozen values of ours, whose repr shows every field.
     return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -4,6 +4,7 @@
 | ----------- | -------------------------------------------------------------------- |
 | lineage     | public, private or released; the unit column; columns that identify a unit |
 | dependency  | what the unit determines; is there one row per unit                  |
+| stem        | the one table whose rows a relation's rows stem from                  |
 | domain      | values of every expression: interval, finite set, NULL               |
 | environment | the same for the columns that operators hand on                      |
 | narrowing   | domains after a predicate                                            |

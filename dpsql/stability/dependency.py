@@ -118,7 +118,7 @@ def _one_partner(left: Plan, right: Plan, on: tuple[Expression, ...], trusted: T
     """Each row of `left` has at most one partner: its unit's only row, or the one of a key."""
     if visibility(right) is Visibility.PRIVATE:
         return one_row_per_unit(right, trusted)
-    return _keyed_by(right, on, frozenset(output_columns(left)), trusted)
+    return keyed_by(right, on, frozenset(output_columns(left)), trusted)
 
 
 def _one_row_scan(scan: Scan, trusted: Trusted) -> bool:
@@ -143,7 +143,7 @@ def _one_row_join(sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted
     joined = frozenset(c for s in single for c in output_columns(s))
     waiting = [s for s in sources if visibility(s) is not Visibility.PRIVATE]
     while waiting:
-        attached = [s for s in waiting if _keyed_by(s, on, joined, trusted)]
+        attached = [s for s in waiting if keyed_by(s, on, joined, trusted)]
         if not attached:
             return False
         joined |= frozenset(c for s in attached for c in output_columns(s))
@@ -166,7 +166,7 @@ def _join_closure(
             if isinstance(right, Column) and is_determined(left, known):
                 more.add(right)
         for source in sources:
-            if visibility(source) is not Visibility.PRIVATE and _keyed_by(
+            if visibility(source) is not Visibility.PRIVATE and keyed_by(
                 source, on, frozenset(more), trusted
             ):
                 more.update(output_columns(source))
@@ -175,10 +175,10 @@ def _join_closure(
         known = frozenset(more)
 
 
-def _keyed_by(
+def keyed_by(
     source: Plan, on: tuple[Expression, ...], joined: frozenset[Column], trusted: Trusted
 ) -> bool:
-    """At most one row of the public `source` fits one combination of `joined` columns."""
+    """At most one row of `source` fits one combination of `joined` columns."""
     key = unique_key(source, trusted)
     if key is None:
         return False
@@ -197,7 +197,7 @@ def _equalities(on: tuple[Expression, ...]) -> list[tuple[Expression, Expression
 
 
 def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
-    """Columns that no two rows of a public or released relation agree on; none at all: one row."""
+    """Columns that no two rows of a relation agree on; none at all: it has one row."""
     match plan:
         case Scan(table=table, columns=found):
             if table.key is None or not trusted(table):

@@ -1,6 +1,6 @@
 """Single-line mutations of the analyses and of what they emit: each is a privacy bug.
 
-`old` occurs once in the file; where it is replaced by `new`, `pytest -m bounds` has to fail. What
+`old` occurs once in the file; where it is replaced by `new`, the neighbour search has to fail. What
 two rules refuse is not here, since either does alone: LIMIT of private rows, joins of different
 kinds of units, public rows that ask about private ones.
 """
@@ -18,6 +18,7 @@ class Mutant:
     file: str
     old: str
     new: str
+    tests: str = "tests/test_bounds_hold.py"
 
 
 MUTANTS = (
@@ -139,8 +140,8 @@ MUTANTS = (
     Mutant(
         "keys of a unit hold by declared keys",
         "rewrite/limit.py",
-        "known = determined(terms.source, facts.verified)",
-        "known = determined(terms.source, declared)",
+        "if terms.keys and not free_keys(terms, facts.verified):",
+        "if terms.keys and not free_keys(terms, declared):",
     ),
     Mutant(
         "the domain's size is forgotten",
@@ -187,8 +188,8 @@ MUTANTS = (
     Mutant(
         "a private partner is taken for the only one",
         "stability/dependency.py",
-        "return one_row_per_unit(right, trusted)\n    return _keyed_by",
-        "return True\n    return _keyed_by",
+        "return one_row_per_unit(right, trusted)\n    return keyed_by",
+        "return True\n    return keyed_by",
     ),
     Mutant(
         "keys of a union are determined",

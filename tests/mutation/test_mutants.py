@@ -17,8 +17,9 @@ from mutation.aggregate_mutants import AGGREGATE_MUTANTS
 from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.mutants import MUTANTS, Mutant
 from mutation.relation_mutants import RELATION_MUTANTS
+from mutation.split_mutants import SPLIT_MUTANTS
 
-ALL = (*MUTANTS, *AGGREGATE_MUTANTS, *GRAMMAR_MUTANTS, *RELATION_MUTANTS)
+ALL = (*MUTANTS, *AGGREGATE_MUTANTS, *GRAMMAR_MUTANTS, *RELATION_MUTANTS, *SPLIT_MUTANTS)
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -46,7 +47,7 @@ def test_the_neighbour_search_kills(mutant: Mutant, tmp_path: Path) -> None:
         "pytest",
         "-m",
         "bounds",
-        "tests/test_bounds_hold.py",
+        mutant.tests,
         "-x",
         "-q",
         "-p",

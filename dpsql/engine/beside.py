@@ -1,0 +1,164 @@
+"""What stands beside each row of a sidecar: how many rows its unit has, in all and of its values.
+
+Each is a function of one unit's bag of rows and of a salt that is drawn for each file: whoever else
+is in the table changes none of it. Of a column c:
+
+| column      | what it holds                                                             |
+| ----------- | ------------------------------------------------------------------------- |
+| rows with c | the unit's rows that have this row's value of c, NULL being one            |
+| values of c | how many different values of c the unit has                                |
+| place of c  | the place of this value among them, by a keyed hash of unit and value       |
+| first of c  | TRUE in one of the unit's rows with this value; which one is nobody's promise |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlglot import exp
+
+UNIT: Final = "unit of the row"
+"""The column that holds each row's unit."""
+
+ROWS: Final = "rows of the unit"
+"""The column that holds how many rows a row's unit has in the table."""
+
+MOST: Final = 65_535
+"""Numbers are 16 bits wide: this one means so many or more."""
+
+_BASE: Final = "rows with units"
+_NUMBER: Final = "number of the row"
+
+
+def rows_with(column: str) -> str:
+    """The name of the number of a unit's rows with a value of `column`."""
+    return f"rows with {column}"
+
+
+def values_of(column: str) -> str:
+    """The name of the number of a unit's values of `column`."""
+    return f"values of {column}"
+
+
+def place_of(column: str) -> str:
+    """The name of the place of a value of `column` among its unit's."""
+    return f"place of {column}"
+
+
+def first_of(column: str) -> str:
+    """The name of the mark of one row for each of a unit's values of `column`."""
+    return f"first of {column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A table to prepare: `rows` is the SELECT of its rows and their unit.
+
+    Beside each stands how many its unit has, in all, and of its value of each of `counted`.
+    """
+
+    name: str
+    rows: str
+    counted: tuple[str, ...]
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The columns that no table may have of its own."""
+        kinds = (rows_with, values_of, place_of, first_of)
+        return (UNIT, ROWS, _NUMBER, *(name(c) for c in self.counted for name in kinds))
+
+
+def statements(contents: Contents, made: exp.Table, salt: str) -> Iterator[str]:
+    """What makes the table `made`, in the order of its units, and leaves nothing else behind."""
+    rows = f"SELECT row_number() OVER () AS {_sql(_NUMBER)}, * FROM ({contents.rows})"  # noqa: S608
+    yield f"CREATE TEMP TABLE {_sql(_BASE)} AS {rows}"
+    for place, column in enumerate(contents.counted):
+        counted = _counted(column, salt).sql("duckdb")
+        yield f"CREATE TEMP TABLE {_sql(_counts(place))} AS {counted}"
+    yield f"CREATE TABLE {made.sql('duckdb')} AS {_joined(contents.counted).sql('duckdb')}"
+    for name in (_BASE, *map(_counts, range(len(contents.counted)))):
+        yield f"DROP TABLE {_sql(name)}"
+
+
+def _counted(column: str, salt: str) -> exp.Select:
+    """One row per unit and value: its rows, the first of them, its place among the values."""
+    unit, value = _column(UNIT), _column(column)
+    each = (
+        exp.select(unit, value, _as(_call("count", exp.Star()), rows_with(column)))
+        .select(_as(_call("min", _column(_NUMBER)), first_of(column)))
+        .from_(_table(_BASE))
+        .group_by(unit, value)
+    )
+    hashed = _call("hash", unit, value, exp.Literal.string(salt))
+    return exp.select(
+        exp.Star(),
+        _as(_over(_call("row_number"), unit, [hashed, value]), place_of(column)),
+        _as(_over(_call("count", exp.Star()), unit, []), values_of(column)),
+    ).from_(each.subquery("t"))
+
+
+def _joined(counted: Sequence[str]) -> exp.Select:
+    unit = _column(UNIT, "t")
+    units = exp.select(_column(UNIT), _as(_call("count", exp.Star()), ROWS))
+    units = units.from_(_table(_BASE)).group_by(_column(UNIT))
+    without = exp.Star(except_=[exp.to_identifier(_NUMBER, quoted=True)])
+    select = (
+        exp.select(exp.Column(this=without, table=exp.to_identifier("t")))
+        .select(_narrow(ROWS, "u"))
+        .from_(_table(_BASE, "t"))
+        .join(units.subquery("u"), on=exp.EQ(this=unit, expression=_column(UNIT, "u")))
+    )
+    for number, column in enumerate(counted):
+        beside = f"c{number}"
+        same = exp.and_(
+            exp.EQ(this=unit.copy(), expression=_column(UNIT, beside)),
+            # A row without a value has the rows of its unit that are without one, too.
+            exp.NullSafeEQ(this=_column(column, "t"), expression=_column(column, beside)),
+        )
+        first = exp.EQ(this=_column(_NUMBER, "t"), expression=_column(first_of(column), beside))
+        names = (rows_with(column), values_of(column), place_of(column))
+        select = select.join(_table(_counts(number), beside), on=same).select(
+            *(_narrow(name, beside) for name in names),
+            _as(exp.Paren(this=first), first_of(column)),
+        )
+    return select.order_by(unit.copy())
+
+
+def _narrow(name: str, of: str) -> exp.Expr:
+    least = _call("least", _column(name, of), exp.Literal.number(MOST))
+    return _as(exp.Cast(this=least, to=exp.DataType.build("USMALLINT", dialect="duckdb")), name)
+
+
+def _counts(place: int) -> str:
+    return f"rows by value {place}"
+
+
+def _over(call: exp.Expr, by: exp.Expr, order: Sequence[exp.Expr]) -> exp.Expr:
+    ordered = [exp.Ordered(this=o.copy(), nulls_first=False) for o in order]
+    return exp.Window(
+        this=call,
+        partition_by=[by.copy()],
+        order=exp.Order(expressions=ordered) if ordered else None,
+    )
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
+
+
+def _as(item: exp.Expr, name: str) -> exp.Expr:
+    return exp.Alias(this=item, alias=exp.to_identifier(name, quoted=True))
+
+
+def _column(name: str, of: str | None = None) -> exp.Expr:
+    return exp.column(exp.to_identifier(name, quoted=True), table=of)
+
+
+def _table(name: str, alias: str | None = None) -> exp.Expr:
+    return exp.to_table(_sql(name), dialect="duckdb", alias=alias)
+
+
+def _sql(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("duckdb")

@@ -1,0 +1,212 @@
+"""Rows of a sidecar's table are summed without their units where no limit can bind.
+
+A unit's rows of one group are either all light or all of the rest, since that depends on the unit
+and the group alone: on how many rows the unit has with the group's value of a column, and of how
+many groups at most. Whatever is filtered or looked up on the way only leaves fewer. For a light
+(unit, group), today's path would sum the same clamped terms, find no more rows than the limit,
+scale nothing, clamp nothing and keep the group:
+
+sum(x) GROUP BY flag, 60 rows of a unit in a group, by domain
+
+light  rows with flag <= 60   sum(clamped x) GROUP BY flag
+rest   rows with flag >  60   GROUP BY unit, flag; scale, clamp, limit; then GROUP BY flag
+
+A condition on a row would not do: with x <= 60 light, a unit of 60 rows below and 60 above counts
+for 120. Nor would groups alone: a unit whose 12 lightest groups are summed here could have 12 more
+summed there, so it is the unit whose number of values has to be within the limit.
+
+Where nothing is left out on the way, a unit's values of a column are its groups, and the ones to
+be kept were drawn when the sidecar was made: those of the lowest places, by a keyed hash as always.
+Filtered rows have other groups than the unit: of 60 suppliers in all, the 12 drawn would miss most
+of the 3 that are asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dpsql.engine.beside import MOST, ROWS, first_of, place_of, rows_with, values_of
+from dpsql.plan.bounded import BoundedRelease, ByHash, LimitGroups, Split, Terms
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import (
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    Literal,
+    Or,
+    conjunction,
+)
+from dpsql.plan.operator import Filter, Scan
+from dpsql.plan.statistic import Distinct, Ones, Presence, Statistic
+from dpsql.plan.tree import operators
+from dpsql.rewrite.fact import Facts
+from dpsql.rewrite.limit import free_keys
+from dpsql.schema.counted import counted
+from dpsql.schema.model import Column as Declared
+from dpsql.schema.model import Table
+from dpsql.schema.type import Boolean, Integer
+from dpsql.stability.lineage import unit
+from dpsql.stability.stem import Stem, over, stem
+
+_NUMBER = Integer(16, signed=False)
+
+
+def split_release(release: BoundedRelease, facts: Facts) -> BoundedRelease:
+    """`release` with its rows in two parts, if they stand ready and something is to be limited."""
+    limited, terms = release.limited, release.terms
+    found = stem(terms.source, facts.verified)
+    if not isinstance(limited, LimitGroups) or found is None or not found.scan.prepared:
+        return release
+    parts = _Parts(limited, terms, found, facts)
+    if not terms.statistics or not parts.are_sums:
+        return release
+    conditions = parts.conditions()
+    if conditions is None:
+        return release
+    names = " and ".join(f"{name} <= {most}" for name, most in conditions.light.items())
+    note = f"prepared: rows of units with {names} are summed without regard to their units"
+    if conditions.drawn:
+        drawn = " and ".join(f"{name} <= {most}" for name, most in conditions.drawn.items())
+        note += f"; kept are {drawn}, drawn once for all queries"
+    return replace(release, split=parts.split(conditions), notes=(*release.notes, note))
+
+
+@dataclass(frozen=True, slots=True)
+class _Conditions:
+    """Columns beside a row, and the most they hold: of rows that are kept, and of light ones."""
+
+    drawn: dict[str, int]
+    light: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """How the rows below `limited` are told apart."""
+
+    limited: LimitGroups
+    terms: Terms
+    stem: Stem
+    facts: Facts
+
+    @property
+    def are_sums(self) -> bool:
+        """Numbers of units are sums over rows only where one row of each unit is marked."""
+        units = any(isinstance(s.term, Presence) for s in self.terms.statistics)
+        return not units or (self.stem.is_whole and self._only() is not None)
+
+    def conditions(self) -> _Conditions | None:
+        """None if no row is light for sure."""
+        rows, groups = self.limited.source.rows_per_group, None
+        column = self._column()
+        light = {ROWS if column is None else rows_with(column): rows}
+        drawn: dict[str, int] = {}
+        if isinstance(self.limited.limit, ByHash):
+            groups, only = self.limited.limit.groups, self._only()
+            if only is not None and self._may_draw():
+                drawn = {place_of(only): groups}
+            elif only is not None:
+                light[values_of(only)] = groups
+            else:
+                # Each of a unit's groups has one of its rows.
+                light[ROWS] = min(groups, light.get(ROWS, groups))
+        if any(most >= MOST for most in (*light.values(), *drawn.values())):
+            return None
+        return _Conditions(drawn, light)
+
+    def split(self, conditions: _Conditions) -> Split:
+        """Both parts over the table with what stands beside its rows."""
+        only = self._only()
+        scan = self.stem.scan
+        names = [*conditions.drawn, *conditions.light]
+        marked = any(isinstance(s.term, Presence) for s in self.terms.statistics)
+        table = _with_counts(scan.table)
+        number = self._free_number()
+        added = {name: Column(number + n, name, _NUMBER) for n, name in enumerate(names)}
+        first = None
+        if marked and only is not None:
+            first = Column(number + len(names), first_of(only), Boolean())
+        handed = () if first is None else (first,)
+        wide = replace(scan, table=table, columns=(*scan.columns, *added.values(), *handed))
+        kept = [_most(added[name], most) for name, most in conditions.drawn.items()]
+        light = [_most(added[name], most) for name, most in conditions.light.items()]
+        heavy = [_more(added[name], most) for name, most in conditions.light.items()]
+        rest = heavy[0] if len(heavy) == 1 else Or(tuple(heavy))
+        return Split(
+            replace(
+                self._over(wide, (*kept, *light), handed),
+                statistics=tuple(_by_row(s, first) for s in self.terms.statistics),
+            ),
+            self._over(wide, (*kept, rest), handed),
+        )
+
+    def _over(
+        self, scan: Scan, conditions: tuple[Expression, ...], handed: tuple[Column, ...]
+    ) -> Terms:
+        part = Filter(scan, conjunction(conditions))
+        return replace(self.terms, source=over(self.terms.source, self.stem, part, handed))
+
+    def _column(self) -> str | None:
+        """The column with most values by which rows are counted, among the keys."""
+        found = [name for place in range(len(self.terms.keys)) for name in self._counted(place)]
+        return max(found, key=self._size, default=None)
+
+    def _size(self, name: str) -> tuple[float, str]:
+        values = self.stem.scan.table.columns[name].values
+        return (float("inf") if values is None else len(values), name)
+
+    def _only(self) -> str | None:
+        """The column that alone the unit doesn't determine of the keys: its values are groups."""
+        free = free_keys(self.terms, self.facts.verified)
+        names = {name for place in free for name in self._named(place)}
+        (name,) = names if len(names) == 1 else (None,)
+        return name
+
+    def _named(self, place: int) -> tuple[str | None, ...]:
+        return self._counted(place) or (None,)
+
+    def _counted(self, place: int) -> tuple[str, ...]:
+        key = self.terms.keys[place].expression
+        column = self.stem.columns.get(key) if isinstance(key, Column) else None
+        if column is None or column.name not in counted(self.stem.scan.table):
+            return ()
+        return (column.name,)
+
+    def _may_draw(self) -> bool:
+        """Every value is a group, and no other choice of groups has to be the same."""
+        if any(isinstance(s.term, Distinct) for s in self.terms.statistics):
+            return False
+        return self.stem.is_whole and not self.terms.selections
+
+    def _free_number(self) -> int:
+        """Above those of all columns that a part may name."""
+        found = list(operators(self.terms.source))
+        columns = [column for plan in found for column in output_columns(plan)]
+        units = [own for own in map(unit, found) if own is not None]
+        return max(column.id for column in (*columns, *units)) + 1
+
+
+def _with_counts(table: Table) -> Table:
+    """`table` with the columns that stand beside its rows in a sidecar."""
+    names = [ROWS]
+    names += [name(c) for c in counted(table) for name in (rows_with, values_of, place_of)]
+    added = {n: Declared(n, _NUMBER, bounds=(0, MOST), nullable=False) for n in names}
+    added |= {
+        name: Declared(name, Boolean(), nullable=False) for name in map(first_of, counted(table))
+    }
+    return replace(table, columns={**table.columns, **added})
+
+
+def _by_row(statistic: Statistic, first: Column | None) -> Statistic:
+    """Of a unit's rows in a group, the one that is marked counts for the unit."""
+    if first is not None and isinstance(statistic.term, Presence):
+        return Statistic(Ones(), first)
+    return statistic
+
+
+def _most(column: Column, most: int) -> Expression:
+    return Compare(Comparison.LESS_EQUAL, column, Literal(most, _NUMBER))
+
+
+def _more(column: Column, most: int) -> Expression:
+    return Compare(Comparison.GREATER, column, Literal(most, _NUMBER))

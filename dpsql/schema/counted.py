@@ -1,0 +1,32 @@
+"""The columns by whose values a sidecar counts each unit's rows: what statements may group by."""
+
+from __future__ import annotations
+
+from dpsql.schema.model import Column, EntityUnit, Table
+from dpsql.schema.type import Boolean, Integer, Varchar
+
+_FEW = 1000
+"""Integers of more values than that are amounts, not names."""
+
+
+def counted(table: Table) -> tuple[str, ...]:
+    """By the schema alone; none of a table that lists its units, each of which has one row."""
+    own = table.ownership
+    if not isinstance(own, EntityUnit) or (not own.hops and table.key == (own.column,)):
+        return ()
+    # What names the row or its unit is no group: it has one row, or all of them.
+    names = {own.hops[0].column if own.hops else own.column, *(table.key or ())}
+    return tuple(c.name for c in table.columns.values() if c.name not in names and _is_name(c))
+
+
+def _is_name(column: Column) -> bool:
+    if column.values is not None or column.references is not None:
+        return True
+    match column.type:
+        case Boolean() | Varchar():
+            return True
+        case Integer() if column.bounds is not None:
+            low, high = column.bounds
+            return isinstance(low, int) and isinstance(high, int) and high - low < _FEW
+        case _:
+            return False

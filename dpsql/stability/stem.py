@@ -1,0 +1,118 @@
+"""The one table whose rows a relation's rows stem from, no two of them from the same.
+
+Then a unit has no more rows in the relation, and in any group of them, than in that table. And the
+relation over a part of the table's rows is a part of the relation, so that it can be computed part
+by part: every other table is read whole each time, and nothing looks at two of the table's rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from dpsql.plan.columns import output_columns
+from dpsql.plan.expression import Column, Expression
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Mark,
+    OuterJoin,
+    OuterKind,
+    Output,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    SetOperation,
+    Sort,
+    Union,
+    Values,
+    Window,
+)
+from dpsql.plan.tree import operators, replace_sources
+from dpsql.stability.dependency import Trusted, keyed_by
+
+
+@dataclass(frozen=True, slots=True)
+class Stem:
+    """The private table, the columns that hand on its own, and whether each row has one here."""
+
+    scan: Scan
+    columns: Mapping[Column, Column]
+    is_whole: bool
+
+
+def stem(plan: Plan, trusted: Trusted) -> Stem | None:
+    """Where the rows of `plan` stem from, if the keys of `trusted` tables prove it."""
+    match plan:
+        case Scan(unit=None) | Values() | Release():
+            return None
+        case Scan(columns=found):
+            return Stem(plan, {c: c for c in found}, is_whole=True)
+        case Filter(source=source):
+            below = stem(source, trusted)
+            return None if below is None else replace(below, is_whole=False)
+        case Mark(source=source):
+            return stem(source, trusted)  # of `relation` each row is asked alone
+        case Project(source=source, outputs=outputs):
+            below = stem(source, trusted)
+            if below is None:
+                return None
+            handed = {
+                o.column: below.columns[o.expression]
+                for o in outputs
+                if isinstance(o.expression, Column) and o.expression in below.columns
+            }
+            return replace(below, columns=handed)
+        case Join(sources=sources, on=on):
+            return _joined(sources, on, trusted)
+        case OuterJoin(kind=OuterKind.LEFT, left=left, right=right, on=on):
+            # Another partner would be another row: a patient's visits, each with all her diagnoses.
+            single = keyed_by(right, on, frozenset(output_columns(left)), trusted)
+            return stem(left, trusted) if single else None
+        case Window():
+            # row_number() over a part of a unit's rows counts anew from 1.
+            return None
+        case Aggregate() | OuterJoin() | Union() | SetOperation() | Sort() | Limit():
+            return None
+        case missing:
+            assert_never(missing)
+
+
+def over(plan: Plan, found: Stem, source: Plan, handed: tuple[Column, ...]) -> Plan:
+    """`plan` over `source` in place of the table it stems from, with `handed` columns more."""
+    if plan == found.scan:
+        return source
+    if not any(operator == found.scan for operator in operators(plan)):
+        return plan
+    changed = replace_sources(lambda below: over(below, found, source, handed), plan)
+    if isinstance(changed, Project):
+        more = tuple(Output(column, column) for column in handed)
+        return replace(changed, outputs=(*changed.outputs, *more))
+    return changed
+
+
+def _joined(sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted: Trusted) -> Stem | None:
+    """One source's rows, if each meets at most one row of all the others together."""
+    for source in sources:
+        found = stem(source, trusted)
+        others = [other for other in sources if other is not source]
+        if found is not None and _attached(source, others, on, trusted):
+            return replace(found, is_whole=False)
+    return None
+
+
+def _attached(
+    source: Plan, waiting: list[Plan], on: tuple[Expression, ...], trusted: Trusted
+) -> bool:
+    joined = frozenset(output_columns(source))
+    while waiting:
+        attached = [s for s in waiting if keyed_by(s, on, joined, trusted)]
+        if not attached:
+            return False
+        joined |= frozenset(c for s in attached for c in output_columns(s))
+        waiting = [s for s in waiting if not any(s is a for a in attached)]
+    return True

@@ -1,0 +1,72 @@
+"""Seeded bugs of rows that are summed in two parts, and of what stands beside rows in a sidecar."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from mutation.mutants import Mutant
+
+_Split = partial(Mutant, tests="tests/test_ready_bounds_hold.py")
+
+SPLIT_MUTANTS = (
+    _Split(
+        "a row more than the limit is light",
+        "rewrite/split.py",
+        "light = [_most(added[name], most) for name, most in conditions.light.items()]",
+        "light = [_most(added[name], most + 1) for name, most in conditions.light.items()]",
+    ),
+    _Split(
+        "light rows are in the rest, too",
+        "rewrite/split.py",
+        "heavy = [_more(added[name], most) for name, most in conditions.light.items()]",
+        "heavy = [_more(added[name], most - 1) for name, most in conditions.light.items()]",
+    ),
+    _Split(
+        "a unit's light groups are as many as they are",
+        "rewrite/split.py",
+        "light[values_of(only)] = groups",
+        "light[values_of(only)] = MOST - 1",
+    ),
+    _Split(
+        "of keys that aren't counted, a unit's groups are as many as they are",
+        "rewrite/split.py",
+        "light[ROWS] = min(groups, light.get(ROWS, groups))",
+        "light[ROWS] = max(groups, rows)",
+    ),
+    _Split(
+        "all of a unit's values are kept",
+        "rewrite/split.py",
+        "drawn = {place_of(only): groups}",
+        "drawn = {place_of(only): MOST - 1}",
+    ),
+    _Split(
+        "a value's place is taken for its number of rows",
+        "rewrite/split.py",
+        "light = {ROWS if column is None else rows_with(column): rows}",
+        "light = {ROWS if column is None else place_of(column): rows}",
+    ),
+    _Split(
+        "light rows needn't stem from rows of their own",
+        "stability/stem.py",
+        "if found is not None and _attached(source, others, on, trusted):",
+        "if found is not None:",
+    ),
+    _Split(
+        "an outer join's partners multiply light rows",
+        "stability/stem.py",
+        "return stem(left, trusted) if single else None",
+        "return stem(left, trusted)",
+    ),
+    _Split(
+        "a window sees a part of a unit's rows",
+        "stability/stem.py",
+        "counts anew from 1.\n            return None",
+        "counts anew from 1.\n            return stem(plan.source, trusted)",
+    ),
+    _Split(
+        "values' places depend on other units'",
+        "engine/beside.py",
+        "exp.EQ(this=unit.copy(), expression=_column(UNIT, beside)),",
+        "exp.true(),",
+    ),
+)
