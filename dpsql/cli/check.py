@@ -14,6 +14,7 @@ from dpsql.errors import SourceFault
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
+from dpsql.schema.row_count import count_rows
 from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.session.dataset import load_dataset
 from dpsql.terminal.table import listing
@@ -31,7 +32,7 @@ def check(path: Path) -> None:
         watch.step("reading the schema")
         schema = load_dataset(path)
         try:
-            holds = watch.run(
+            holds, rows = watch.run(
                 lambda: _verified(schema, watch, engines), lambda: _interrupt(engines)
             )
         except Cancelled:
@@ -41,10 +42,12 @@ def check(path: Path) -> None:
             state = "not made yet" if ledger is None else "as the schema says"
     click.echo(report(schema, holds))
     click.echo(f"\nledger: {visible(str(ledger_location(schema)))} ({state})")
-    _judge(schema, holds)
+    _judge(schema, holds, rows)
 
 
-def _verified(schema: Schema, watch: Watch, engines: list[DuckDBEngine]) -> Mapping[str, bool]:
+def _verified(
+    schema: Schema, watch: Watch, engines: list[DuckDBEngine]
+) -> tuple[Mapping[str, bool], Mapping[str, int]]:
     """Open the source as queries do, and look at the rows."""
     if not schema.source.path.exists():
         raise SourceFault(
@@ -53,7 +56,7 @@ def _verified(schema: Schema, watch: Watch, engines: list[DuckDBEngine]) -> Mapp
     watch.step("opening the source")
     engines.append(DuckDBEngine(engine_source(schema)))
     watch.step("verifying keys")
-    return verify_keys(schema, engines[0])
+    return verify_keys(schema, engines[0]), count_rows(schema, engines[0])
 
 
 def _interrupt(engines: list[DuckDBEngine]) -> None:
@@ -107,7 +110,7 @@ def limits(table: Table) -> str:
         case Public():
             return ""
         case RowUnit():
-            return "1 row"
+            return "1 row" if table.rows is None else f"1 row, of {table.rows}"
         case EntityUnit():
             names = ("groups", "rows_per_group", "rows")
             said = [n for n in names if n in table.limits.declared]
@@ -130,13 +133,21 @@ def _key(table: Table, holds: bool | None) -> str:  # noqa: FBT001 - None: not d
     return f"{', '.join(table.key)}: {'holds' if holds else 'does NOT hold'}"
 
 
-def _judge(schema: Schema, holds: Mapping[str, bool]) -> None:
-    """A declared key that doesn't hold fails the check."""
+def _judge(schema: Schema, holds: Mapping[str, bool], rows: Mapping[str, int]) -> None:
+    """A declared key that doesn't hold fails the check, and so does another number of rows."""
     broken = [name for name, found in holds.items() if not found]
-    if not broken:
+    others = [name for name, found in rows.items() if found != schema.tables[name].rows]
+    if not broken and not others:
         return
     for name in broken:
         key = ", ".join(schema.tables[name].key or ())
         say(f"error: the key of {name} is not unique: several rows have the same {key}, or none")
-    say("hint: correct the data, or remove key: from the schema; until then queries pay its limits")
+    if broken:
+        say(
+            "hint: correct the data, or remove key: from the schema; until then queries pay its"
+            " limits"
+        )
+    for name in others:
+        say(f"error: {name} is declared with {schema.tables[name].rows} rows, and has {rows[name]}")
+        say(f"hint: write rows: {rows[name]}; until then its answers are off, and no less private")
     raise click.exceptions.Exit(ExitCode.FAILED)

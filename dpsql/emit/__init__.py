@@ -9,6 +9,7 @@
 | join       | tables and joins: private rows meet where their units agree          |
 | aggregate  | exact aggregates and window functions                                |
 | term       | what each row counts for, clamped, and summed                        |
+| deviations | squared differences of all pairs of rows                             |
 | terms      | the rows that a bounded release counts, with their groups             |
 | cell       | the cell that a row lies in, for what is chosen by counts of cells    |
 | histogram  | those counts, so many rows of each unit in each group                 |

@@ -16,6 +16,8 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.emit.deviations import of_pairs, scaled
+from dpsql.emit.deviations import rows as count_rows
 from dpsql.emit.distinct import distinct_values, with_distinct
 from dpsql.emit.expression import integer
 from dpsql.emit.histogram import histogram
@@ -44,7 +46,7 @@ from dpsql.plan.bounded import (
 )
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
-from dpsql.plan.statistic import Distinct, Over, Presence, Statistic
+from dpsql.plan.statistic import Deviations, Distinct, Over, Presence, Statistic
 from dpsql.stability.sensitivity import partial_bound, partial_interval, rows_per_group
 
 
@@ -85,10 +87,7 @@ def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> En
 
 def _row_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:
     """Each row is a unit's only one: clamped terms are summed as they are."""
-    sums = [
-        distinct_values(number) if _is_distinct(s) else total(emit_term(s, number))
-        for number, s in enumerate(terms.statistics)
-    ]
+    sums = [_total_of_rows(statistic, number) for number, statistic in enumerate(terms.statistics)]
     return _summed(terms, rows, late, sums)
 
 
@@ -109,10 +108,33 @@ def _summed(
 ) -> exp.Select:
     numbered = list(enumerate(terms.statistics))
     sums = [aliased(item, f"s{number}") for number, item in enumerate(totals)]
+    names = [f"s{number}" for number, _ in numbered]
+    if any(isinstance(s.term, Deviations) for _, s in numbered):
+        sums.append(aliased(count_rows(), "n"))
+        names.append("n")
     summed = grouped(rows, [field(name) for name in grouped_names(terms, late)], sums)
-    listed = in_late_domains(summed, terms, late, [f"s{number}" for number, _ in numbered])
-    steps = [aliased(in_steps(s, field(f"s{number}")), f"s{number}") for number, s in numbered]
+    listed = in_late_domains(summed, terms, late, names)
+    steps = [aliased(_in_steps_of_rows(s, field(f"s{n}")), f"s{n}") for n, s in numbered]
     return select_from(listed, [*map(field, group_names(terms)), *steps])
+
+
+def _total_of_rows(statistic: Statistic, number: int) -> exp.Expr:
+    term = emit_term(statistic, number)
+    match statistic.term:
+        case Distinct():
+            return distinct_values(number)
+        case Deviations():
+            return of_pairs(term)
+        case _:
+            return total(term)
+
+
+def _in_steps_of_rows(statistic: Statistic, column: exp.Expr) -> exp.Expr:
+    match statistic.term:
+        case Deviations(rows=rows):
+            return scaled(column, field("n"), rows)
+        case _:
+            return in_steps(statistic, column)
 
 
 def _partial_totals(

@@ -16,6 +16,7 @@ from dpsql.emit.expression import emit_expression, emit_literal, integer, is_nan
 from dpsql.plan.expression import Expression
 from dpsql.plan.statistic import (
     Amount,
+    Deviations,
     Distinct,
     Measured,
     Ones,
@@ -43,7 +44,7 @@ def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
             return (exp.case().when(emit_expression(statistic.filter), integer(1), copy=False),)
         case Present(argument=argument):
             return (exp.case().when(_only(statistic, _is_value(argument)), integer(1), copy=False),)
-        case Amount(value=value) | Square(value=value):
+        case Amount(value=value) | Square(value=value) | Deviations(value=value):
             return (_filtered(value.argument, statistic),)
         case Product(left=left, right=right):
             return _filtered(left.argument, statistic), _filtered(right.argument, statistic)
@@ -58,7 +59,7 @@ def measured(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp.E
             return columns
         case Amount(value=value):
             return columns if _exact_decimal(value) is not None else (_steps(value, columns[0]),)
-        case Square(value=value):
+        case Square(value=value) | Deviations(value=value):
             return (_steps(value, columns[0]),)
         case Product(left=left, right=right):
             return _steps(left, columns[0]), _steps(right, columns[1])
@@ -81,6 +82,8 @@ def clamped_term(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Exp
             return columns[0]
         case Amount(value=value):
             return _clamped(value, columns[0], _exact_decimal(value))
+        case Deviations(value=value):
+            return exp.Paren(this=_clamped(value, columns[0], None))
         case Square(value=value):
             clamped = exp.Paren(this=_clamped(value, columns[0], None))
             squared = exp.Mul(this=clamped, expression=clamped.copy())

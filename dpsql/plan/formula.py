@@ -8,18 +8,20 @@ from typing import assert_never
 
 from dpsql.plan.aggregate import AggregateFunction, Part
 from dpsql.plan.expression import Column
+from dpsql.plan.statistic import Measured
 from dpsql.privacy.domain import Value
 from dpsql.schema.type import SqlType
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """`step * sum of coefficient * statistic`, exactly, as `type`; `least` where it is less."""
+    """`step * sum of coefficient * statistic + constant`, exactly, as `type`; `least` if less."""
 
     terms: tuple[tuple[int, int], ...]
     step: Fraction
     type: SqlType
     least: int | None = None
+    constant: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,27 @@ class Moments:
 
 
 @dataclass(frozen=True, slots=True)
+class Variance:
+    """A variance, or its root, of `rows` rows by the squared differences of all pairs of them."""
+
+    function: AggregateFunction
+    place: int
+    rows: int
+    value: Measured
+
+    @property
+    def worth(self) -> Fraction:
+        """What one of the integer is worth in the variance."""
+        of_sample = self.function in (AggregateFunction.VAR_SAMP, AggregateFunction.STDDEV_SAMP)
+        return self.value.step**2 / (self.rows * (self.rows - of_sample))
+
+    @property
+    def is_root(self) -> bool:
+        """It is a standard deviation."""
+        return self.function in (AggregateFunction.STDDEV_POP, AggregateFunction.STDDEV_SAMP)
+
+
+@dataclass(frozen=True, slots=True)
 class Position:
     """`low + width * cell`, as `type`: the middle of the cell that was chosen `place`th."""
 
@@ -84,7 +107,7 @@ class Named:
     values: tuple[Value, ...]
 
 
-Formula = Linear | Mean | Moments | Position | Named
+Formula = Linear | Mean | Moments | Variance | Position | Named
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +128,8 @@ def summed(formula: Formula) -> tuple[int, ...]:
             return total, count
         case Moments():
             return formula.places
+        case Variance(place=place):
+            return (place,)
         case Position() | Named():
             return ()
         case missing:

@@ -70,6 +70,18 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
+class Deviations:
+    """The squared differences of all pairs of rows: n·Σy² - (Σy)² of clamped values y.
+
+    It is no sum over rows, and bounded only where rows are replaced and none is left out. Where
+    there are other than `rows` rows, it is scaled to what its bound is of.
+    """
+
+    value: Measured
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class Presence:
     """1 for each unit in the group, however many rows it has there."""
 
@@ -90,7 +102,10 @@ class Distinct:
     most: int | None
 
 
-Term = Ones | Present | Amount | Square | Product | Presence | Over | Distinct
+Term = Ones | Present | Amount | Square | Product | Deviations | Presence | Over | Distinct
+
+MOST_ROWS = 2**36
+"""So many rows' squared differences fit 128 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +117,7 @@ class Statistic:
 
     @property
     def interval(self) -> tuple[int, int]:
-        """What each row's term is clamped to, as emitted."""
+        """What each row's term is clamped to, as emitted; of all pairs of rows, what one moves."""
         match self.term:
             case Ones() | Present() | Presence() | Over() | Distinct():
                 return 0, 1
@@ -113,6 +128,8 @@ class Statistic:
             case Product(left=left, right=right):
                 most = left.radius * right.radius
                 return -most, most
+            case Deviations(value=value, rows=rows):
+                return 0, (rows - 1) * (value.high - value.low) ** 2
             case missing:
                 assert_never(missing)
 
@@ -124,7 +141,7 @@ class Statistic:
                 return Fraction(1)
             case Amount(value=value):
                 return value.step
-            case Square(value=value):
+            case Square(value=value) | Deviations(value=value):
                 return value.step**2
             case Product(left=left, right=right):
                 return left.step * right.step

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from dpsql.errors import Refused
 from dpsql.plan.bounded import BoundedRelease
-from dpsql.plan.formula import Linear, Mean, Moments, Named, Position
+from dpsql.plan.formula import Linear, Mean, Moments, Named, Position, Variance
 from dpsql.privacy.conversion import rho_of_epsilon
 from dpsql.privacy.joint_split import split_gaussian_jointly, split_laplace_jointly
 from dpsql.privacy.loss import Accounting, PrivacyLoss
@@ -135,6 +135,8 @@ def weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, .
                 costs[count] += 1 / own[count] ** 2
             case Position() | Named():
                 pass  # chosen, not summed
+            case Variance(place=place):
+                costs[place] += 1 / own[place] ** 2
             case Moments():
                 for place in formula.places:
                     costs[place] += 1 / own[place] ** 2

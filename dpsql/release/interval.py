@@ -17,9 +17,9 @@ from functools import lru_cache
 from typing import assert_never
 
 from dpsql.plan.aggregate import Part
-from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position
+from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position, Variance
 from dpsql.release.calibrate import Noise
-from dpsql.release.moment import moment, range_of_moment
+from dpsql.release.moment import moment, range_of_moment, spread
 from dpsql.release.value import evaluate
 
 CONFIDENCE = Fraction(95, 100)
@@ -68,6 +68,8 @@ def error(formula: Formula, row: tuple[int, ...], mechanisms: Sequence[Spread]) 
             return _mean_error(formula, row, mechanisms)
         case Moments():
             return _moment_error(formula, row, mechanisms)
+        case Variance(place=place):
+            return _variance_error(formula, row[place], mechanisms[place])
         case Position() | Named():
             raise ValueError("what is chosen has an error in rank only")
         case missing:
@@ -80,7 +82,7 @@ def linear_error(formula: Linear, mechanisms: Sequence[Spread]) -> tuple[Fractio
     spread = _root(sum(f * f * float(m.variance) for f, m in used)) * formula.step
     if len(used) == 1:
         ((factor, only),) = used
-        return spread, factor * _half_width(only) * formula.step
+        return spread, factor * half_width(only) * formula.step
     return spread, _root(sum((f * _width(m)) ** 2 for f, m in used)) * formula.step
 
 
@@ -153,8 +155,17 @@ def combined(own: Sequence[Noise], variances: Sequence[float]) -> tuple[Combined
     )
 
 
-def _half_width(noise: Spread) -> int:
+def half_width(noise: Spread) -> int:
+    """The 95 % half-width of one draw, or of a weighted sum of some."""
     return noise.width if isinstance(noise, Combined) else noise.half_width(CONFIDENCE)
+
+
+def _variance_error(formula: Variance, pairs: int, noise: Spread) -> Error:
+    """The value grows with the noisy integer, so that the ends of one are those of the other."""
+    deviation, width = math.ceil(math.sqrt(noise.variance)), _width(noise)
+    value = spread(formula, pairs)
+    moved = [abs(spread(formula, pairs + move) - value) for move in (deviation, -deviation)]
+    return max(moved), spread(formula, pairs - width), spread(formula, pairs + width)
 
 
 @lru_cache(maxsize=1024)
@@ -164,7 +175,7 @@ def _width(noise: Spread) -> int:
     It is 1.96 standard deviations of normal noise, 2.12 of Laplace noise; that of a sum is, nearly,
     the root of its parts' squares. Noise that is mostly 0 has one too: of many parts, one isn't 0.
     """
-    return max(_half_width(noise), 1)
+    return max(half_width(noise), 1)
 
 
 def _root(value: float) -> Fraction:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.formula import Axis, Moments
+from dpsql.plan.formula import Axis, Moments, Variance
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
@@ -32,6 +32,17 @@ def moment(formula: Moments, row: tuple[int, ...]) -> Fraction | None:
             return _root(x.variance * _of_sample(count))
         case _:
             return _paired(formula, count, x, row)
+
+
+def spread(formula: Variance, pairs: int) -> Fraction:
+    """A variance or its root; `pairs` is the noisy sum of squared differences of all pairs.
+
+    Half of the values at one end and half at the other have the largest: a quarter of the square
+    of their width.
+    """
+    quarter = Fraction((formula.value.high - formula.value.low) ** 2, 4)
+    variance = _within(Fraction(pairs), _ZERO, quarter * formula.rows**2) * formula.worth
+    return _root(variance) if formula.is_root else variance
 
 
 def range_of_moment(

@@ -6,10 +6,10 @@ import math
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position
+from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position, Variance
 from dpsql.privacy.domain import Value, day
 from dpsql.privacy.domain import moment as moment_of
-from dpsql.release.moment import moment
+from dpsql.release.moment import moment, spread
 from dpsql.schema.type import Date, Decimal, Double, Integer, SqlType, Timestamp
 
 
@@ -17,7 +17,7 @@ def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) ->
     """One column's value from a group's noisy statistics and choices; None if it has no meaning."""
     match formula:
         case Linear(terms=terms, step=step, type=kind, least=least):
-            total = step * sum(factor * row[place] for place, factor in terms)
+            total = formula.constant + step * sum(factor * row[place] for place, factor in terms)
             if least is not None:
                 total = max(total, Fraction(least))
             return total if isinstance(kind, Double) or total.denominator > 1 else int(total)
@@ -26,6 +26,8 @@ def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) ->
             return min(max(mean, low), high)
         case Moments():
             return moment(formula, row)
+        case Variance(place=place):
+            return spread(formula, row[place])
         case Position(place=place, low=low, width=width, type=kind):
             return _middle(low + width * chosen[place], kind)
         case Named(place=place, values=values):

@@ -4,6 +4,7 @@
 | ---------- | -------------------------------------------------------------------- |
 | bound      | the whole: a release and public facts in, a bounded release out       |
 | statistic  | integer statistics of the aggregates, and formulas back to columns    |
+| public_rows | the same where the number of rows is public: a constant of formulas  |
 | measure    | arguments as integer steps: how fine, within which bounds             |
 | pivot      | conditions in an aggregate's argument become its filter               |
 | selection  | quantiles, extremes and modes as choices among cells                  |

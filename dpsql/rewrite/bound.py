@@ -17,6 +17,7 @@ from dpsql.rewrite.split import split_release
 from dpsql.rewrite.statistic import Statistics
 from dpsql.stability.environment import environment
 from dpsql.stability.lineage import identities
+from dpsql.stability.public_rows import public_rows
 from dpsql.stability.sensitivity import rows_per_group
 
 
@@ -31,6 +32,7 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
         _unit_columns(release.source),
         nonnegative=settings.nonnegative,
         counts_once=rows_per_group(draft) == 1,
+        rows=None if release.keys else public_rows(release.source),
     )
     summed = tuple(a for a in release.aggregates if _is_summed(a.call))
     formulas = statistics.formulas(summed)

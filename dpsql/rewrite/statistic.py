@@ -53,6 +53,7 @@ from dpsql.plan.statistic import (
 )
 from dpsql.rewrite.measure import Range, range_of, unbounded
 from dpsql.rewrite.pivot import with_filter
+from dpsql.rewrite.public_rows import of_all_rows
 from dpsql.schema.type import Double, Integer
 from dpsql.stability.domain import Environment, domain
 from dpsql.stability.narrowing import narrow
@@ -66,6 +67,7 @@ class Statistics:
 
     `units` are the columns that name the privacy unit; `nonnegative` counts are 0 at least.
     Where a unit `counts_once` in a group, however many rows it has there, rows and units are one.
+    `rows` is how many rows there are in all, where that is public.
     """
 
     domains: Environment
@@ -74,6 +76,7 @@ class Statistics:
     squared: set[Expression] = field(default_factory=set)
     nonnegative: bool = False
     counts_once: bool = False
+    rows: int | None = None
 
     def formulas(self, outputs: tuple[AggregateOutput, ...]) -> tuple[FormulaOutput, ...]:
         """The formula of each aggregate."""
@@ -133,6 +136,23 @@ class Statistics:
         return outside if call.filter is None else conjunction((call.filter, outside))
 
     def _formula(self, call: AggregateCall) -> Formula:
+        return self._of_all(call) or self._of_some(call)
+
+    def _of_all(self, call: AggregateCall) -> Formula | None:
+        """The formula of all rows, where how many these are is public; None elsewhere."""
+        if self.rows is None or self._plain(call.filter) is not None:
+            return None
+        if any(domain(argument, self.domains).nullable for argument in call.arguments):
+            return None
+        return of_all_rows(
+            call,
+            self.rows,
+            0 if self.nonnegative else None,
+            lambda squared: range_of(call.arguments[0], self.domains, call.at, squared=squared),
+            lambda term: self._place(term, None),
+        )
+
+    def _of_some(self, call: AggregateCall) -> Formula:
         match call.function:
             case AggregateFunction.COUNT:
                 least = 0 if self.nonnegative else None

@@ -23,7 +23,7 @@ from dpsql.schema.name import check_names, check_tables
 from dpsql.schema.ownership import Claim, read_claim
 from dpsql.schema.period import read_period, with_times
 from dpsql.schema.policy import policy_hash, policy_text
-from dpsql.schema.table import add_public_columns, check_types, read_table
+from dpsql.schema.table import add_public_columns, check_rows, check_types, read_table
 from dpsql.schema.view import read_views
 
 
@@ -56,6 +56,7 @@ def load_schema(
     check_types(document, tables)
     budget, every = read_budget(document, file.budget)
     neighbors, group_size = Neighbors(file.neighbors), read_group_size(document, file.group_size)
+    check_rows(document, tables, neighbors)
     timed = with_times(document, forms, tables, refreshed=every is not None)
     schema = Schema(
         dataset=file.dataset,

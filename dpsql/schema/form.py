@@ -66,6 +66,7 @@ class TableForm(Form, frozen=True, kw_only=True):
     columns: dict[str, object] | None = None
     comment: str = ""
     time: str | None = None
+    rows: int | None = None
     visible: bool = True
 
 

@@ -119,6 +119,7 @@ class Table:
 
     `time` names the column that says when a row is from, where budgets are refreshed. A table that
     isn't `visible` is read by views alone; `alias` is then the view that is named in its place.
+    `rows` is how many rows it has, where each is a unit and that is nobody's secret.
     """
 
     name: str
@@ -130,6 +131,7 @@ class Table:
     time: str | None = None
     visible: bool = True
     alias: str = ""
+    rows: int | None = None
 
     @property
     def shown(self) -> str:

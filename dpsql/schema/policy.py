@@ -72,7 +72,8 @@ def _table(table: Table) -> dict[str, object]:
     }
     if not table.visible:
         found["visible"] = False
-    return found if table.time is None else found | {"time": table.time}
+    beside = {"time": table.time, "rows": table.rows}
+    return found | {name: said for name, said in beside.items() if said is not None}
 
 
 def _limits(limits: Limits) -> list[int]:

@@ -8,13 +8,24 @@ from dataclasses import dataclass, replace
 from dpsql.schema.catalogue import Found, column_type, known_type
 from dpsql.schema.document import Document, Place
 from dpsql.schema.form import ColumnForm, LimitsForm, TableForm, fill
-from dpsql.schema.model import Column, EntityUnit, Limits, Public, Reference, Source, Table
+from dpsql.schema.model import (
+    Column,
+    EntityUnit,
+    Limits,
+    Neighbors,
+    Public,
+    Reference,
+    RowUnit,
+    Source,
+    Table,
+)
 from dpsql.schema.name import check_names, is_plain
 from dpsql.schema.ownership import Claim, check_reference, own, read_reference
 from dpsql.schema.type import Double, Integer, SqlType, Uuid, Varchar
 from dpsql.schema.value import read_bounds, read_values
 
 _MOST = 1_000_000_000
+_MOST_ROWS = 2**40
 
 
 def read_table(
@@ -54,7 +65,31 @@ def read_table(
         limits=read_limits(document, (*place, "limits"), form.limits),
         comment=form.comment,
         visible=form.visible,
+        rows=form.rows,
     )
+
+
+def check_rows(document: Document, tables: Mapping[str, Table], neighbors: Neighbors) -> None:
+    """Refuse a public number of rows where one unit is missing, or may have several of them.
+
+    Neighbours that lack a row have another number of them, and so each tells which it is.
+    """
+    for name, table in tables.items():
+        place = ("tables", name, "rows")
+        if table.rows is None:
+            continue
+        if not isinstance(table.ownership, RowUnit):
+            raise document.fault(
+                place, "is for tables whose rows are units of their own", "remove it"
+            )
+        if neighbors is not Neighbors.CHANGE_ONE:
+            raise document.fault(
+                place,
+                "the number of rows is what hides whether a row is there",
+                "remove it, or write neighbors: change_one, under which it isn't hidden",
+            )
+        if not 1 <= table.rows <= _MOST_ROWS:
+            raise document.fault(place, "out of range", f"write a number from 1 to {_MOST_ROWS}")
 
 
 def check_types(document: Document, tables: Mapping[str, Table]) -> None:

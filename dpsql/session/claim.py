@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import assert_never
 
+from dpsql.plan.aggregate import Part
 from dpsql.plan.bounded import BoundedRelease
 from dpsql.plan.describe import describe, describe_number
 from dpsql.plan.expression import Expression
+from dpsql.plan.formula import Formula, Linear, Variance
 from dpsql.plan.operator import Plan, Project, Scan
 from dpsql.plan.selection import Listed, Selection, Spaced
 from dpsql.plan.statistic import (
     Amount,
+    Deviations,
     Distinct,
     Measured,
     Ones,
@@ -28,9 +31,10 @@ from dpsql.plan.tree import columns, operators
 from dpsql.privacy.distance import Apart
 from dpsql.privacy.domain import Domain
 from dpsql.session.prepared import PreparedRelease
-from dpsql.session.proof import SensitivityLine
+from dpsql.session.proof import ColumnChange, SensitivityLine
 from dpsql.stability.environment import environment
 from dpsql.stability.narrowing import Known
+from dpsql.stability.public_rows import public_rows
 from dpsql.stability.sensitivity import partial_interval, rows_per_group
 
 
@@ -52,6 +56,8 @@ def describe_statistic(statistic: Statistic) -> str:
         case Square(value=value):
             most = describe_number(value.radius**2 * statistic.step)
             text = f"square of ({_shifted(value)}) less {most}"
+        case Deviations(value=value):
+            text = f"squared differences of {describe(value.argument)} in all pairs of rows"
         case Product(left=left, right=right):
             text = f"({_shifted(left)}) * ({_shifted(right)})"
         case missing:
@@ -97,9 +103,42 @@ def sensitivities(release: PreparedRelease, apart: Apart) -> Iterator[Sensitivit
     yield from map(SensitivityLine, describe_joint(release))
     if apart.replaced:
         yield from map(SensitivityLine, describe_norms(release))
+    yield from map(SensitivityLine, describe_of_all_rows(release))
     yield from (
         SensitivityLine(describe_selection(found, bounded)) for found in bounded.terms.selections
     )
+
+
+def describe_of_all_rows(release: PreparedRelease) -> list[str]:
+    """What of the columns' values neighbours change, where the number of rows is public."""
+    bounded = release.step.bounded
+    rows = None if bounded.terms.keys else public_rows(bounded.terms.source)
+    if rows is None:
+        return []
+    return [
+        f"{found.column} changes by {found.change:.6g}, of {rows} rows, a public number"
+        for found in column_changes(release)
+        if found.change is not None
+    ]
+
+
+def column_changes(release: PreparedRelease) -> tuple[ColumnChange, ...]:
+    """How far each column's value moves that is linear in what is summed."""
+    return tuple(
+        ColumnChange(output.column.name, _change(output.formula, release.sensitivity.per_group))
+        for output in release.step.bounded.outputs
+        if output.part is Part.VALUE
+    )
+
+
+def _change(formula: Formula, per_group: tuple[int, ...]) -> float | None:
+    match formula:
+        case Linear(terms=terms, step=step):
+            return float(step * sum(abs(factor) * per_group[place] for place, factor in terms))
+        case Variance(place=place, worth=worth) if not formula.is_root:
+            return float(worth * per_group[place])
+        case _:
+            return None
 
 
 def describe_norms(release: PreparedRelease) -> list[str]:

@@ -11,7 +11,7 @@ from dpsql.privacy.distance import Apart
 from dpsql.privacy.loss import Accounting
 from dpsql.schema.model import EntityUnit, Schema
 from dpsql.session.advice import advice
-from dpsql.session.claim import sensitivities
+from dpsql.session.claim import column_changes, sensitivities
 from dpsql.session.copied import copied_scans
 from dpsql.session.grant import conversion_delta, epsilon_of
 from dpsql.session.made import column_of
@@ -45,6 +45,7 @@ def _release(release: PreparedRelease, prepared: Prepared, apart: Apart) -> Rele
         tuple(column_of(release, place, spreads) for place in range(len(bounded.outputs))),
         release.step.measurement.threshold,
         _told(release.step.query.sql, *operators(bounded.terms.source)),
+        column_changes(release),
     )
 
 

@@ -13,9 +13,15 @@ from typing import assert_never
 import numpy as np
 import pyarrow as pa
 
-from dpsql.plan.formula import Linear, Mean, Moments, Named, Position
+from dpsql.plan.formula import Linear, Mean, Moments, Named, Position, Variance
 from dpsql.release.choice import Chooser
-from dpsql.release.interval import CONFIDENCE, Spread, linear_error, mean_rows_error
+from dpsql.release.interval import (
+    CONFIDENCE,
+    Spread,
+    half_width,
+    linear_error,
+    mean_rows_error,
+)
 from dpsql.session.answer import ColumnPrivacy, HalfWidth
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.provenance import Origin, origins
@@ -77,7 +83,12 @@ def column_of(
     match output.formula:
         case Linear(terms=terms):
             scale, width = linear_error(output.formula, spreads)
-            return ColumnPrivacy(name, mechanisms[terms[0][0]].name, float(scale), float(width))
+            made = mechanisms[terms[0][0]].name if terms else "public"
+            return ColumnPrivacy(name, made, float(scale), float(width))
+        case Variance(place=chosen, worth=worth, is_root=is_root):
+            known = None if is_root else float(half_width(spreads[chosen]) * worth)
+            scale = float(spreads[chosen].variance) ** 0.5 * float(worth)
+            return ColumnPrivacy(name, mechanisms[chosen].name, scale, known)
         case Mean(total=total):
             scale = float(spreads[total].variance) ** 0.5 * float(statistics[total].step)
             error = mean_rows_error(output.formula, spreads)

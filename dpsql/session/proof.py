@@ -28,6 +28,18 @@ class SensitivityLine:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """How far neighbours are apart in a column's value of one group, before noise.
+
+    None where the data decide it, or where nothing is summed: noise is then added to what it is
+    computed from.
+    """
+
+    column: str
+    change: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseProof:
     """One release: its operators, limits, sensitivities, noise, and the SQL that the engine runs.
 
@@ -42,6 +54,7 @@ class ReleaseProof:
     noise: tuple[ColumnPrivacy, ...]
     threshold: int | None
     sql: str
+    changes: tuple[ColumnChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,7 @@ def _sums(release: PreparedRelease, found: Shape) -> dict[Digest, int]:
             )
         ):
             terms = sorted((found.statistics[p], factor) for p, factor in formula.terms)
-            sums.setdefault(repr((terms, formula.step, formula.type)), place)
+            sums.setdefault(repr((terms, formula.step, formula.type, formula.constant)), place)
     return sums
 
 

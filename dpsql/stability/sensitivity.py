@@ -8,9 +8,11 @@ from fractions import Fraction
 from math import isqrt
 from typing import assert_never
 
+from dpsql.errors import Refused
 from dpsql.plan.bounded import BoundedRelease, ByDomain, Limited, LimitGroups, OneRowPerUnit
 from dpsql.plan.statistic import (
     Amount,
+    Deviations,
     Distinct,
     Ones,
     Over,
@@ -97,6 +99,12 @@ def sensitivity(release: BoundedRelease, apart: Apart) -> Sensitivity:
     statistics = release.terms.statistics
     if apart.replaced:
         return _replaced(release, changed)
+    if any(isinstance(s.term, Deviations) for s in statistics):
+        raise Refused(
+            "squared differences of all pairs of rows have no bound where rows are removed",
+            hint="ask with neighbors: change_one",
+            note="public_rows",
+        )
     bounds = tuple(partial_bound(s, release.limited) for s in statistics)
     return Sensitivity(
         groups=changed.per_unit,
@@ -197,7 +205,7 @@ def partial_bound(statistic: Statistic, limited: Limited) -> int:
         case Distinct(most=most):
             rows = rows_per_group(limited)
             return rows if most is None else min(rows, most)
-        case Ones() | Present() | Amount() | Square() | Product():
+        case Ones() | Present() | Amount() | Square() | Product() | Deviations():
             return rows_per_group(limited) * statistic.magnitude
         case missing:
             assert_never(missing)

@@ -20,6 +20,7 @@ from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.claim import (
     describe_joint,
     describe_norms,
+    describe_of_all_rows,
     describe_selection,
     describe_statistic,
 )
@@ -85,6 +86,7 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
         lines += [f"  {text}" for text in describe_joint(release)]
         if schema_of(schema).apart.replaced:
             lines += [f"  {text}" for text in describe_norms(release)]
+        lines += [f"  {text}" for text in describe_of_all_rows(release)]
         lines += [f"  {note}" for note in bounded.notes]
         if release.step.measurement.threshold is not None:
             lines.append(f"  keys appear from {release.step.measurement.threshold} units on")
