@@ -63,6 +63,7 @@ def test_notes_show_every_limit_and_term() -> None:
         "Over": "units with too many rows",
         "Square": "square of (",
         "Product": ") * (",
+        "Deviations": "squared differences of ",
     }
     terms |= {"Distinct": "distinct doctor_id = "}
     assert {term.__name__ for term in get_args(Term)} == set(terms)

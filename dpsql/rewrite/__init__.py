@@ -6,6 +6,7 @@
 | statistic  | integer statistics of the aggregates, and formulas back to columns    |
 | public_rows | the same where the number of rows is public: a constant of formulas  |
 | measure    | arguments as integer steps: how fine, within which bounds             |
+| clipped    | which rows have a value that bounds cut off                           |
 | pivot      | conditions in an aggregate's argument become its filter               |
 | selection  | quantiles, extremes and modes as choices among cells                  |
 | key_domain | enumerated cells of the group keys                                    |

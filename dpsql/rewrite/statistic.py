@@ -8,7 +8,6 @@ Amount(l_quantity, centre=25) in [-24, 25]   sum = s1 + 25 s0, avg = 25 + s1 / s
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
@@ -27,13 +26,9 @@ from dpsql.plan.aggregate import (
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
     Column,
-    Compare,
-    Comparison,
     Expression,
     IsNull,
-    Literal,
     Not,
-    Or,
     conjunction,
     conjuncts,
 )
@@ -51,10 +46,11 @@ from dpsql.plan.statistic import (
     Statistic,
     Term,
 )
-from dpsql.rewrite.measure import Range, range_of, unbounded
+from dpsql.rewrite.clipped import clipped
+from dpsql.rewrite.measure import Range, range_of
 from dpsql.rewrite.pivot import with_filter
 from dpsql.rewrite.public_rows import of_all_rows
-from dpsql.schema.type import Double, Integer
+from dpsql.schema.type import Double
 from dpsql.stability.domain import Environment, domain
 from dpsql.stability.narrowing import narrow
 
@@ -106,43 +102,20 @@ class Statistics:
             case Part.VALUE | Part.LOW | Part.HIGH | Part.STDDEV:
                 return FormulaOutput(column, self._formula(call), call.part)
             case Part.CLIPPED:
-                place = self._place(Ones(), self._clipped(call))
+                place = self._place(Ones(), clipped(call, self._where(call.filter)))
             case Part.OVER:
                 place = self._place(Over(), None)
             case missing:
                 assert_never(missing)
         return FormulaOutput(column, Linear(((place, 1),), Fraction(1), call.type))
 
-    def _clipped(self, call: AggregateCall) -> Expression:
-        """The rows whose value isn't counted as it is."""
-        if not call.arguments:
-            raise Refused(
-                f"{call.part.value}() of rows, which nothing clamps",
-                at=call.at,
-                hint=f"{call.part.value}(sum(x)) counts the rows whose x is out of bounds",
-                note="error_functions",
-            )
-        parts: list[Expression] = []
-        for argument in call.arguments:
-            bounds = domain(argument, self._where(call.filter)).bounds
-            if bounds is None or bounds.ends is None:
-                raise unbounded(argument, self._where(call.filter), call.at)
-            low, high = bounds.ends
-            if isinstance(argument.type, Integer):
-                low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
-            parts.append(Compare(Comparison.LESS, argument, Literal(low, argument.type)))
-            parts.append(Compare(Comparison.GREATER, argument, Literal(high, argument.type)))
-        outside = Or(tuple(parts))
-        return outside if call.filter is None else conjunction((call.filter, outside))
-
     def _formula(self, call: AggregateCall) -> Formula:
         return self._of_all(call) or self._of_some(call)
 
     def _of_all(self, call: AggregateCall) -> Formula | None:
-        """The formula of all rows, where how many these are is public; None elsewhere."""
-        if self.rows is None or self._plain(call.filter) is not None:
-            return None
-        if any(domain(argument, self.domains).nullable for argument in call.arguments):
+        """The formula of all rows, where their number is public."""
+        dropped = any(domain(argument, self.domains).nullable for argument in call.arguments)
+        if self.rows is None or dropped or self._plain(call.filter) is not None:
             return None
         return of_all_rows(
             call,

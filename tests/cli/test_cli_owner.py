@@ -83,6 +83,19 @@ def test_check_fails_for_a_key_that_is_not_unique(run: Run, shop: Path) -> None:
     assert "hint: " in ended.err
 
 
+def test_check_fails_for_another_number_of_rows(run: Run, shop: Path) -> None:
+    text = SHOP.replace("unit: row,", "unit: row, rows: 1000,")
+    shop.write_text(text.replace("budget:", "neighbors: change_one\nbudget:"))
+    ended = run("check", shop)
+    assert ended.code == 1
+    assert "1 row, of 1000" in ended.out
+    assert ended.err.startswith("error: readings is declared with 1000 rows, and has ")
+    there = int(ended.err.split("and has ")[1].split()[0])
+    assert f"hint: write rows: {there}" in ended.err
+    shop.write_text(shop.read_text().replace("rows: 1000", f"rows: {there}"))
+    assert run("check", shop).code == 0
+
+
 def test_check_needs_the_source(run: Run, shop: Path) -> None:
     (shop.parent / "data").rename(shop.parent / "away")
     shop.write_text(

@@ -35,4 +35,16 @@ RELATION_MUTANTS = (
         "return isinstance(limit, ByDomain)",
         "return not isinstance(limit, ByDomain)",
     ),
+    Mutant(
+        "a number of rows is believed",
+        "emit/deviations.py",
+        "others = exp.Paren(this=exp.Sub(this=count.copy(), expression=integer(1)))",
+        "others = integer(declared - 1)",
+    ),
+    Mutant(
+        "squared differences are bounded for one pair",
+        "plan/statistic.py",
+        "return 0, (rows - 1) * (value.high - value.low) ** 2",
+        "return 0, (value.high - value.low) ** 2",
+    ),
 )
