@@ -142,6 +142,36 @@ class UnknownFunction(ProgrammingError):
     sqlstate = "42883"
 
 
+class UnknownRelease(ProgrammingError):
+    """Nobody keeps a table under that name."""
+
+    sqlstate = "42704"
+
+
+class NameTaken(ProgrammingError):
+    """The name means something else already."""
+
+    sqlstate = "42P07"
+
+
+class BadName(ProgrammingError):
+    """A table can't have that name."""
+
+    sqlstate = "42602"
+
+
+class DuplicateColumn(ProgrammingError):
+    """Two columns of a table would have one name."""
+
+    sqlstate = "42701"
+
+
+class NotOwner(ProgrammingError):
+    """Only who made it may do that."""
+
+    sqlstate = "42501"
+
+
 class AmbiguousColumn(ProgrammingError):
     """Several tables in scope have such a column."""
 
@@ -184,6 +214,12 @@ class TooComplex(OperationalError):
 
 class BudgetSpent(OperationalError):
     """The charge would pass a cap of the ledger."""
+
+    sqlstate = "53400"
+
+
+class QuotaSpent(OperationalError):
+    """One analyst keeps no more than so much."""
 
     sqlstate = "53400"
 

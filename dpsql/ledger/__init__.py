@@ -25,6 +25,7 @@ nothing is ever given back. Entries are charged, then released (with the noisy a
 | owner       | a sign of life that the system takes down when a process ends            |
 | request_log | requests: charged once, settled once, bound to what was asked            |
 | reuse       | kept releases: answered again, at the reader's own cap                   |
+| naming      | tables that analysts keep under names: owner, quota, meaning             |
 | refusal     | what was refused, beside the chain and of bounded size                   |
 | opening     | a ledger is created, or checked from its last sum on                     |
 | ledger      | `Ledger`: open, charge, release, burn, replay, view, balance, verify     |

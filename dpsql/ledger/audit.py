@@ -12,7 +12,9 @@ from dpsql.ledger.entry import (
     Amended,
     Burned,
     Charged,
+    Dropped,
     Entry,
+    Named,
     Opened,
     Released,
     Summed,
@@ -20,6 +22,7 @@ from dpsql.ledger.entry import (
     Viewed,
 )
 from dpsql.ledger.fault import RESTORE, fault
+from dpsql.ledger.naming import described, rows_of
 from dpsql.ledger.request import Proof, Receipt
 from dpsql.ledger.rule import Account
 from dpsql.ledger.total import Total, compare, replay
@@ -47,6 +50,7 @@ class Record:
     kept: dict[str, int] = field(default_factory=dict)
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
     answers: set[str] = field(default_factory=set)
+    named: dict[tuple[str, str], Entry] = field(default_factory=dict)
 
     def add(self, entry: Entry) -> bool:
         """Takes `entry` in; False if it can't follow what came before."""
@@ -73,6 +77,10 @@ class Record:
             case Viewed():
                 for key in event.keys:
                     self.seen[key, event.analyst] = entry.seq
+            case Named():
+                self.named[event.analyst, event.name] = entry
+            case Dropped():
+                return self.named.pop((event.analyst, event.name), None) is not None
             case _:
                 assert_never(event)
         return True
@@ -123,8 +131,12 @@ def _check_contents(chain: Chain, record: Record) -> None:
         ("kept releases", record.kept == store.all_kept()),
         ("readers", record.seen == store.all_seen()),
         ("answers", record.answers == set(store.answers())),
+        ("named tables", {k: e.seq for k, e in record.named.items()} == store.all_named()),
     ):
         if not agrees:
             raise fault(chain.path, f"has other {what} than its entries name", RESTORE)
     for own_hash in record.answers:
         checked_answer(chain, own_hash)
+    for entry in record.named.values():
+        described(chain, entry)
+        rows_of(chain, entry)

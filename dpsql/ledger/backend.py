@@ -77,6 +77,9 @@ class Backend(Protocol):
     def create(self) -> None:
         """The tables, empty."""
 
+    def upgrade(self) -> None:
+        """Tables of an older format become ones of this."""
+
     def check_format(self) -> None:
         """Refuses tables of another format."""
 

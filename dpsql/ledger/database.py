@@ -18,9 +18,18 @@ from dpsql.ledger.owner import Owner, alive, tidy
 PATIENCE_SECONDS = 30.0
 
 _APPLICATION = 0x64707371
-_FORMAT = 1
+_FORMAT = 2
 
 _APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+
+_NAMED = """CREATE TABLE named (
+  analyst TEXT NOT NULL,
+  name TEXT NOT NULL,
+  entry INTEGER NOT NULL REFERENCES entry (seq),
+  about TEXT NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (analyst, name)
+)"""
 
 # Text of one width compares as numbers do; NULL is no cap, and a CHECK that is NULL holds.
 _TABLES = {
@@ -74,6 +83,7 @@ _TABLES = {
   hash TEXT PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
   bytes BLOB NOT NULL
 )""",
+    "named": _NAMED,
 }
 
 
@@ -149,6 +159,12 @@ class Database:
         self._db.execute(f"PRAGMA user_version = {_FORMAT}")
         for statement in _TABLES.values():
             self._db.execute(statement)
+
+    def upgrade(self) -> None:
+        """A ledger of format 1, which had no named tables, becomes one of this."""
+        if self.run("PRAGMA user_version") == [(1,)]:
+            self._db.execute(_NAMED)
+            self._db.execute(f"PRAGMA user_version = {_FORMAT}")
 
     def sign(self) -> Owner:
         """A lock on a small file beside the ledger."""

@@ -89,6 +89,27 @@ class Viewed(msgspec.Struct, frozen=True, tag_field="event", tag="viewed"):
     policy_hash: str
 
 
+class Named(msgspec.Struct, frozen=True, tag_field="event", tag="named"):
+    """An analyst keeps a table under a name; one of theirs with that name is replaced.
+
+    `about` and `rows` are the sha256 of what is said of it and of what it holds, which was made of
+    the kept releases `keys` and of nothing else that is private.
+    """
+
+    name: str
+    analyst: str
+    about: str
+    rows: str
+    keys: tuple[str, ...]
+
+
+class Dropped(msgspec.Struct, frozen=True, tag_field="event", tag="dropped"):
+    """An analyst's name means nothing from here on; nothing is given back for it."""
+
+    name: str
+    analyst: str
+
+
 class Summed(msgspec.Struct, frozen=True, tag_field="event", tag="summed"):
     """What all entries before this one add up to, so that an opening needn't read them again.
 
@@ -101,7 +122,9 @@ class Summed(msgspec.Struct, frozen=True, tag_field="event", tag="summed"):
     before: int
 
 
-Event = Opened | Tightened | Amended | Charged | Released | Burned | Viewed | Summed
+Event = (
+    Opened | Tightened | Amended | Charged | Released | Burned | Viewed | Named | Dropped | Summed
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,8 @@ from dpsql.ledger.backend import Location, Sign
 from dpsql.ledger.backup import back_up
 from dpsql.ledger.chain import BATCH, Chain, Clock, utc_now
 from dpsql.ledger.entry import Amended, Entry, KeptRelease, Released
-from dpsql.ledger.opening import (
-    check_fixed,
-    open_chain,
-    put_in_force,
-    recorded_terms,
-)
+from dpsql.ledger.naming import Names
+from dpsql.ledger.opening import check_fixed, open_chain, put_in_force, recorded_terms
 from dpsql.ledger.refusal import Refusal, note, refusals
 from dpsql.ledger.request import (
     Charge,
@@ -209,6 +205,11 @@ class Ledger:
             account = self._store.account(DATASET if analyst is None else analyst)
         caps = (terms.cap.amount, terms.cap.delta) if analyst is None else (analyst_cap, None)
         return balance(account, terms.accounting, *caps)
+
+    @property
+    def names(self) -> Names:
+        """The tables that analysts keep under names of their own."""
+        return Names(self._chain, self._reading, self._writing)
 
     def refuse(self, analyst: str, sqlstate: str, query: str, message: str) -> None:
         """Keeps a refusal that was decided before private rows were read; it costs nothing."""

@@ -120,6 +120,7 @@ def check_fixed(chain: Chain, recorded: Terms, asked: Terms) -> None:
 def _begin(chain: Chain, terms: Terms | None) -> None:
     with chain.database.writing():
         if not chain.database.blank():
+            chain.database.upgrade()
             chain.database.check_format()
             # A ledger that was never charged may have died before it wrote its anchor, and a server
             # that is new to a shared ledger takes it as it finds it.

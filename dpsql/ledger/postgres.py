@@ -24,7 +24,18 @@ from dpsql.ledger.fault import REPORT, RESTORE, fault
 if TYPE_CHECKING:
     import psycopg
 
-_FORMAT = 1
+_FORMAT = 2
+
+_NAMED = """
+CREATE TABLE named (
+  analyst text,
+  name text,
+  entry bigint NOT NULL REFERENCES entry (seq),
+  about text NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (analyst, name)
+);
+"""
 
 # Text of one width compares as numbers do; NULL is no cap, and a CHECK that is NULL holds.
 _TABLES = f"""
@@ -81,7 +92,7 @@ CREATE TABLE answer (
   hash text PRIMARY KEY CHECK (length(hash) = 64),
   bytes bytea NOT NULL
 );
-"""
+{_NAMED}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +156,14 @@ class PostgresDatabase:
         self.run(f"CREATE SCHEMA IF NOT EXISTS {_quoted(self.path.schema)}")
         self.run(_TABLES)
         self.run("INSERT INTO format VALUES (?)", _FORMAT)
+
+    def upgrade(self) -> None:
+        """A ledger of format 1, which had no named tables, becomes one of this."""
+        if self.run("SELECT to_regclass('format')::text") == [("format",)] and self.run(
+            "SELECT version FROM format"
+        ) == [(1,)]:
+            self.run(_NAMED)
+            self.run("UPDATE format SET version = ?", _FORMAT)
 
     def check_format(self) -> None:
         """Refuses a ledger of another format."""

@@ -170,6 +170,40 @@ class Store:
         found = self._run("SELECT key, analyst, entry FROM seen")
         return {(self._text(k), self._text(a)): self._integer(seq) for k, a, seq in found}
 
+    def name(self, names: tuple[str, str], seq: int, about: str, rows: bytes) -> None:
+        """Analyst and name: by entry `seq` they mean these rows."""
+        self._run(
+            "INSERT INTO named VALUES (?, ?, ?, ?, ?) ON CONFLICT (analyst, name) DO UPDATE SET "
+            "entry = excluded.entry, about = excluded.about, bytes = excluded.bytes",
+            *names,
+            seq,
+            about,
+            rows,
+        )
+
+    def unname(self, names: tuple[str, str]) -> None:
+        """Analyst and name mean nothing any more; their rows are gone."""
+        self._run("DELETE FROM named WHERE analyst = ? AND name = ?", *names)
+
+    def all_named(self) -> dict[tuple[str, str], int]:
+        """Every analyst's names, with the entry that gives each its meaning."""
+        found = self._run("SELECT analyst, name, entry FROM named")
+        return {(self._text(a), self._text(n)): self._integer(seq) for a, n, seq in found}
+
+    def about(self, names: tuple[str, str]) -> str | None:
+        """What is said of a named table."""
+        query = "SELECT about FROM named WHERE analyst = ? AND name = ?"
+        for (found,) in self._run(query, *names):
+            return self._text(found)
+        return None
+
+    def named_rows(self, names: tuple[str, str]) -> bytes | None:
+        """What a named table holds."""
+        query = "SELECT bytes FROM named WHERE analyst = ? AND name = ?"
+        for (found,) in self._run(query, *names):
+            return found if isinstance(found, bytes) else None
+        return None
+
     def refuse(self, refusal: tuple[str, ...], at: str, most: int) -> None:
         """Counts a refusal: analyst, SQLSTATE, query, message; keeps the latest `most`."""
         self._run(

@@ -18,7 +18,9 @@ from dpsql.ledger.entry import (
     Amended,
     Burned,
     Charged,
+    Dropped,
     Entry,
+    Named,
     Opened,
     Released,
     Summed,
@@ -60,7 +62,7 @@ class Total:
                 if event != self.as_event():
                     return False
                 self.summed_at = entry.seq
-            case Released() | Burned():
+            case Released() | Burned() | Named() | Dropped():
                 pass
             case _:
                 assert_never(event)

@@ -16,7 +16,9 @@ from dpsql.ledger.entry import (
     Amended,
     Burned,
     Charged,
+    Dropped,
     Entry,
+    Named,
     Opened,
     Released,
     Summed,
@@ -81,6 +83,10 @@ def records(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
                 yield _record(converted, entry, analyst, loss, outcome, query)
             case Viewed(analyst=analyst):
                 yield _record(converted, entry, analyst, None, "seen again", "")
+            case Named(analyst=analyst, name=name):
+                yield _record(converted, entry, analyst, None, "named", name)
+            case Dropped(analyst=analyst, name=name):
+                yield _record(converted, entry, analyst, None, "dropped", name)
             case Opened():
                 yield _record(converted, entry, "", None, "ledger opened", "")
             case Amended(reason=reason):
@@ -103,7 +109,7 @@ def burn_down(entries: Iterable[Entry]) -> tuple[Point, ...]:
                 cap = terms.cap.amount
             case Charged(loss=loss):
                 spent += loss.amount
-            case Released() | Burned() | Viewed() | Summed():
+            case Released() | Burned() | Viewed() | Named() | Dropped() | Summed():
                 continue
             case missing:
                 assert_never(missing)
