@@ -17,6 +17,7 @@
 | table       | the schema's tables and views by name                                |
 | named_query | queries that go by a name: WITH's, and views'                        |
 | view        | the owner's views, bound where they are named                        |
+| release     | tables that analysts keep, beside the schema's                        |
 | constant_rows | FROM: VALUES, generate_series, range and unnest of constants        |
 | ownership   | proofs that joined private rows share their unit                      |
 | kept_row    | outer joins that keep public rows, where rows are released             |

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dpsql.bind.name import Names
 from dpsql.bind.parameter import Parameters
+from dpsql.bind.release import NO_RELEASES, Releases
 from dpsql.bind.scope import Scope
 from dpsql.bind.size import Repeated
 from dpsql.plan.columns import output_columns
@@ -52,6 +53,7 @@ class Cte:
 class Context:
     """What is known around a query.
 
+    `releases` are the tables that analysts keep, beside those of the schema.
     `outer` is the scope of the query around this one, None where nothing of it can be named;
     `outermost` tells that the query's rows are the statement's answer. `views` holds the views that
     the statement has named, `reading` those whose text this is, outermost first: theirs is the
@@ -67,6 +69,7 @@ class Context:
     repeated: Repeated = field(default_factory=Repeated)
     views: dict[str, Cte] = field(default_factory=dict)
     reading: tuple[View, ...] = ()
+    releases: Releases = NO_RELEASES
 
     def with_cte(self, name: str, cte: Cte) -> Context:
         """The same with one more named query."""

@@ -14,6 +14,7 @@ from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import parse_query, span, tokens
 from dpsql.bind.placeholder import as_written
 from dpsql.bind.query import bind_query
+from dpsql.bind.release import NO_RELEASES, Releases
 from dpsql.bind.size import check_nesting
 from dpsql.bind.suggest import is_suggestion, suggestion
 from dpsql.errors import BadParameter, Error, Span, WouldShowIndividuals
@@ -39,13 +40,18 @@ class Statement:
     reads_clock: bool = False
 
 
-def bind(sql: str, schema: Schema, parameters: Parameters = NO_PARAMETERS) -> Statement:
-    """The plan of the one query that `sql` is.
+def bind(
+    sql: str,
+    schema: Schema,
+    parameters: Parameters = NO_PARAMETERS,
+    releases: Releases = NO_RELEASES,
+) -> Statement:
+    """The plan of the one query that `sql` is, over the schema's tables and over `releases`.
 
     Raises an `dpsql.errors.Error` that points into `sql` for whatever has no rule.
     """
     try:
-        context = Context(schema, Names(), parameters)
+        context = Context(schema, Names(), parameters, releases=releases)
         words = tokens(sql)
         if is_suggestion(words):
             selected = suggestion(words, context)

@@ -37,13 +37,17 @@ def find_named(context: Context, parts: Sequence[str], at: Span | None) -> Table
     found = meant(known, parts, schema.dataset)
     if len(found) == 1:
         return known[found[0]]
-    name = ".".join(parts)
+    name, kept = ".".join(parts), () if context.reading else context.releases.names()
     if found:
         raise UnknownTable(
             f"{name} is in several schemas", at=at, hint=f"write {' or '.join(found)}"
         )
-    near = get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"tables: {', '.join(known)}"
+    # A view's text is its owner's, and never of what an analyst keeps.
+    for each in meant(kept, parts, schema.dataset):
+        if (table := context.releases.find(each)) is not None:
+            return table
+    near = get_close_matches(name, [*known, *kept], n=1)
+    hint = f"did you mean {near[0]}?" if near else f"tables: {', '.join([*known, *kept])}"
     raise UnknownTable(f"there is no table {name[:80]}", at=at, hint=hint)
 
 

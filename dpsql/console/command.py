@@ -38,13 +38,13 @@ def run_command(desk: Desk, text: str) -> Next:
 
 
 def _describe(desk: Desk, argument: str) -> Next:
-    schema = desk.connection.schema
+    schema = desk.connection.catalogue
     click.echo(listing.columns(schema, argument) if argument else listing.tables(schema))
     return None
 
 
 def _tables(desk: Desk, _: str) -> Next:
-    click.echo(listing.tables(desk.connection.schema))
+    click.echo(listing.tables(desk.connection.catalogue))
     return None
 
 

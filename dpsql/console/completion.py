@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,7 @@ KEYWORDS: Final = (
     " OUTER CROSS ON USING WITH UNION ALL INTERSECT EXCEPT CASE WHEN THEN ELSE END AND OR NOT IN"
     " EXISTS BETWEEN LIKE ILIKE IS NULL TRUE FALSE ASC DESC NULLS FIRST LAST CAST EXTRACT DATE"
     " TIMESTAMP INTERVAL FILTER OVER PARTITION ROLLUP CUBE GROUPING SETS QUALIFY VALUES SHOW SET"
-    " EXPLAIN PRIVACY"
+    " EXPLAIN PRIVACY CREATE DROP RELEASE"
 )
 
 _NAME: Final = re.compile(r"[\w.\\]*$")
@@ -29,7 +29,7 @@ _AFTER_FROM: Final = re.compile(
 )
 _OWN: Final = re.compile(r"\b(?:show|set)\s+$", re.IGNORECASE)
 _ALIAS: Final = re.compile(r"\b(?:from|join|,)\s*([\w.]+)(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
-_SETTINGS: Final = ("dpsql.budget", "dpsql.epsilon")
+_SETTINGS: Final = ("dpsql.budget", "dpsql.epsilon", "dpsql.releases")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class _Word:
 
 
 class SchemaCompleter(Completer):
-    """Completes from a schema and from the commands of the console, given with their meanings."""
+    """Completes from what can be named now, and from the console's commands with their meanings."""
 
-    def __init__(self, schema: Schema, commands: Mapping[str, str]) -> None:
-        self._schema = schema
+    def __init__(self, catalogue: Callable[[], Schema], commands: Mapping[str, str]) -> None:
+        self._catalogue = catalogue
         self._commands = commands
 
     def get_completions(
@@ -75,7 +75,11 @@ class SchemaCompleter(Completer):
         if not typed:
             return []
         read = [table for name in _read(text) if (table := self._table(name)) is not None]
-        return [*_columns(read or self._schema.offered.values()), *_functions(), *_keywords(typed)]
+        return [
+            *_columns(read or self._catalogue().offered.values()),
+            *_functions(),
+            *_keywords(typed),
+        ]
 
     def _in_command(self, before: str) -> Iterable[_Word]:
         if not before.strip():
@@ -84,7 +88,7 @@ class SchemaCompleter(Completer):
 
     def _tables(self, of: str | None = None) -> list[_Word]:
         """All tables, or those of one schema by their names within it."""
-        offered = self._schema.offered.values()
+        offered = self._catalogue().offered.values()
         if of is None:
             return [_Word(table.name, self._visibility(table)) for table in offered]
         space = MAIN if of.casefold() == PUBLIC else of.casefold()
@@ -92,7 +96,7 @@ class SchemaCompleter(Completer):
         return [_Word(bare(table.name), self._visibility(table)) for table in inside]
 
     def _visibility(self, table: Table) -> str:
-        view = self._schema.views.get(table.name)
+        view = self._catalogue().views.get(table.name)
         if view is not None and view.is_release:
             return "released"
         return "public" if isinstance(table.ownership, Public) else "private"
@@ -105,7 +109,7 @@ class SchemaCompleter(Completer):
         return self._table(name)
 
     def _table(self, name: str) -> Table | None:
-        return self._schema.meant(*name.split("."))
+        return self._catalogue().meant(*name.split("."))
 
 
 def _read(text: str) -> Iterator[str]:

@@ -84,7 +84,7 @@ class DpsqlConnection(HarlequinConnection):
 
     def get_catalog(self) -> Catalog:
         """The declared tables."""
-        schema = self._connection.schema
+        schema = self._connection.catalogue
         return Catalog(items=[_table(t, whose(t, schema)) for t in schema.offered.values()])
 
     def get_completions(self) -> list[HarlequinCompletion]:

@@ -45,7 +45,7 @@ class Prompt:
             multiline=True,
             history=FileHistory(str(history)),
             completer=SchemaCompleter(
-                desk.connection.schema, {c.name: c.meaning for c in COMMANDS.values()}
+                lambda: desk.connection.catalogue, {c.name: c.meaning for c in COMMANDS.values()}
             ),
             complete_while_typing=False,
             lexer=PygmentsLexer(SqlLexer),

@@ -16,5 +16,6 @@
 | interruptible | work that Ctrl-C stops, though an engine runs it                      |
 | budget        | what was spent and is left, as people read it                         |
 | history       | what the analyst's own statements cost                                |
+| release       | the kept tables that the analyst may read                             |
 | type          | PEP 249's type objects and constructors                               |
 """

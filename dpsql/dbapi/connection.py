@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields
 from fractions import Fraction
 from functools import partial
@@ -23,18 +24,21 @@ from dpsql.dbapi.cursor import Cursor, Parameters
 from dpsql.dbapi.explanation import Explanation, Form
 from dpsql.dbapi.history import own_queries
 from dpsql.dbapi.interruptible import interruptible
+from dpsql.dbapi.release import kept_tables
 from dpsql.dbapi.result import Result, answered, texts
 from dpsql.dbapi.setting import changed, shown
 from dpsql.dbapi.statement import (
     Change,
+    Drop,
     ExplainPrivacy,
+    Keep,
     Query,
     Setting,
     Show,
     Statement,
     read_statement,
 )
-from dpsql.errors import BadParameter, InterfaceError
+from dpsql.errors import BadParameter, InterfaceError, UnknownRelease
 from dpsql.schema.model import Schema
 from dpsql.schema.type import Double, Varchar
 from dpsql.session.batch import Batch
@@ -124,7 +128,7 @@ class Connection:
         with self._one_statement:
             self._check_open()
             statement = read_statement(sql)
-            if isinstance(statement, Query | ExplainPrivacy):
+            if isinstance(statement, Query | ExplainPrivacy | Keep):
                 given = literals(() if parameters is None else parameters)
                 return self._explain(statement.sql, given)
             raise BadParameter("only queries have a price", hint="write SELECT …")
@@ -156,9 +160,10 @@ class Connection:
         """
         with self._one_statement:
             self._check_open()
-            if not isinstance(read_statement(sql), Query):
+            statement = read_statement(sql)
+            if not isinstance(statement, Query | Keep):
                 return Fraction(0)
-            return self._session.share(sql)
+            return self._session.share(statement.sql)
 
     @property
     def budget(self) -> Budget:
@@ -176,6 +181,13 @@ class Connection:
     def schema(self) -> Schema:
         """The schema file as it was read: tables, columns, units and limits."""
         return self._session.schema
+
+    @property
+    def catalogue(self) -> Schema:
+        """The schema with what else can be named now: tables that are kept and may be read."""
+        with self._one_statement:
+            self._check_open()
+            return self._session.kept.catalogue()
 
     @property
     def analyst(self) -> str:
@@ -235,6 +247,14 @@ class Connection:
                 found = self._explain(sql, parameters).written(form, sql=with_sql)
                 lines = found.split("\n") if form is Form.TEXT else [found]
                 return texts([EXPLAINED], ([line] for line in lines))
+            case Keep(wanted=wanted, sql=sql):
+                session = self._session
+                keep = partial(session.keep, wanted, sql, parameters)
+                return answered(interruptible(keep, session.interrupt))
+            case Drop(name=name, if_exists=if_exists):
+                with suppress(*[UnknownRelease] * if_exists):
+                    self._session.kept.drop(name)
+                return None
             case Show(setting=setting):
                 return self._show(setting)
             case Change():
@@ -244,7 +264,9 @@ class Connection:
                 assert_never(missing)
 
     def _explain(self, sql: str, parameters: Literals) -> Explanation:
-        session = self._session
+        session, inner = self._session, read_statement(sql)
+        if isinstance(inner, Keep):
+            sql = inner.sql
         work = partial(session.explain, sql, parameters=parameters)
         return Explanation(interruptible(work, session.interrupt))
 
@@ -253,6 +275,8 @@ class Connection:
             return budget_table(self.budget)
         if setting is Setting.QUERIES:
             return own_queries(self._session.schema, self._session.analyst)
+        if setting is Setting.RELEASES:
+            return kept_tables(self._session)
         if setting is Setting.EPSILON:
             found = f"{float(self.epsilon):g}"
         else:

@@ -37,7 +37,7 @@ def changed(settings: Settings, change: Change) -> Settings:
             return replace(settings, max_error=_amount(change))
         case Setting.MAX_COST:
             return replace(settings, max_cost=_amount(change))
-        case Setting.BUDGET | Setting.QUERIES | Setting.EPSILON as other:
+        case Setting.BUDGET | Setting.QUERIES | Setting.RELEASES | Setting.EPSILON as other:
             raise ValueError(f"{other.value} is set elsewhere")
         case missing:
             assert_never(missing)

@@ -8,6 +8,10 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | SHOW dpsql.budget                  | what was spent and is left                |
 | SHOW dpsql.queries                 | what one's own statements cost            |
 | SHOW dpsql.epsilon                 | what a query spends, or any other setting |
+| SHOW dpsql.releases                | the kept tables that one may read         |
+| CREATE RELEASE name AS <query>     | answer a query, and keep the answer       |
+| CREATE OR REPLACE RELEASE …        | the same, in place of one of one's own    |
+| DROP RELEASE [IF EXISTS] name      | forget what one keeps under a name        |
 | SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
 | SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
 | SET dpsql.min_units = 20           | leave out groups of fewer units           |
@@ -28,6 +32,7 @@ from itertools import islice
 from dpsql.dbapi.explanation import Form
 from dpsql.dbapi.word import Word, words
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
+from dpsql.session.keeping import Wanted
 
 
 class Setting(Enum):
@@ -35,6 +40,7 @@ class Setting(Enum):
 
     BUDGET = "budget"
     QUERIES = "queries"
+    RELEASES = "releases"
     EPSILON = "epsilon"
     GROUPS = "groups"
     ROWS_PER_GROUP = "rows_per_group"
@@ -47,7 +53,7 @@ class Setting(Enum):
     MAX_COST = "max_cost"
 
 
-TOLD = frozenset({Setting.BUDGET, Setting.QUERIES})
+TOLD = frozenset({Setting.BUDGET, Setting.QUERIES, Setting.RELEASES})
 """What the ledger says, and nobody sets."""
 
 
@@ -83,7 +89,23 @@ class Change:
     at: Span
 
 
-Statement = Query | ExplainPrivacy | Show | Change
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """CREATE RELEASE name AS …: `sql` has blanks for the words before the query."""
+
+    wanted: Wanted
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """DROP RELEASE name; `if_exists`: that there is none is no error."""
+
+    name: str
+    if_exists: bool
+
+
+Statement = Query | ExplainPrivacy | Show | Change | Keep | Drop
 
 
 def read_statement(sql: str) -> Statement:
@@ -106,6 +128,28 @@ def read_statement(sql: str) -> Statement:
         case ["set", "dpsql", ".", _, "=" | "to", _, *rest]:
             _nothing_else(found[6:], rest)
             return _set(_setting(found[3]), found[3], found[5])
+        case ["create", "release", _, "as", *_]:
+            return _keep(sql, found[2], found[3], replace=False)
+        case ["create", "or", "replace", "release", _, "as", *_]:
+            return _keep(sql, found[4], found[5], replace=True)
+        case ["drop", "release", "if", "exists", _, *rest]:
+            _nothing_else(found[5:], rest)
+            return Drop(found[4].value, if_exists=True)
+        case ["drop", "release", _, *rest]:
+            _nothing_else(found[3:], rest)
+            return Drop(found[2].value, if_exists=False)
+        case ["create", "release", *_] | ["create", "or", "replace", "release", *_]:
+            raise SyntaxFault(
+                "CREATE RELEASE isn't written so",
+                at=Span(found[0].start, found[-1].end),
+                hint="write CREATE RELEASE name AS SELECT …",
+            )
+        case ["drop", "release", *_]:
+            raise SyntaxFault(
+                "DROP RELEASE isn't written so",
+                at=Span(found[0].start, found[-1].end),
+                hint="write DROP RELEASE name",
+            )
         case ["set" | "show", "dpsql", *_]:
             raise SyntaxFault(
                 f"{found[0].text.upper()} isn't written so",
@@ -148,6 +192,11 @@ def _explain(sql: str) -> ExplainPrivacy:
         at=None if word is None else word.span,
         hint="write EXPLAIN PRIVACY (SQL, FORMAT JSON) SELECT …",
     )
+
+
+def _keep(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
+    wanted = Wanted(name.value, "release", sql.strip(), replace)
+    return Keep(wanted, _blanked(sql, before.end))
 
 
 def _setting(word: Word) -> Setting:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.name import field, named, no_column, reference, schema_name, subquery
 from dpsql.engine.beside import UNIT
@@ -14,7 +15,7 @@ from dpsql.engine.sidecar import PREPARED
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression
 from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Scan
-from dpsql.schema.model import EntityUnit, Public, RowUnit
+from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
 from dpsql.stability.lineage import unit
 
 
@@ -22,7 +23,7 @@ def scan(plan: Scan) -> exp.Select:
     """A table: rows without a unit are dropped, units over hops are looked up on base tables."""
     table = plan.table
     base = _table(plan, "t")
-    items = [named(field(schema_name(c.name), table="t"), c) for c in plan.columns]
+    items = [named(_read(c, table), c) for c in plan.columns]
     if plan.unit is None:
         return exp.select(*(items or [no_column()]), copy=False).from_(base, copy=False)
     if plan.prepared:
@@ -57,6 +58,12 @@ def scan(plan: Scan) -> exp.Select:
             )
         case missing:
             assert_never(missing)
+
+
+def _read(column: Column, table: Table) -> exp.Expr:
+    found = field(schema_name(column.name), table="t")
+    # Arrow has no HUGEINT: kept columns come as what holds them, and are what they were.
+    return found if table.entry is None else try_cast(found, column.type)
 
 
 def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
@@ -166,7 +173,7 @@ def _table(plan: Scan, alias: str | None) -> exp.Table:
     """A table of the source, or the same in the sidecar."""
     where = {"db": schema_name("main"), "catalog": schema_name(PREPARED)} if plan.prepared else {}
     shown = None if alias is None else exp.TableAlias(this=exp.to_identifier(alias))
-    return exp.Table(this=schema_name(plan.table.name), alias=shown, **where)
+    return exp.Table(this=schema_name(plan.table.stored_as), alias=shown, **where)
 
 
 def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Select:

@@ -8,10 +8,11 @@ that who keeps and drops for ever fills no disk. What was charged for the rows s
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from dpsql.errors import NameTaken, NotOwner, QuotaSpent, UnknownRelease
 from dpsql.ledger.chain import Chain
@@ -43,22 +44,36 @@ class NamedTable:
     at: datetime
 
 
-class Names:
-    """One ledger's names; each call is one transaction.
+NOTHING: Mapping[int, NamedTable] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An analyst's name for a table, folded.
 
     `shared`: analysts see each other's tables, so that no two may have one name.
     """
+
+    analyst: str
+    name: str
+    shared: bool
+
+
+class Names:
+    """One ledger's names; each call is one transaction."""
 
     def __init__(self, chain: Chain, reading: Transaction, writing: Transaction) -> None:
         self._chain = chain
         self._reading = reading
         self._writing = writing
 
-    def all(self) -> tuple[NamedTable, ...]:
-        """Every table, the oldest first."""
+    def all(self, known: Mapping[int, NamedTable] = NOTHING) -> tuple[NamedTable, ...]:
+        """Every table, the oldest first; those in `known`, by their entries, aren't read again."""
         with self._reading():
             found = sorted(self._chain.store.all_named().values())
-            return tuple(_named(self._chain, self._chain.entry(seq)) for seq in found)
+            return tuple(
+                known.get(seq) or _named(self._chain, self._chain.entry(seq)) for seq in found
+            )
 
     def rows(self, table: NamedTable) -> bytes:
         """What `table` holds, as it was kept; UnknownRelease if it was dropped since."""
@@ -68,55 +83,47 @@ class Names:
                 raise UnknownRelease(f"{table.name} was dropped, or replaced, meanwhile")
             return rows_of(self._chain, self._chain.entry(table.entry))
 
-    def check(self, analyst: str, name: str, *, replace: bool, shared: bool) -> None:
+    def check(self, name: Name, *, replace: bool) -> None:
         """Refuses what `keep` would refuse now: asked before anything is charged."""
         with self._reading():
-            _check(self._chain, (analyst, name), replace=replace, shared=shared)
+            _check(self._chain, name, replace=replace)
 
     def keep(
-        self,
-        analyst: str,
-        name: str,
-        about: str,
-        rows: bytes,
-        keys: Sequence[str],
-        *,
-        replace: bool,
-        shared: bool,
+        self, name: Name, about: str, rows: bytes, keys: Sequence[str], *, replace: bool
     ) -> int:
-        """`name` of `analyst` means `rows` from now on; the number of the entry that says so.
+        """`name` means `rows` from now on; the number of the entry that says so.
 
         `replace` lets it take the place of one of the same analyst's. The releases `keys`, of which
         the rows were made, are kept ones that this analyst has seen.
         """
-        check_name(analyst, "analyst")
-        check_name(name, "name")
+        check_name(name.analyst, "analyst")
+        check_name(name.name, "name")
         check_text(about, "what is said of a table")
         for key in keys:
             check_key(key)
         with self._writing():
-            _check(self._chain, (analyst, name), replace=replace, shared=shared)
+            _check(self._chain, name, replace=replace)
             for key in keys:
-                if self._chain.store.seen(key, analyst) is None:
+                if self._chain.store.seen(key, name.analyst) is None:
                     raise NotOwner("the table was made of a release that its maker hasn't seen")
-            event = Named(name, analyst, _sha256(about.encode()), _sha256(rows), tuple(keys))
-            entry = self._chain.append(event)
-            self._chain.store.name((analyst, name), entry.seq, about, rows)
+            hashes = _sha256(about.encode()), _sha256(rows)
+            entry = self._chain.append(Named(name.name, name.analyst, *hashes, tuple(keys)))
+            self._chain.store.name((name.analyst, name.name), entry.seq, about, rows)
             sum_up(self._chain)
         return entry.seq
 
-    def drop(self, analyst: str, name: str, *, shared: bool) -> None:
-        """`name` of `analyst` means nothing any more; UnknownRelease, NotOwner."""
+    def drop(self, name: Name) -> None:
+        """`name` means nothing any more; UnknownRelease, NotOwner."""
         with self._writing():
             found = self._chain.store.all_named()
-            if (analyst, name) not in found:
-                if shared and any(other == name for _, other in found):
-                    raise NotOwner(f"{name} is another analyst's: only who made it may drop it")
+            if (name.analyst, name.name) not in found:
+                if name.shared and any(other == name.name for _, other in found):
+                    raise NotOwner(f"{name.name} is another analyst's: only its maker may drop it")
                 raise UnknownRelease(
-                    f"there is no release {name}", hint="SHOW dpsql.releases lists them"
+                    f"there is no release {name.name}", hint="SHOW dpsql.releases lists them"
                 )
-            self._chain.append(Dropped(name, analyst))
-            self._chain.store.unname((analyst, name))
+            self._chain.append(Dropped(name.name, name.analyst))
+            self._chain.store.unname((name.analyst, name.name))
             sum_up(self._chain)
 
 
@@ -138,21 +145,20 @@ def rows_of(chain: Chain, entry: Entry) -> bytes:
     return rows
 
 
-def _check(chain: Chain, names: tuple[str, str], *, replace: bool, shared: bool) -> None:
-    analyst, name = names
-    found = chain.store.all_named()
-    if names in found:
+def _check(chain: Chain, wanted: Name, *, replace: bool) -> None:
+    name, found = wanted.name, chain.store.all_named()
+    if (wanted.analyst, name) in found:
         if not replace:
             raise NameTaken(
                 f"there is a release {name} already",
                 hint=f"CREATE OR REPLACE RELEASE {name} AS …, or DROP RELEASE {name}",
             )
         return
-    if shared and any(other == name for _, other in found):
+    if wanted.shared and any(other == name for _, other in found):
         if replace:
-            raise NotOwner(f"{name} is another analyst's: only who made it may replace it")
+            raise NotOwner(f"{name} is another analyst's: only its maker may replace it")
         raise NameTaken(f"there is a release {name} already", hint="give it another name")
-    if sum(owner == analyst for owner, _ in found) >= MOST_NAMES:
+    if sum(owner == wanted.analyst for owner, _ in found) >= MOST_NAMES:
         raise QuotaSpent(
             f"one analyst keeps at most {MOST_NAMES} releases and synopses",
             hint="DROP RELEASE one of those that SHOW dpsql.releases lists",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
+from sqlglot import exp
 
 from dpsql.bind.context import Context
 from dpsql.bind.name import Names
@@ -17,7 +19,14 @@ from dpsql.bind.statement import bind
 from dpsql.dbapi.budget import budget_of
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.result import Result
-from dpsql.dbapi.statement import TOLD, ExplainPrivacy, Setting, Show, read_statement
+from dpsql.dbapi.statement import (
+    TOLD,
+    ExplainPrivacy,
+    Keep,
+    Setting,
+    Show,
+    read_statement,
+)
 from dpsql.dbapi.value import python_rows
 from dpsql.errors import BadParameter, Error, ExecutionFailed, Refused, WouldShowIndividuals
 from dpsql.pgwire.cost import cost
@@ -50,8 +59,8 @@ class Asking:
 
     @property
     def schema(self) -> Schema:
-        """What may be asked about."""
-        return self._session.schema
+        """What may be asked about now."""
+        return self._session.kept.catalogue()
 
     def renew(self) -> None:
         """Go on with the schema as its file is now."""
@@ -75,13 +84,31 @@ class Asking:
     def read(self, written: str) -> Translated:
         """A statement in both dialects."""
         asked = read_statement(written)
-        if isinstance(asked, ExplainPrivacy):
-            inner = translated(asked.sql, self.schema)
-            options = f"FORMAT {asked.form.name}" + (", SQL" if asked.with_sql else "")
-            return Translated(written, f"EXPLAIN PRIVACY ({options}) {inner.sql}", None, None)
-        if isinstance(asked, Show):
-            return Translated(written, written, None, None)
+        match asked:
+            case ExplainPrivacy(form=form, with_sql=with_sql):
+                options = f"FORMAT {form.name}" + (", SQL" if with_sql else "")
+                inner = self.read(asked.sql).sql
+                return Translated(written, f"EXPLAIN PRIVACY ({options}) {inner}", None, None)
+            case Keep():
+                own = written[: len(written) - len(asked.sql.lstrip())]
+                return Translated(written, own + self._read(asked.sql).sql, None, None)
+            case Show():
+                return Translated(written, written, None, None)
+            case _:
+                return self._read(written)
+
+    def _read(self, written: str) -> Translated:
+        found = translated(written, self._session.schema)
+        declared = {name.casefold() for name in self._session.schema.tables}
+        named = () if found.tree is None else found.tree.find_all(exp.Table)
+        if all(table.name.casefold() in declared for table in named):
+            return found
+        # What is kept has types, too, which tell how integers are divided.
         return translated(written, self.schema)
+
+    def do(self, sql: str) -> None:
+        """Run a statement that has no rows."""
+        self._connection.run(sql)
 
     def columns(
         self, query: Translated, types: Sequence[int], given: Parameters | None = None
@@ -97,6 +124,8 @@ class Asking:
                     return (Column("explain_privacy", TEXT),)
                 case Show():
                     return self._described(self._connection.run(query.sql) or _NOTHING, query)
+                case Keep(sql=sql):
+                    return self._bound(replace(query, sql=sql), values)
                 case _:
                     pass
             if self._catalogue.is_asked(query.tree):
@@ -107,7 +136,7 @@ class Asking:
         """The rows, for their price; what was answered before is the same, and free."""
         with _placed(query), self._cancellable():
             if self._catalogue.is_asked(query.tree):
-                return self._catalogue.answer(query, given)
+                return self._catalogue.answer(query, given, self.schema)
             try:
                 result = self._connection.run(query.sql, given)
             except (WouldShowIndividuals, Refused):
@@ -119,7 +148,7 @@ class Asking:
         if result.privacy is not None and result.privacy.columns:
             session = self._session
             balances = session.balance(), session.balance(session.analyst)
-            left = budget_of(self.schema, session.analyst, session.epsilon, *balances)
+            left = budget_of(session.schema, session.analyst, session.epsilon, *balances)
             notices.append(notice(cost(result.privacy, left)))
             notices += map(notice, result.privacy.notes)
         rows = python_rows(result.table, result.types)
@@ -170,7 +199,9 @@ class Asking:
 
     def _bound(self, query: Translated, values: Parameters) -> tuple[Column, ...]:
         try:
-            statement = deeply(lambda: bind(query.sql, self.schema, values))
+            statement = deeply(
+                lambda: bind(query.sql, self._session.schema, values, self._session.kept)
+            )
             found = Result(
                 statement.names, tuple(c.type for c in statement.columns), _NOTHING.table
             )
@@ -182,7 +213,7 @@ class Asking:
 
     def _columns_alone(self, sql: str, values: Parameters) -> Result:
         """The columns of rows that nobody is shown."""
-        context = Context(self.schema, Names(), values)
+        context = Context(self._session.schema, Names(), values, releases=self._session.kept)
         tree = parse_query(sql)
         for clause in ("limit", "offset", "order", "distinct"):
             tree.set(clause, None)

@@ -132,6 +132,9 @@ class Running:
                 yield from self._fetch(portal, statement.command, with_columns=with_columns)
             case c.Copy():
                 yield from self._copy(statement.command)
+            case c.Own(sql=sql, tag=tag):
+                self._asking.do(sql)
+                yield b.complete(tag)
             case other:
                 yield from self._told(other)
 
@@ -181,7 +184,7 @@ class Running:
                 yield b.complete("CLOSE CURSOR" if name else "CLOSE CURSOR ALL")
             case c.Nothing(tag=tag):
                 yield b.complete(tag)
-            case c.Query() | c.Show() | c.Fetch() | c.Copy():
+            case c.Query() | c.Show() | c.Fetch() | c.Copy() | c.Own():
                 raise AssertionError
             case missing:
                 assert_never(missing)

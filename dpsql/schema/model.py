@@ -120,6 +120,7 @@ class Table:
     `time` names the column that says when a row is from, where budgets are refreshed. A table that
     isn't `visible` is read by views alone; `alias` is then the view that is named in its place.
     `rows` is how many rows it has, where each is a unit and that is nobody's secret.
+    A public table that an analyst keeps is in the ledger and not in the source: `entry` named it.
     """
 
     name: str
@@ -132,11 +133,17 @@ class Table:
     visible: bool = True
     alias: str = ""
     rows: int | None = None
+    entry: int | None = None
 
     @property
     def shown(self) -> str:
         """What analysts are told of where rows are from."""
         return self.alias or self.name
+
+    @property
+    def stored_as(self) -> str:
+        """What engines call it. No declared name has a space, and no entry names two tables."""
+        return self.name if self.entry is None else f"kept {self.entry}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,9 @@
 | target   | the error that will do, and the most that a statement may cost         |
 | totals   | grouping sets that are made to add up                                |
 | made     | how released columns were made, how far noise moved an answer's values |
+| kept     | tables that analysts keep, as one of them may read them               |
+| about    | what is said of a kept table beside its rows                          |
+| keeping  | CREATE RELEASE: an answer is kept under a name                        |
 | answer   | what an analyst gets: a table, and what it cost                        |
 | answering | a finished table becomes an answer                                   |
 | draw     | charge, run, keep: one entry for all that is drawn together           |

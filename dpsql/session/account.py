@@ -58,10 +58,15 @@ def open_ledger(schema: Schema, *, create: bool = True) -> Ledger:
     return ledger
 
 
+def has_ledger(schema: Schema) -> bool:
+    """There is a ledger of `schema` already."""
+    return exists(ledger_location(schema), anchor_path(schema))
+
+
 @contextmanager
 def existing_ledger(schema: Schema) -> Iterator[Ledger | None]:
     """The ledger of `schema`, None if there is none yet."""
-    if not exists(ledger_location(schema), anchor_path(schema)):
+    if not has_ledger(schema):
         yield None
         return
     with open_ledger(schema, create=False) as ledger:

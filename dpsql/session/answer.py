@@ -62,6 +62,7 @@ class Answer:
     """A noisy table; names and types follow from the plan alone.
 
     `half_widths` has one for each column: how far noise may have moved its values.
+    `keys` are those of the stored releases that it was made of.
     """
 
     table: pa.Table
@@ -69,3 +70,4 @@ class Answer:
     types: tuple[SqlType, ...]
     privacy: Privacy
     half_widths: tuple[HalfWidth, ...]
+    keys: tuple[str, ...] = ()

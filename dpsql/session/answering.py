@@ -44,7 +44,9 @@ def answered(
         max((way.cells for way in rolled.values()), default=0),
         prepared.totals.without(rolled).notes,
     )
+    made_of = (rolled[r.name].fine if r.name in rolled else r for r in prepared.releases)
+    keys = tuple(dict.fromkeys(r.key for r in made_of if r.step.measurement.loss.amount))
     # Names may repeat; only the plan's columns are told apart, so they go beside the table.
     types = tuple(c.type for c in columns)
     widths = half_widths(prepared, table, rolled)
-    return Answer(ordered, prepared.statement.names, types, privacy, widths)
+    return Answer(ordered, prepared.statement.names, types, privacy, widths, keys)

@@ -146,8 +146,9 @@ class _Reader:
     def _rows(self, plan: Plan) -> _Rows:
         match plan:
             case Scan(table=table, columns=columns, unit=unit):
-                self._scans[table.name] += 1
-                scan = _digest("scan", table.name, str(self._scans[table.name]))
+                # A name may be dropped and given again: a kept table goes by its entry.
+                self._scans[table.stored_as] += 1
+                scan = _digest("scan", table.stored_as, str(self._scans[table.stored_as]))
                 for column in columns:
                     self._columns[column.id] = _digest("column", scan, column.name)
                 if unit is not None:

@@ -9,14 +9,14 @@ from dpsql.stability.chain import sources
 
 
 def copied_scans(plan: Plan) -> dict[str, Scan]:
-    """One scan of each table by its name: two of the same one may read different columns."""
+    """One scan of each table by what engines call it: two may read different columns of it."""
     read: dict[str, Scan] = {}
     for scan in _public_scans(plan):
-        earlier = read.get(scan.table.name)
+        earlier = read.get(scan.table.stored_as)
         known = () if earlier is None else earlier.columns
         names = {column.name for column in known}
         more = tuple(column for column in scan.columns if column.name not in names)
-        read[scan.table.name] = replace(scan, columns=(*known, *more))
+        read[scan.table.stored_as] = replace(scan, columns=(*known, *more))
     return read
 
 

@@ -10,8 +10,9 @@ from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
 from dpsql.engine.engine import Engine
 from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.engine.raw import Raw
 from dpsql.errors import ExecutionFailed
-from dpsql.plan.operator import Scan
+from dpsql.plan.operator import Plan, Scan
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
 from dpsql.release.public import open_rows
@@ -77,16 +78,20 @@ class Execution:
         found = picked(prepared, released)
         if found is not None:
             return found
-        copied = copied_scans(prepared.plan)
-        tables = {**released, **{name: self._copy(scan) for name, scan in copied.items()}}
-        raw = self.finisher().execute(prepared.finish, (), tables)
-        return open_rows(prepared.plan, raw)
+        return open_rows(prepared.plan, self._above(prepared.plan, prepared.finish, released))
 
-    def public(self, prepared: Prepared) -> pa.Table:
-        """The answer of a query over public tables only: exact and free."""
+    def rows(self, plan: Plan, kept: Mapping[str, pa.Table]) -> pa.Table:
+        """The rows of a public plan that reads `kept` tables beside the source's."""
+        sql = emit_plan(plan, {}).sql(dialect="duckdb", copy=False)
+        return open_rows(plan, self._above(plan, sql, kept))
+
+    def public(self, prepared: Prepared, kept: Mapping[str, pa.Table]) -> pa.Table:
+        """The answer of a query over public tables only, some of them `kept`: exact and free."""
         if visibility(prepared.plan) is not Visibility.PUBLIC:
             raise ExecutionFailed
         try:
+            if kept:
+                return self.finish(prepared, kept)
             raw = self.source().execute(prepared.finish)
         except ExecutionFailed:
             raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
@@ -103,6 +108,12 @@ class Execution:
         for engine in (self._source, self._finisher):
             if engine is not None:
                 engine.close()
+
+    def _above(self, plan: Plan, sql: str, released: Mapping[str, pa.Table]) -> Raw:
+        """`sql`, which says what of `plan` isn't in `released`; public tables are copied."""
+        copied = copied_scans(plan)
+        others = {n: self._copy(scan) for n, scan in copied.items() if n not in released}
+        return self.finisher().execute(sql, (), {**released, **others})
 
     def _copy(self, scan: Scan) -> pa.Table:
         """A public table's needed columns, for joins with released tables."""

@@ -30,7 +30,10 @@ class Plans:
         known = self._found.get(key)
         if known is None or (known[1].statement.reads_clock and known[0] != minute):
             # The minute from before: one that ends while the statement is bound is over.
-            self._found[key] = known = minute, prepare()
+            made = prepare()
+            if made.kept:
+                return made  # its names may mean other tables by the next time
+            self._found[key] = known = minute, made
             if len(self._found) > MOST:
                 self._found.popitem(last=False)
         self._found.move_to_end(key)

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpsql.bind.parameter import Parameters
+from dpsql.bind.release import NO_RELEASES, Releases
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
-from dpsql.plan.operator import Plan, Release
+from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.tree import operators
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.release.calibrate import calibrate
@@ -21,7 +22,7 @@ from dpsql.rewrite.bound import bound
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.prune import unused
 from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.schema.model import Schema
+from dpsql.schema.model import Schema, Table
 from dpsql.session.canonical import meaning
 from dpsql.session.provenance import Marked, marked
 from dpsql.session.totals import Totals, totals
@@ -75,6 +76,11 @@ class Prepared:
         return rendered(emit_plan(plan, {r.release: r.name for r in self.releases}))
 
     @property
+    def kept(self) -> tuple[Table, ...]:
+        """The tables that analysts keep and that are read, wherever in the plan."""
+        return kept_tables(self.plan)
+
+    @property
     def loss(self) -> PrivacyLoss | None:
         """What all releases cost together, None if nothing private is read."""
         losses = [release.step.measurement.loss for release in self.releases]
@@ -89,9 +95,10 @@ def prepare(
     version: str,
     parameters: Parameters = NO_PARAMETERS,
     settings: Settings = AS_DECLARED,
+    releases: Releases = NO_RELEASES,
 ) -> Prepared:
     """Everything that SQL, schema and public facts decide; `version` names that of the data."""
-    statement = bind(sql, schema, parameters)
+    statement = bind(sql, schema, parameters, releases)
     plan = unused(statement.plan)
     found = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
     share = PrivacyLoss(
@@ -109,6 +116,13 @@ def prepare(
     )
 
 
+def kept_tables(plan: Plan) -> tuple[Table, ...]:
+    """The tables that analysts keep and that `plan` reads, each once."""
+    scans = (part for part in operators(plan) if isinstance(part, Scan))
+    found = {s.table.stored_as: s.table for s in scans if s.table.entry is not None}
+    return tuple(found.values())
+
+
 def _prepare(
     release: Release,
     names: Mapping[Release, str],
@@ -123,8 +137,9 @@ def _prepare(
     found = sensitivity(bounded, schema.apart)
     query = emit_release(bounded, names)
     below = tuple(p for p in operators(release.source) if isinstance(p, Release))
-    reads = tuple(names[other] for other in dict.fromkeys(below))
-    step = Step(names[release], bounded, query, calibrate(bounded, found, share), reads)
+    reads = [names[other] for other in dict.fromkeys(below)]
+    reads += [table.stored_as for table in kept_tables(release.source)]
+    step = Step(names[release], bounded, query, calibrate(bounded, found, share), tuple(reads))
     keys = {other: earlier[names[other]].key for other in below}
     parts = (meaning(bounded, keys), step.measurement, schema.policy_hash, version)
     # All parts are frozen values of ours, whose repr shows every field.

@@ -17,7 +17,7 @@ from dpsql.privacy.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.rewrite.setting import AS_DECLARED
 from dpsql.schema.model import Schema
-from dpsql.session.account import noting_refusals, open_ledger
+from dpsql.session.account import has_ledger, noting_refusals, open_ledger
 from dpsql.session.answer import Answer
 from dpsql.session.answering import answered
 from dpsql.session.batch import Batch, apart, check_batch, together
@@ -27,6 +27,8 @@ from dpsql.session.draw import Drawn, Part, distinct, draw
 from dpsql.session.execution import Execution, Progress
 from dpsql.session.explain import explain
 from dpsql.session.grant import amount, as_epsilon, grant
+from dpsql.session.keeping import Wanted, about_answer, check_wanted, kept_bytes
+from dpsql.session.kept import Kept, KeptFacts, NotOpened
 from dpsql.session.plans import Plans
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
@@ -69,6 +71,9 @@ class Session:
         self._plans = Plans()
         self._given = Memory()
         self._recall = Recall()
+        self.kept = Kept(
+            self.schema, analyst, self._existing_ledger, lambda: self._analyst_cap(analyst)
+        )
         self._open = True
 
     def query(
@@ -97,10 +102,23 @@ class Session:
             answers = tuple(self._answered("", one) for one in prepared)
             return Batch(answers, loss, apart(due) if due else None, receipt)
 
+    def keep(self, wanted: Wanted, sql: str, parameters: Parameters = NO_PARAMETERS) -> Answer:
+        """Answer `sql`, at its price, and keep the finished answer under a name."""
+        with noting_refusals(self.schema, lambda: self._ledger, self.analyst, wanted.statement):
+            prepared = self.prepare(sql, None, parameters)
+            check_wanted(wanted, prepared.statement, self.schema)
+            names, mine = self._budget().names, self.kept.name(wanted.name)
+            names.check(mine, replace=wanted.replace)
+            answer = self._answered(wanted.statement, prepared)
+            about = about_answer(wanted, answer, self.schema, self.version)
+            keys = tuple(dict.fromkeys([*answer.keys, *self.kept.keys(prepared.kept)]))
+            names.keep(mine, about, kept_bytes(answer.table), keys, replace=wanted.replace)
+            return answer
+
     def _answered(self, sql: str, prepared: Prepared) -> Answer:
         if not prepared.releases:
-            table = self._execution.public(prepared)
-            return answered(prepared, self.schema, table, None, {})
+            read = self.kept.rows(prepared.kept, pays=True)
+            return answered(prepared, self.schema, self._execution.public(prepared, read), None, {})
         again = self._recall.answer(prepared, self._view)
         if again is not None:
             return again
@@ -118,20 +136,25 @@ class Session:
         shown = prepared.totals.without(rolled).tables(released)
         finished = self._execution.finish(prepared, shown)
         answer = answered(prepared, self.schema, finished, paid, rolled)
-        if not rolled:
+        if not rolled and not prepared.kept:
             self._recall.add(prepared, answer, stored)
         return answer
 
     def prepare(
-        self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
+        self,
+        sql: str,
+        epsilon: object = None,
+        parameters: Parameters = NO_PARAMETERS,
+        *,
+        pays: bool = True,
     ) -> Prepared:
-        """All that is decided before the charge."""
+        """All that is decided before the charge. `pays`: what is kept may be opened for it."""
         self._check_open()
         edition = self._edition()
         asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
         key = (sql, asked, tuple(sorted(parameters.items())), self.settings, edition)
         return self._plans.prepared(
-            key, lambda: self._prepared(sql, asked, parameters, lambda: edition)
+            key, lambda: self._prepared(sql, asked, parameters, lambda: edition, pays=pays)
         )
 
     def explain(
@@ -139,25 +162,36 @@ class Session:
     ) -> Proof:
         """EXPLAIN PRIVACY: the proof and the price of `sql`, free."""
         # No answer is looked up or stored, so the version of the data doesn't matter.
-        prepared = self._prepared(sql, epsilon, parameters, lambda: "any")
-        return explain(prepared, self.schema)
+        return explain(
+            self._prepared(sql, epsilon, parameters, lambda: "any", pays=False), self.schema
+        )
 
     def _prepared(
-        self, sql: str, epsilon: object, parameters: Parameters, version: Callable[[], str]
+        self,
+        sql: str,
+        epsilon: object,
+        parameters: Parameters,
+        version: Callable[[], str],
+        *,
+        pays: bool,
     ) -> Prepared:
         self._check_open()
         self._progress("proving what one unit can change")
         asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
-        at, most = self._at(sql, parameters, version()), self.settings.max_error
+        at = self._at(sql, parameters, version(), pays=pays)
+        most = self.settings.max_error
         return at(asked) if most is None else least_loss(most, self.schema, at)
 
-    def _at(self, sql: str, parameters: Parameters, version: str) -> Callable[[Fraction], Prepared]:
-        facts, tight = self._execution.facts(), self.settings
+    def _at(
+        self, sql: str, parameters: Parameters, version: str, *, pays: bool
+    ) -> Callable[[Fraction], Prepared]:
+        facts = KeptFacts(self._execution.facts(), self.kept, self._execution, pays=pays)
+        tight, kept = self.settings, self.kept
 
         def at(spent: Fraction) -> Prepared:
             given = grant(self.schema, spent)
             return deeply(
-                lambda: prepare(sql, self.schema, facts, given, version, parameters, tight)
+                lambda: prepare(sql, self.schema, facts, given, version, parameters, tight, kept)
             )
 
         return at
@@ -167,15 +201,23 @@ class Session:
     ) -> Sweep:
         """How far noise moves the values of `sql` at each of `epsilons`, whatever is set; free."""
         self._check_open()
-        return swept(self._at(sql, parameters, "any"), epsilons)
+        return swept(self._at(sql, parameters, "any", pays=False), epsilons)
 
     def share(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; free."""
-        prepared = self.prepare(sql, None, parameters)
+        try:
+            prepared = self.prepare(sql, None, parameters, pays=False)
+        except NotOpened:
+            return Fraction(0)  # of what is left of the dataset's budget
         if prepared.loss is None:
             return Fraction(0)
         free, cap = self._roll_ups(prepared), self._analyst_cap(self.analyst)
         return share(prepared, self._budget(), self.analyst, cap, free)
+
+    @property
+    def version(self) -> str:
+        """Which version of the data there is: nobody's to see unless the schema states it."""
+        return self._execution.version()
 
     @property
     def has_ledger(self) -> bool:
@@ -216,10 +258,11 @@ class Session:
         read = [*kept, *(way.fine for way in rolled.values())]
         answers = self._view([r.key for r in read])
         found = [from_bytes(a, r.columns) for r, a in zip(read, answers, strict=True)]
-        tables = {r.name: table for r, table in zip(kept, found, strict=False)}
+        tables = self.kept.rows(prepared.kept, pays=True)
+        tables |= {r.name: table for r, table in zip(kept, found, strict=False)}
         for way, table in zip(rolled.values(), found[len(kept) :], strict=True):
             tables[way.asked.name] = way.table(table)
-        tables |= self._run((r for r in rest if r not in due), {})
+        tables |= self._run((r for r in rest if r not in due), tables)
         self._given.add(prepared, kept)
         return Part(due, tables, {r.key: a for r, a in zip(read, answers, strict=True)})
 
@@ -233,8 +276,7 @@ class Session:
     def _draw(self, sql: str, parts: list[Part], loss: PrivacyLoss) -> Drawn:
         """The tables of all `parts`, charged in one entry; a failure burns the charge."""
         cap, due = self._analyst_cap(self.analyst), distinct(parts)
-        version = self._execution.version()
-        charge = charge_for(self.schema, self.analyst, sql, due, version, loss, cap)
+        charge = charge_for(self.schema, self.analyst, sql, due, self.version, loss, cap)
         self._progress(RUNNING)
         return draw(
             self._budget(), charge, parts, lambda one, read: self._run([one], read)[one.name]
@@ -244,7 +286,8 @@ class Session:
         self, releases: Iterable[PreparedRelease], read: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
         steps = tuple(release.step for release in releases)
-        return self._execution.run(steps, self._randomness, read) if steps else {}
+        asked = {name: read[name] for step in steps for name in step.reads if name in read}
+        return self._execution.run(steps, self._randomness, asked) if steps else {}
 
     def _analyst_cap(self, analyst: str) -> Fraction | None:
         found = self.schema.analysts.get(analyst)
@@ -252,8 +295,14 @@ class Session:
 
     def _edition(self) -> str:
         """What stored answers have in common: the data, and who sees them."""
-        version = self._execution.version()
+        version = self.version
         return version if self.schema.shares_answers else f"{version}\0{self.analyst}"
+
+    def _existing_ledger(self) -> Ledger | None:
+        """The ledger, opened if there is one: a question doesn't make one."""
+        if self._ledger is None and not has_ledger(self.schema):
+            return None
+        return self._budget()
 
     def _budget(self) -> Ledger:
         if self._ledger is None:

@@ -42,7 +42,7 @@ class Reflection:
     def get_table_names(
         self, connection: Connection, schema: str | None = None, **_: Any
     ) -> list[str]:
-        """The tables that the schema file declares; others do not exist."""
+        """The tables that the schema file declares, and those that are kept."""
         return _names(_schema(connection), schema, views=False)
 
     def get_view_names(
@@ -143,5 +143,5 @@ def _names(schema: Schema, space: str | None, *, views: bool) -> list[str]:
 
 def _schema(connection: Connection) -> Schema:
     raw: Any = connection.connection.dbapi_connection
-    found: Schema = raw.schema
+    found: Schema = raw.catalogue
     return found

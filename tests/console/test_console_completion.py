@@ -14,7 +14,9 @@ from dpsql.session.dataset import load_dataset
 def complete(company: Path, text: str) -> list[Completion]:
     """What is offered where | stands."""
     before, _, after = text.partition("|")
-    completer = SchemaCompleter(load_schema(company), {"\\dt": "tables", "\\d": "one table"})
+    completer = SchemaCompleter(
+        lambda: load_schema(company), {"\\dt": "tables", "\\d": "one table"}
+    )
     document = Document(before + after, len(before))
     return list(completer.get_completions(document, CompleteEvent()))
 

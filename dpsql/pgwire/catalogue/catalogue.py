@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from typing import Final
 
 import duckdb
@@ -44,26 +45,47 @@ _PLAIN: Final = (
     exp.Paren,
 )
 _MOST_ROWS: Final = 100_000
+_MOST_DATABASES: Final = 4
+
+Database = Callable[[Schema], duckdb.DuckDBPyConnection]
 
 
 class Catalogue:
-    """What a schema declares; one for all connections, each of which reads it by itself."""
+    """What a schema declares, for all connections, each of which reads it by itself.
+
+    Who may read kept tables as well has a database with these, which others share who see the same.
+    """
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._connection = open_catalogue(schema)
+        self._declared = open_catalogue(schema)
+        self._guard = threading.Lock()
+        self._others: OrderedDict[Hashable, duckdb.DuckDBPyConnection] = OrderedDict()
 
     def reader(self, analyst: str) -> Reader:
         """One connection's questions."""
-        return Reader(self._schema, self._connection, analyst)
+        return Reader(self._schema, self._database, analyst)
+
+    def _database(self, seen: Schema) -> duckdb.DuckDBPyConnection:
+        """A cursor on the database of the tables of `seen`."""
+        kept = tuple(table.entry for table in seen.tables.values() if table.entry is not None)
+        with self._guard:
+            if not kept:
+                return self._declared.cursor()
+            if kept not in self._others:
+                self._others[kept] = open_catalogue(seen)
+            self._others.move_to_end(kept)
+            if len(self._others) > _MOST_DATABASES:
+                self._others.popitem(last=False)
+            return self._others[kept].cursor()
 
 
 class Reader:
     """One connection's questions of the catalogue, which cost nothing."""
 
-    def __init__(self, schema: Schema, connection: duckdb.DuckDBPyConnection, analyst: str) -> None:
+    def __init__(self, schema: Schema, database: Database, analyst: str) -> None:
         self._schema = schema
-        self._database = connection
+        self._database = database
         self._analyst = analyst
         self._guard = threading.Lock()
         self._running: duckdb.DuckDBPyConnection | None = None
@@ -110,8 +132,8 @@ class Reader:
         kinds = {n: names.get(oid_of(value.type), "text") for n, value in values.items()}
         return deeply(lambda: columns(tree, kinds))
 
-    def answer(self, query: Translated, values: Mapping[str, Literal]) -> Answer:
-        """The rows; where this server doesn't know how to answer, none, and a line in the log."""
+    def answer(self, query: Translated, values: Mapping[str, Literal], seen: Schema) -> Answer:
+        """The rows, of the tables of `seen`; none, and a line in the log, if it isn't known."""
         told = self.columns(query, values)
         tree = query.tree
         assert tree is not None
@@ -119,7 +141,7 @@ class Reader:
             sql = deeply(
                 lambda: rewritten(tree, values, self._schema.dataset, self._analyst).sql("duckdb")
             )
-            rows = self._rows(sql)
+            rows = self._rows(sql, seen)
         except duckdb.InterruptException:
             raise ExecutionFailed("the catalogue's answer took too long") from None
         except (duckdb.Error, SqlglotError, ValueError, TypeError, AttributeError) as error:
@@ -141,8 +163,8 @@ class Reader:
             if self._running is not None:
                 self._running.interrupt()
 
-    def _rows(self, sql: str) -> list[tuple[object, ...]]:
-        cursor = self._database.cursor()
+    def _rows(self, sql: str, seen: Schema) -> list[tuple[object, ...]]:
+        cursor = self._database(seen)
         with self._guard:
             self._running = cursor
         try:

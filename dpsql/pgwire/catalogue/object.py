@@ -19,6 +19,9 @@ FIRST_OID: Final = 16_384
 OWNER: Final = 10
 READER: Final = 16_383
 DATABASE: Final = 5
+_MOST_DECLARED: Final = 100_000
+"""A kept table's OIDs follow those of any schema's, and are its own for good."""
+
 CATALOGUE, PUBLIC, STANDARD, TOAST = 11, 2200, 13_000, 99
 
 
@@ -101,11 +104,16 @@ class Table:
 
 
 def tables(schema: Schema) -> tuple[Table, ...]:
-    """What analysts see, tables and views, in order of their names."""
-    listed = sorted(schema.offered.items())
+    """What analysts see, tables and views, in order of their names, then what is kept."""
+    listed = sorted(schema.offered.items(), key=lambda item: (item[1].entry or 0, item[0]))
     known = {space.name: space for space in spaces(schema)}
     return tuple(
-        _table(FIRST_OID + 100 * n, known[_space(name)], declared, schema)
+        _table(
+            FIRST_OID + 100 * (n if declared.entry is None else _MOST_DECLARED + declared.entry),
+            known[_space(name)],
+            declared,
+            schema,
+        )
         for n, (name, declared) in enumerate(listed)
     )
 

@@ -7,6 +7,7 @@
 | DEALLOCATE                                      | forgets prepared statements               |
 | DECLARE, FETCH, MOVE, CLOSE                     | cursors over a stored answer              |
 | COPY (query) TO STDOUT                          | the answer as text, CSV or binary         |
+| DROP RELEASE                                    | forgets what is kept under a name         |
 | LISTEN, UNLISTEN, LOCK …                        | nothing                                   |
 """
 
@@ -126,6 +127,14 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """A statement of dpsql's own that has no rows."""
+
+    sql: str
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """Taken, and nothing done."""
 
@@ -145,6 +154,7 @@ Command = (
     | Fetch
     | CloseCursor
     | Copy
+    | Own
     | Nothing
 )
 
@@ -191,6 +201,10 @@ def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
             return CloseCursor(None if found[1].folded == "all" else found[1].name)
         case "copy", _:
             return Copy(*read_copy(sql))
+        case "create", ["release", *_] | ["or", "replace", "release", *_]:
+            return Query(sql)
+        case "drop", ["release", *_]:
+            return Own(sql, "DROP RELEASE")
         case first, _ if first in _NOTHING:
             return Nothing(_NOTHING[first])
         case first, _ if first in _WRITES.split():
