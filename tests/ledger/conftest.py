@@ -11,7 +11,8 @@ import pytest
 from ledger.ledger_world import Place, place_in
 
 BOTH = {
-    f"test_ledger_{name}" for name in ("budget", "charge", "process", "reuse", "terms", "crash")
+    f"test_ledger_{name}"
+    for name in ("budget", "charge", "process", "reuse", "terms", "crash", "naming")
 }
 
 

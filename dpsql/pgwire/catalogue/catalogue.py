@@ -132,8 +132,13 @@ class Reader:
         kinds = {n: names.get(oid_of(value.type), "text") for n, value in values.items()}
         return deeply(lambda: columns(tree, kinds))
 
-    def answer(self, query: Translated, values: Mapping[str, Literal], seen: Schema) -> Answer:
-        """The rows, of the tables of `seen`; none, and a line in the log, if it isn't known."""
+    def answer(
+        self, query: Translated, values: Mapping[str, Literal], seen: Schema | None = None
+    ) -> Answer:
+        """The rows; where this server doesn't know how to answer, none, and a line in the log.
+
+        Tables are those of `seen`, None for the declared ones.
+        """
         told = self.columns(query, values)
         tree = query.tree
         assert tree is not None
@@ -141,7 +146,7 @@ class Reader:
             sql = deeply(
                 lambda: rewritten(tree, values, self._schema.dataset, self._analyst).sql("duckdb")
             )
-            rows = self._rows(sql, seen)
+            rows = self._rows(sql, seen or self._schema)
         except duckdb.InterruptException:
             raise ExecutionFailed("the catalogue's answer took too long") from None
         except (duckdb.Error, SqlglotError, ValueError, TypeError, AttributeError) as error:

@@ -1,0 +1,81 @@
+"""Kept tables over the wire: both protocols, the catalogue, SQLSTATEs, other connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pgwire.shop import Served, served
+
+psycopg = pytest.importorskip("psycopg")
+
+MADE = "CREATE RELEASE by_status AS SELECT status, count(*) AS n FROM orders GROUP BY status"
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Served]:
+    with served(tmp_path / "shop") as found:
+        yield found
+
+
+def test_it_is_made_read_listed_and_dropped(fresh: Served) -> None:
+    with psycopg.connect(fresh.dsn, autocommit=True) as one:
+        rows = one.execute(MADE).fetchall()
+        assert len(rows) >= 3
+        with psycopg.connect(fresh.dsn, autocommit=True) as other:
+            assert sorted(other.execute("SELECT * FROM by_status").fetchall()) == sorted(rows)
+            assert other.execute("SELECT max(n) / 2 FROM public.by_status").fetchone() == (
+                max(n for _, n in rows) // 2,
+            )
+            listed = "SELECT relname, oid FROM pg_class WHERE relname IN ('by_status', 'orders')"
+            (_, oid), _ = sorted(other.execute(listed).fetchall())
+            columns = "SELECT attname FROM pg_attribute WHERE attrelid = %s AND attnum > 0"
+            found = other.execute(columns, [oid]).fetchall()
+            assert sorted(found) == [("n",), ("status",)]
+            standard = (
+                "SELECT column_name FROM information_schema.columns WHERE table_name = 'by_status'"
+            )
+            assert sorted(other.execute(standard).fetchall()) == [("n",), ("status",)]
+            joined = (
+                "SELECT s.status, count(*) FROM orders o JOIN by_status s ON o.status = s.status "
+                "GROUP BY 1"
+            )
+            assert {row[0] for row in other.execute(joined)} == {row[0] for row in rows}
+            shown = other.execute("SHOW dpsql.releases").fetchall()
+            assert [row[:3] for row in shown] == [("by_status", "release", "alice")]
+        assert one.execute("DROP RELEASE by_status").statusmessage == "DROP RELEASE"
+        assert one.execute(listed).fetchall()[0][0] == "orders"
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            one.execute("SELECT * FROM by_status")
+
+
+def test_described_for_nothing_and_run_by_the_extended_protocol(fresh: Served) -> None:
+    with psycopg.connect(fresh.dsn, autocommit=True) as connection:
+        raw = connection.pgconn
+        raw.prepare(b"made", MADE.encode())
+        assert raw.describe_prepared(b"made").nfields == 2
+        assert connection.execute("SHOW dpsql.releases").fetchall() == []
+        assert raw.exec_prepared(b"made", None).ntuples >= 3
+        raw.prepare(b"gone", b"DROP RELEASE IF EXISTS by_status")
+        assert raw.describe_prepared(b"gone").nfields == 0
+        raw.exec_prepared(b"gone", None)
+        assert connection.execute("SHOW dpsql.releases").fetchall() == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "state"),
+    [
+        ("CREATE RELEASE orders AS SELECT count(*) AS n FROM orders", "42P07"),
+        ("CREATE RELEASE pg_x AS SELECT count(*) AS n FROM orders", "42602"),
+        ("CREATE RELEASE x AS SELECT count(*) AS n, 1 AS n FROM orders", "42701"),
+        ("DROP RELEASE nothing", "42704"),
+        ("CREATE TABLE x AS SELECT count(*) AS n FROM orders", "25006"),
+        ("DROP TABLE orders", "25006"),
+    ],
+)
+def test_refusals_have_sqlstates(fresh: Served, sql: str, state: str) -> None:
+    with psycopg.connect(fresh.dsn, autocommit=True) as connection:
+        with pytest.raises(psycopg.Error) as refused:
+            connection.execute(sql)
+        assert refused.value.sqlstate == state
