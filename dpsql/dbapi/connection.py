@@ -43,6 +43,7 @@ from dpsql.schema.model import Schema
 from dpsql.schema.type import Double, Varchar
 from dpsql.session.batch import Batch
 from dpsql.session.grant import as_epsilon, grant
+from dpsql.session.kept import NotOpened
 from dpsql.session.session import Session
 from dpsql.session.sweep import grid
 
@@ -163,7 +164,9 @@ class Connection:
             statement = read_statement(sql)
             if not isinstance(statement, Query | Keep):
                 return Fraction(0)
-            return self._session.share(statement.sql)
+            with suppress(NotOpened):
+                return self._session.share(statement.sql)
+            return Fraction(0)  # of what is left: the reader's own cap pays for a first look
 
     @property
     def budget(self) -> Budget:

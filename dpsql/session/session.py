@@ -28,7 +28,7 @@ from dpsql.session.execution import Execution, Progress
 from dpsql.session.explain import explain
 from dpsql.session.grant import amount, as_epsilon, grant
 from dpsql.session.keeping import Wanted, about_answer, check_wanted, kept_bytes
-from dpsql.session.kept import Kept, KeptFacts, NotOpened
+from dpsql.session.kept import Kept, KeptFacts
 from dpsql.session.plans import Plans
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.proof import Proof
@@ -205,10 +205,7 @@ class Session:
 
     def share(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; free."""
-        try:
-            prepared = self.prepare(sql, None, parameters, pays=False)
-        except NotOpened:
-            return Fraction(0)  # of what is left of the dataset's budget
+        prepared = self.prepare(sql, None, parameters, pays=False)
         if prepared.loss is None:
             return Fraction(0)
         free, cap = self._roll_ups(prepared), self._analyst_cap(self.analyst)
