@@ -83,5 +83,5 @@ def test_tables_of_schemas_are_offered_with_theirs(
     before, _, after = text.partition("|")
     schema = load_dataset(fixtures / "works" / "schema.yaml")
     document = Document(before + after, len(before))
-    offered = SchemaCompleter(schema, {}).get_completions(document, CompleteEvent())
+    offered = SchemaCompleter(lambda: schema, {}).get_completions(document, CompleteEvent())
     assert [word.text for word in offered] == found
