@@ -8,6 +8,7 @@
 | account  | a schema's ledger; looser schemas are refused                         |
 | grant    | ε asked for → loss in the ledger's currency; the ledger's terms        |
 | prepared | a statement bound, bounded, emitted and calibrated: all but run        |
+| proving  | one statement, to be proved at some ε                                 |
 | plans    | statements that were prepared before                                   |
 | recall   | answers that were given before                                         |
 | canonical | what a release means, however its query is written                   |

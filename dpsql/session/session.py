@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from dpsql.session.answer import Answer
 from dpsql.session.answering import answered
 from dpsql.session.batch import Batch, apart, check_batch, together
 from dpsql.session.dataset import load_dataset
-from dpsql.session.deep import deeply
 from dpsql.session.draw import Drawn, Part, distinct, draw
 from dpsql.session.execution import Execution, Progress
 from dpsql.session.explain import explain
@@ -30,14 +29,15 @@ from dpsql.session.grant import amount, as_epsilon, grant
 from dpsql.session.keeping import Wanted, about_answer, check_wanted, kept_bytes
 from dpsql.session.kept import Kept, KeptFacts
 from dpsql.session.plans import Plans
-from dpsql.session.prepared import Prepared, PreparedRelease, prepare
+from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.proof import Proof
+from dpsql.session.proving import Proving
 from dpsql.session.recall import Recall
 from dpsql.session.rollup import Memory, RollUp
 from dpsql.session.share import share
 from dpsql.session.storage import charge_for, from_bytes
 from dpsql.session.sweep import Sweep, swept
-from dpsql.session.target import check_cost, least_loss
+from dpsql.session.target import check_cost
 
 RUNNING = "running on the data"
 """The step after the charge: what is cancelled from here on stays charged."""
@@ -150,11 +150,10 @@ class Session:
     ) -> Prepared:
         """All that is decided before the charge. `pays`: what is kept may be opened for it."""
         self._check_open()
-        edition = self._edition()
-        asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
+        asked, edition = self._asked(epsilon), self._edition()
         key = (sql, asked, tuple(sorted(parameters.items())), self.settings, edition)
         return self._plans.prepared(
-            key, lambda: self._prepared(sql, asked, parameters, lambda: edition, pays=pays)
+            key, lambda: self._proving(sql, parameters, edition, pays=pays).prepared(asked)
         )
 
     def explain(
@@ -162,46 +161,16 @@ class Session:
     ) -> Proof:
         """EXPLAIN PRIVACY: the proof and the price of `sql`, free."""
         # No answer is looked up or stored, so the version of the data doesn't matter.
-        return explain(
-            self._prepared(sql, epsilon, parameters, lambda: "any", pays=False), self.schema
-        )
-
-    def _prepared(
-        self,
-        sql: str,
-        epsilon: object,
-        parameters: Parameters,
-        version: Callable[[], str],
-        *,
-        pays: bool,
-    ) -> Prepared:
         self._check_open()
-        self._progress("proving what one unit can change")
-        asked = self.epsilon if epsilon is None else as_epsilon(epsilon)
-        at = self._at(sql, parameters, version(), pays=pays)
-        most = self.settings.max_error
-        return at(asked) if most is None else least_loss(most, self.schema, at)
-
-    def _at(
-        self, sql: str, parameters: Parameters, version: str, *, pays: bool
-    ) -> Callable[[Fraction], Prepared]:
-        facts = KeptFacts(self._execution.facts(), self.kept, self._execution, pays=pays)
-        tight, kept = self.settings, self.kept
-
-        def at(spent: Fraction) -> Prepared:
-            given = grant(self.schema, spent)
-            return deeply(
-                lambda: prepare(sql, self.schema, facts, given, version, parameters, tight, kept)
-            )
-
-        return at
+        found = self._proving(sql, parameters, "any", pays=False)
+        return explain(found.prepared(self._asked(epsilon)), self.schema)
 
     def sweep(
         self, sql: str, epsilons: Sequence[Fraction], parameters: Parameters = NO_PARAMETERS
     ) -> Sweep:
         """How far noise moves the values of `sql` at each of `epsilons`, whatever is set; free."""
         self._check_open()
-        return swept(self._at(sql, parameters, "any", pays=False), epsilons)
+        return swept(self._proving(sql, parameters, "any", pays=False).at, epsilons)
 
     def share(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; free."""
@@ -237,6 +206,16 @@ class Session:
         self._execution.close()
         if self._ledger is not None:
             self._ledger.close()
+
+    def _asked(self, epsilon: object) -> Fraction:
+        return self.epsilon if epsilon is None else as_epsilon(epsilon)
+
+    def _proving(self, sql: str, parameters: Parameters, version: str, *, pays: bool) -> Proving:
+        facts = KeptFacts(self._execution.facts(), self.kept, self._execution, pays=pays)
+        progress = self._progress
+        return Proving(
+            sql, self.schema, facts, version, parameters, self.settings, self.kept, progress
+        )
 
     def _roll_ups(self, prepared: Prepared) -> dict[str, RollUp]:
         """What of `prepared` isn't stored, and may be summed from what this session was given."""

@@ -1,0 +1,53 @@
+"""One statement, to be proved at some ε: everything that is decided before the charge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.bind.parameter import Parameters
+from dpsql.bind.release import Releases
+from dpsql.rewrite.fact import Facts
+from dpsql.rewrite.setting import Settings
+from dpsql.schema.model import Schema
+from dpsql.session.deep import deeply
+from dpsql.session.grant import grant
+from dpsql.session.prepared import Prepared, prepare
+from dpsql.session.target import least_loss
+
+
+@dataclass(frozen=True, slots=True)
+class Proving:
+    """A statement and all that its proof depends on but for ε; `version` is that of the data."""
+
+    sql: str
+    schema: Schema
+    facts: Facts
+    version: str
+    parameters: Parameters
+    settings: Settings
+    releases: Releases
+    progress: Callable[[str], None]
+
+    def at(self, epsilon: Fraction) -> Prepared:
+        """The statement at `epsilon`."""
+        given = grant(self.schema, epsilon)
+        return deeply(
+            lambda: prepare(
+                self.sql,
+                self.schema,
+                self.facts,
+                given,
+                self.version,
+                self.parameters,
+                self.settings,
+                self.releases,
+            )
+        )
+
+    def prepared(self, epsilon: Fraction) -> Prepared:
+        """The statement at `epsilon`, or at the least ε that meets the error that is set."""
+        self.progress("proving what one unit can change")
+        most = self.settings.max_error
+        return self.at(epsilon) if most is None else least_loss(most, self.schema, self.at)
