@@ -12,7 +12,7 @@ import click
 
 from dpsql.console import listing
 from dpsql.console.desk import Desk, Edit, Next, Quit, Run
-from dpsql.dbapi.connection import budget_table
+from dpsql.dbapi.budget import budget_table
 from dpsql.errors import BadParameter
 from dpsql.terminal.table import plain
 from dpsql.terminal.visible import visible

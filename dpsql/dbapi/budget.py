@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
+import pyarrow as pa
+
+from dpsql.dbapi.result import Result
 from dpsql.ledger.rule import Account, Balance, balance
 from dpsql.schema.model import Schema
+from dpsql.schema.type import Double, Varchar
 from dpsql.session.account import existing_ledger
 from dpsql.session.grant import amount, epsilon_of, ledger_terms
 
@@ -92,3 +96,20 @@ def _decimal(value: Fraction, rounding: str = ROUND_HALF_EVEN) -> Decimal:
     """Six digits; of what is left, never more than there is."""
     context = Context(prec=6, rounding=rounding)
     return context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
+
+
+def budget_table(budget: Budget) -> Result:
+    """What SHOW dpsql.budget answers: a row for each allowance, NULL where there is no cap."""
+    accounts = {"dataset": budget.dataset, f"analyst {budget.analyst}": budget.own}
+    numbers = {
+        name: [
+            None if (number := getattr(account, name)) is None else float(number)
+            for account in accounts.values()
+        ]
+        for name in (field.name for field in fields(Allowance))
+    }
+    return Result(
+        ("account", *numbers),
+        (Varchar(), *(Double() for _ in numbers)),
+        pa.table({"account": list(accounts)} | numbers),
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields
 from fractions import Fraction
 from functools import partial
 from os import PathLike
@@ -13,13 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, assert_never
 
-import pyarrow as pa
-
 from dpsql import errors
 from dpsql.bind.parameter import Parameters as Literals
 from dpsql.bind.parameter import literals
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.dbapi.budget import Allowance, Budget, budget_of, read_budget
+from dpsql.dbapi.budget import Budget, budget_of, budget_table, read_budget
 from dpsql.dbapi.cursor import Cursor, Parameters
 from dpsql.dbapi.explanation import Explanation, Form
 from dpsql.dbapi.history import own_queries
@@ -40,7 +37,6 @@ from dpsql.dbapi.statement import (
 )
 from dpsql.errors import BadParameter, InterfaceError, UnknownRelease
 from dpsql.schema.model import Schema
-from dpsql.schema.type import Double, Varchar
 from dpsql.session.batch import Batch
 from dpsql.session.grant import as_epsilon, grant
 from dpsql.session.kept import NotOpened
@@ -302,20 +298,3 @@ class Connection:
     def _check_open(self) -> None:
         if not self._open:
             raise InterfaceError("the connection is closed", hint="connect again")
-
-
-def budget_table(budget: Budget) -> Result:
-    """What SHOW dpsql.budget answers: a row for each allowance, NULL where there is no cap."""
-    accounts = {"dataset": budget.dataset, f"analyst {budget.analyst}": budget.own}
-    numbers = {
-        name: [
-            None if (number := getattr(account, name)) is None else float(number)
-            for account in accounts.values()
-        ]
-        for name in (field.name for field in fields(Allowance))
-    }
-    return Result(
-        ("account", *numbers),
-        (Varchar(), *(Double() for _ in numbers)),
-        pa.table({"account": list(accounts)} | numbers),
-    )

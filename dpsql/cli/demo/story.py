@@ -16,7 +16,8 @@ import duckdb
 
 from dpsql.cli.check import report
 from dpsql.cli.demo.data import generate
-from dpsql.dbapi.connection import Connection, budget_table
+from dpsql.dbapi.budget import budget_table
+from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Row
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.errors import Error, InternalError
