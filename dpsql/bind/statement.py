@@ -8,7 +8,7 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from dpsql.bind.clock import reads_clock
-from dpsql.bind.context import Context
+from dpsql.bind.context import Context, Selected
 from dpsql.bind.name import Names
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import parse_query, span, tokens
@@ -17,6 +17,7 @@ from dpsql.bind.query import bind_query
 from dpsql.bind.release import NO_RELEASES, Releases
 from dpsql.bind.size import check_nesting
 from dpsql.bind.suggest import is_suggestion, suggestion
+from dpsql.bind.view import views_read_clock
 from dpsql.errors import BadParameter, Error, Span, WouldShowIndividuals
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
@@ -55,7 +56,7 @@ def bind(
         words = tokens(sql)
         if is_suggestion(words):
             selected = suggestion(words, context)
-            return Statement(selected.plan, output_columns(selected.plan), selected.names)
+            return _bound(selected, clocked=views_read_clock(context))
         tree = parse_query(sql, words=words)
         _check_used(tree, parameters)
         selected = bind_query(tree, context)
@@ -66,8 +67,11 @@ def bind(
         # Places were found in the text whose `?` are numbered.
         error.at = Span(0, len(sql)) if error.at is None else as_written(error.at, tokens(sql))
         raise
-    columns = output_columns(selected.plan)
-    return Statement(selected.plan, columns, selected.names, reads_clock(tree))
+    return _bound(selected, clocked=reads_clock(tree) or views_read_clock(context))
+
+
+def _bound(selected: Selected, *, clocked: bool) -> Statement:
+    return Statement(selected.plan, output_columns(selected.plan), selected.names, clocked)
 
 
 def _check_used(tree: exp.Expr, parameters: Parameters) -> None:

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from dpsql.bind.clock import reads_clock
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.name import Names
 from dpsql.bind.named_query import named_query
@@ -60,6 +61,12 @@ def viewed(view: View, node: exp.Table, context: Context) -> Selected:
     )
     plan = replace(bound.plan, outputs=outputs, view=view.name if hides else "")
     return replace(bound, plan=plan)
+
+
+def views_read_clock(context: Context) -> bool:
+    """Whether a view that the statement names asks for the current day or minute."""
+    queries = (named.query for named in context.views.values())
+    return any(isinstance(query, exp.Query) and reads_clock(query) for query in queries)
 
 
 def _placed(query: exp.Query, node: exp.Expr) -> exp.Query:

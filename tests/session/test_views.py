@@ -10,6 +10,7 @@ import pytest
 from privacy.seeded import SeededRandomness
 from sqlalchemy import create_engine, inspect
 
+from dpsql.bind.statement import bind
 from dpsql.console import listing
 from dpsql.dbapi.connection import connect
 from dpsql.dbapi.explanation import Explanation
@@ -302,3 +303,19 @@ def test_a_ledger_holds_its_owner_to_a_views_query(school: Path) -> None:
         connect(school, epsilon=1) as connection,
     ):
         connection.execute("SELECT count(*) FROM marks").fetchall()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["SELECT count(*) FROM recent", "SELECT count(*) FROM later", "SUGGEST BOUNDS d FROM recent"],
+)
+def test_a_view_that_reads_the_clock_makes_a_statement_of_the_minute(
+    tmp_path: Path, sql: str
+) -> None:
+    views = """views:
+  recent: {query: "SELECT points + day(current_date) AS d FROM marks"}
+  later: {query: SELECT d FROM recent}
+"""
+    schema = load(tmp_path, TEXT.replace("views:\n", views))
+    assert bind(sql, schema).reads_clock
+    assert not bind("SELECT count(*) FROM adults", schema).reads_clock
