@@ -14,6 +14,7 @@ from dpsql.audit.owner import Row, Rows, Unit, owners, without
 from dpsql.audit.pool import pool
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
+from dpsql.schema.type import Uuid
 
 _IDS = (1, 2, 3)
 
@@ -122,7 +123,9 @@ def _value(table: Table, column: Column, schema: Schema, public: Rows, random: R
         return random.choice([row[place] for row in public[target.name]] + [999])
     if _is_identity(table, column):
         # Units 1 to 3, rarely one without a parent row; keys repeat.
-        return random.choice([*_IDS, *_IDS, 7])
+        identity = random.choice([*_IDS, *_IDS, 7])
+        is_uuid = isinstance(column.type, Uuid)
+        return f"00000000-0000-0000-0000-{identity:012d}" if is_uuid else identity
     return random.choice(pool(column))
 
 

@@ -53,11 +53,12 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
         case Varchar():
             known = list(column.values or ("x", "y"))
             return [*known, *known], ["", "a", "A"]
-        case Integer(bits=bits):
+        case Integer(bits=bits, signed=signed):
             low, high = map(int, ends(column))
-            limit = 2 ** (bits - 1)
+            least, most = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
             inside = [low, high, (low + high) // 2, (low + 2 * high) // 3]
-            return [*(inside * 3)], [low - 1, high + 1, -limit, limit - 1]
+            outside = [max(low - 1, least), min(high + 1, most), least, most]
+            return [*(inside * 3)], outside
         case Decimal(precision=precision, scale=scale):
             return _decimals(column, precision, scale)
         case Double():

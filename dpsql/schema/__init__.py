@@ -16,6 +16,7 @@
 | allowance | budget, per-query shares and analysts' caps                         |
 | period    | budgets that are refreshed: which rows have one of their own         |
 | location  | where source, ledger and anchor lie                                 |
+| reading   | how columns of each of DuckDB's types are read, or why they aren't    |
 | catalogue | types that the file leaves out, from the source's catalogue         |
 | policy    | what a ledger holds its owner to, as text and as its hash           |
 | looser    | what one policy allows that another didn't                          |

@@ -12,6 +12,7 @@ from dpsql.engine.catalogue import read_catalogue
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.schema.document import Document, Place
 from dpsql.schema.model import Schema, Source
+from dpsql.schema.reading import reading
 from dpsql.schema.type import (
     Date,
     Decimal,
@@ -19,7 +20,6 @@ from dpsql.schema.type import (
     Integer,
     SqlType,
     Timestamp,
-    Varchar,
     parse_type,
 )
 
@@ -28,8 +28,6 @@ Found = Mapping[str, Mapping[str, str]]
 
 Read = Callable[[DuckDBSource], Mapping[str, Columns]]
 """Who asks the catalogue: this process, or one that alone may open the source."""
-
-_TIMESTAMPS = frozenset({"TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
 
 
 def engine_source(schema: Schema) -> DuckDBSource:
@@ -64,9 +62,7 @@ def find_columns(source: Source, read: Read = read_catalogue) -> Found | None:
 
 def known_type(found: str) -> SqlType | None:
     """Name the type under which a column of the source is offered, None if there is none."""
-    if found.startswith("ENUM("):
-        return Varchar()
-    return Timestamp() if found in _TIMESTAMPS else parse_type(found)
+    return reading(found).type
 
 
 def column_type(
@@ -85,11 +81,11 @@ def column_type(
     """
     written = None if declared is None else parse_type(declared)
     if declared is not None and written is None:
-        raise document.fault(
-            (*place, "type"),
-            f"{declared} is not a type here",
-            "see the list of types, or leave it out",
-        )
+        read = known_type(declared)
+        fix = "see the list of types, or leave it out"
+        if read is not None:
+            fix = f"write {str(read).lower()}, as which it is read, or leave it out"
+        raise document.fault((*place, "type"), f"{declared} is not a type here", fix)
     if written is None and (found is None or is_delimited):
         why = (
             "a CSV file has no types"
@@ -103,7 +99,13 @@ def column_type(
     offered = known_type(found)
     if offered is None:
         raise document.fault(
-            place, f"the source has {found}, for which there are no rules", "remove the column"
+            place,
+            f"the source has {found:.80}, which is not read",
+            f"remove the column; {reading(found).why}",
+        )
+    if identifies and not reading(found).exact:
+        raise document.fault(
+            place, f"is a key of {found}, whose values can read alike", "use an integer or a text"
         )
     if written is None or written == offered:
         return offered

@@ -36,6 +36,7 @@ PUBLIC: dict[str, dict[str, list[tuple[object, ...]]]] = {
         "plant.sites": [(1, "Bonn"), (2, "Bonn"), (3, "Trier")],
         "sites": [(1, "Ulm"), (3, None)],
     },
+    "registry": {},
     "bi": {"products": [(1, "tools"), (2, "toys"), (3, "tools"), (4, None)]},
 }
 

@@ -9,6 +9,7 @@ import yaml
 from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
 from dpsql.schema.name import is_plain, is_table_name
 from dpsql.schema.qualified import bare
+from dpsql.schema.reading import reading
 
 _HEAD = """\
 # Made by `dpsql init` from {origin}: names, types and declared keys. No row was read.
@@ -111,7 +112,8 @@ def _column(column: DraftColumn, *, identifies: bool) -> str:
     if not is_plain(column.name):
         return f"# {_one_line(column.name)}: not a plain name; rename it to offer it"
     if column.type is None:
-        return f"# {_name(column.name)}: {_one_line(column.found)}, for which there are no rules"
+        found = f"{_one_line(column.found):.60}, which is not read: {reading(column.found).why}"
+        return f"# {_name(column.name)}: {found}"
     parts = [f"type: {_quoted(column.type) if ',' in column.type else column.type}"]
     if column.references is not None:
         parts.append(f"references: {column.references}")
