@@ -68,6 +68,7 @@ def test_a_skeleton_has_names_types_keys_and_comments_of_the_catalogue(
     assert people["columns"] == {
         "id": {"type": "bigint"},
         "age": {"type": "integer"},
+        "photo": {"type": "varchar"},
         "mood": {"type": "varchar"},
         "no": {"type": "varchar"},
     }
