@@ -12,7 +12,14 @@ import click
 from dpsql.cli.audit.command import audit
 from dpsql.cli.explain import explain
 from dpsql.cli.failure import ExitCode, say
-from dpsql.cli.option import analyst_name, epsilon_of_query, form_of_answer, schema_file, text
+from dpsql.cli.option import (
+    analyst_name,
+    epsilon_of_query,
+    errors_of_values,
+    form_of_answer,
+    schema_file,
+    text,
+)
 from dpsql.cli.prepare import prepare
 from dpsql.cli.serve import serve
 from dpsql.cli.user import user
@@ -42,6 +49,7 @@ def commands() -> None:
 @schema_file
 @click.argument("sql", required=False)
 @form_of_answer
+@errors_of_values
 @epsilon_of_query
 @analyst_name
 @click.option(
@@ -57,6 +65,8 @@ def query(
     epsilon: float | None,
     analyst: str,
     batch: TextIO | None,
+    *,
+    errors: bool,
 ) -> None:
     """Answer a query, and charge for it.
 
@@ -67,9 +77,9 @@ def query(
     if (sql is None) == (batch is None):
         raise click.UsageError("give either SQL or --batch FILE")
     if batch is not None:
-        run.batch(schema, batch.read(), form, epsilon=epsilon, analyst=analyst)
+        run.batch(schema, batch.read(), form, errors=errors, epsilon=epsilon, analyst=analyst)
     elif sql is not None:
-        run.query(schema, text(sql), form, epsilon=epsilon, analyst=analyst)
+        run.query(schema, text(sql), form, errors=errors, epsilon=epsilon, analyst=analyst)
 
 
 @commands.command()

@@ -23,6 +23,10 @@ form_of_answer = click.option(
     help="How the answer is written.",
 )
 
+errors_of_values = click.option(
+    "--errors", is_flag=True, help="Add 95 % errors: a column n ± beside n."
+)
+
 
 def text(sql: str) -> str:
     """The statement itself, or what stdin says."""

@@ -28,7 +28,9 @@ Form = Literal["table", "csv", "json", "markdown", "parquet"]
 Written = Literal["text", "json", "html", "svg"]
 
 
-def query(schema: Path, sql: str, form: Form, *, epsilon: float | None, analyst: str) -> None:
+def query(
+    schema: Path, sql: str, form: Form, *, errors: bool, epsilon: float | None, analyst: str
+) -> None:
     """Answer `sql` in the form asked for."""
     if form == "parquet" and sys.stdout.isatty():
         raise click.UsageError("Parquet isn't for terminals: redirect it, as in > answer.parquet")
@@ -37,7 +39,7 @@ def query(schema: Path, sql: str, form: Form, *, epsilon: float | None, analyst:
             schema, epsilon, analyst, lambda connection: connection.execute(sql)
         )
         with closing(connection):
-            write(cursor, form)
+            write(cursor, form, errors=errors)
             if cursor.privacy is not None:
                 say(cost(cursor.privacy, connection.budget))
                 for note in cursor.privacy.notes:
@@ -45,7 +47,13 @@ def query(schema: Path, sql: str, form: Form, *, epsilon: float | None, analyst:
 
 
 def batch(
-    schema: Path, statements: str, form: Form, *, epsilon: float | None, analyst: str
+    schema: Path,
+    statements: str,
+    form: Form,
+    *,
+    errors: bool,
+    epsilon: float | None,
+    analyst: str,
 ) -> None:
     """Answer all statements of a text, composed and charged together, or none."""
     if form == "parquet":
@@ -58,7 +66,7 @@ def batch(
             for number, cursor in enumerate(cursors):
                 if number:
                     click.echo()
-                write(cursor, form)
+                write(cursor, form, errors=errors)
             say(cost_of_batch(found, connection.budget))
 
 
@@ -84,11 +92,12 @@ def sweep(schema: Path, sql: str, form: Written, epsilons: str | None, *, analys
             click.echo(visible_lines(found.written(Swept(form))))
 
 
-def write(cursor: Cursor, form: Form) -> None:
+def write(cursor: Cursor, form: Form, *, errors: bool) -> None:
     """Write an answer to stdout, nothing where there is none."""
-    columns = cursor.description
-    if columns is None:
+    if cursor.description is None:
         return
+    cursor = cursor.with_errors() if errors else cursor
+    columns = cursor.description or ()
     match form:
         case "table" if sys.stdout.isatty() and len(columns) > 1:
             print_on_terminal(columns, cursor.fetchall())

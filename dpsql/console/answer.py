@@ -23,17 +23,23 @@ from dpsql.terminal.table import spell
 from dpsql.terminal.visible import visible
 
 Shown = Sequence[ColumnPrivacy | None]
+Widths = Sequence[Sequence[float | None] | None]
+"""For each column a 95 % half-width for each row, if it has any."""
 
 BAR_CELLS: Final = 24
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 
 
 def table(
-    columns: Sequence[Description], rows: Sequence[Row], shown: Shown, *, noise: bool
+    columns: Sequence[Description],
+    rows: Sequence[Row],
+    shown: Shown,
+    widths: Widths,
+    *,
+    noise: bool,
 ) -> RenderableType:
     """Rows below their columns' names; `shown` says how the values of each column were made."""
     found = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    widths = _half_widths(columns, shown)
     for column, width in zip(columns, widths, strict=True):
         found.add_column(
             Text(visible(column[0])),
@@ -42,25 +48,30 @@ def table(
         )
         if noise and width is not None:
             found.add_column(Text("±", style="dim"), justify="left")
-    bars = list(_bars(columns, rows, shown))
+    bars = list(_bars(columns, rows, shown, widths))
     if bars:
         found.add_column("", no_wrap=True, min_width=BAR_CELLS)
     for place, row in enumerate(rows):
-        cells = list(_cells(row, widths, noise=noise))
+        cells = list(_cells(row, place, widths, noise=noise))
         found.add_row(*cells, *bars[place : place + 1])
     return found
 
 
 def records(
-    columns: Sequence[Description], rows: Sequence[Row], shown: Shown, *, noise: bool
+    columns: Sequence[Description],
+    rows: Sequence[Row],
+    shown: Shown,  # noqa: ARG001 - as of a table
+    widths: Widths,
+    *,
+    noise: bool,
 ) -> RenderableType:
     """One column below the other, for answers that are wider than the screen."""
-    widths = _half_widths(columns, shown)
     parts: list[RenderableType] = []
     for number, row in enumerate(rows, start=1):
         parts.append(Text(f"─[ {number} ]─", style="dim"))
         found = Table.grid(padding=(0, 2))
-        for column, value, width in zip(columns, row, widths, strict=True):
+        for column, value, own in zip(columns, row, widths, strict=True):
+            width = None if own is None else own[number - 1]
             error = f"± {width:.6g}" if noise and width is not None else ""
             found.add_row(Text(visible(column[0])), _value(value, width), Text(error, style="dim"))
         parts.append(found)
@@ -74,16 +85,12 @@ def bar(part: float) -> str:
     return "█" * full + (_EIGHTHS[rest] if rest else "")
 
 
-def _half_widths(columns: Sequence[Description], shown: Shown) -> list[float | None]:
-    made = list(shown) or [None] * len(columns)
-    return [None if each is None else each.half_width for each in made]
-
-
-def _cells(row: Row, widths: Sequence[float | None], *, noise: bool) -> Iterator[Text]:
-    for value, width in zip(row, widths, strict=True):
+def _cells(row: Row, place: int, widths: Widths, *, noise: bool) -> Iterator[Text]:
+    for value, own in zip(row, widths, strict=True):
+        width = None if own is None else own[place]
         yield _value(value, width)
-        if noise and width is not None:
-            yield Text("" if value is None else f"{width:.6g}", style="dim")
+        if noise and own is not None:
+            yield Text("" if value is None or width is None else f"{width:.6g}", style="dim")
 
 
 def _value(value: Value, width: float | None) -> Text:
@@ -99,18 +106,20 @@ def _number(value: Value) -> float | None:
     return float(value) if isinstance(value, int | float | Decimal) else None
 
 
-def _bars(columns: Sequence[Description], rows: Sequence[Row], shown: Shown) -> Iterator[Text]:
+def _bars(
+    columns: Sequence[Description], rows: Sequence[Row], shown: Shown, widths: Widths
+) -> Iterator[Text]:
     """Bars for one noisy number by one key, in proportion to the largest."""
     noisy = [place for place, made in enumerate(shown) if made is not None]
     if len(columns) != 2 or len(noisy) != 1 or len(rows) < 2:
         return
     (place,) = noisy
-    width = _half_widths(columns, shown)[place]
+    own = widths[place]
     values = [row[place] for row in rows]
     numbers = [_number(value) or 0.0 for value in values]
     most = max(numbers)
     if most <= 0:
         return
-    for value, number in zip(values, numbers, strict=True):
-        style = "dim" if _is_noise(value, width) else "cyan"
+    for row, (value, number) in enumerate(zip(values, numbers, strict=True)):
+        style = "dim" if _is_noise(value, None if own is None else own[row]) else "cyan"
         yield Text(bar(number / most), style=style)

@@ -127,6 +127,12 @@ COMMANDS: Final[Mapping[str, Command]] = MappingProxyType(
             Command("\\explain", "[QUERY]", "proof and price of a query, or of the last", _explain),
             Command("\\noise", "[on|off]", "± beside noisy values", _switch("noise", "± is")),
             Command(
+                "\\errors",
+                "[on|off]",
+                "± columns in files and pipes",
+                _switch("errors", "± columns are"),
+            ),
+            Command(
                 "\\dry",
                 "[on|off]",
                 "only explain queries",

@@ -10,6 +10,7 @@ from typing import Final
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from dpsql.dbapi.statement import Setting
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.schema.model import Column, Public, Schema, Table
@@ -29,7 +30,7 @@ _AFTER_FROM: Final = re.compile(
 )
 _OWN: Final = re.compile(r"\b(?:show|set)\s+$", re.IGNORECASE)
 _ALIAS: Final = re.compile(r"\b(?:from|join|,)\s*([\w.]+)(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
-_SETTINGS: Final = ("dpsql.budget", "dpsql.epsilon", "dpsql.releases")
+_SETTINGS: Final = tuple(f"dpsql.{setting.value}" for setting in Setting)
 
 
 @dataclass(frozen=True, slots=True)

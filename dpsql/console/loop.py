@@ -128,6 +128,10 @@ class Console:
         columns, desk = cursor.description, self._desk
         if columns is None:
             return
+        is_screen = sys.stdout.isatty() and desk.settings.output is None
+        if desk.settings.errors and not is_screen:
+            cursor = cursor.with_errors()
+            columns = cursor.description or ()
         if desk.settings.output is not None:
             _add(desk.settings.output, cursor)
             return
@@ -138,8 +142,9 @@ class Console:
             click.echo(plain(columns, cursor.fetchall()))
             return
         shape = records if desk.settings.expanded else table
+        widths = cursor.half_widths or []
         rows, shown = cursor.fetchall(), cursor.privacy.shown
-        desk.screen.print(shape(columns, rows, shown, noise=desk.settings.noise))
+        desk.screen.print(shape(columns, rows, shown, widths, noise=desk.settings.noise))
 
     def _say(self, text: str) -> None:
         """What isn't an answer goes beside the answers, where these are piped somewhere."""

@@ -10,11 +10,13 @@ from pathlib import Path
 class Settings:
     """The switches of one console, each by its command.
 
-    `output` is the file that the next answers are added to, None for the screen.
+    `noise` is shown on the screen; with `errors`, files and pipes have columns of it. `output` is
+    the file that the next answers are added to, None for the screen.
     """
 
     timing: bool = False
     expanded: bool = False
     noise: bool = True
+    errors: bool = False
     dry: bool = False
     output: Path | None = None

@@ -7,6 +7,9 @@
 | statement     | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
 | word          | a text's words                                                        |
 | result        | what a cursor reads from: names, types, a table, what it cost         |
+| error         | 95 % half-widths beside the values that they are of                   |
+| answer_page   | an answer as HTML                                                     |
+| paid          | what an answer cost, in words                                         |
 | setting       | the settings that SET changes, beside epsilon                          |
 | explanation   | EXPLAIN PRIVACY as text and JSON                                       |
 | page          | EXPLAIN PRIVACY as HTML                                               |

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dpsql.bind.parameter import Parameters as Literals
 from dpsql.bind.parameter import literals
+from dpsql.dbapi.error import half_width_rows, with_errors
 from dpsql.dbapi.result import Description, Result, distinct
 from dpsql.dbapi.value import Value, python_rows
 from dpsql.errors import InterfaceError, NotSupportedError, ProgrammingError
@@ -62,6 +63,23 @@ class Cursor:
     def privacy(self) -> Privacy | None:
         """What the answer cost and how noisy it is; None if no query was answered."""
         return None if self._result is None else self._result.privacy
+
+    @property
+    def half_widths(self) -> list[list[float | None] | None] | None:
+        """For each column how far noise may have moved the value of each row, with 95 %.
+
+        None for columns that have no noise, or whose error isn't known from the noise alone.
+        """
+        if self._result is None:
+            return None
+        return half_width_rows(self._result, self._result.table.num_rows)
+
+    def with_errors(self) -> Self:
+        """The same answer from its first row on, with 95 % half-widths as columns of their own.
+
+        Beside each column "n" that has them stands "n ±", however the rows are fetched then.
+        """
+        return type(self)(self.connection, with_errors(self._answer()))
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> Self:
         """Run one statement and return this cursor. What it costs is charged before it runs.
@@ -135,6 +153,14 @@ class Cursor:
         """The rows that are left for any reader of Arrow's PyCapsule interface."""
         capsule: object = self.fetch_arrow_table().__arrow_c_stream__(requested_schema)
         return capsule
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the first rows, their errors, and what the answer cost."""
+        if self._result is None:
+            return None
+        from dpsql.dbapi.answer_page import answer_page  # noqa: PLC0415 - few need it
+
+        return answer_page(self._result)
 
     def setinputsizes(self, sizes: Sequence[object]) -> None:
         """Nothing: PEP 249 lets it be so."""

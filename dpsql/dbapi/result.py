@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from dpsql.schema.type import Decimal, SqlType, Varchar
-from dpsql.session.answer import Answer, Privacy
+from dpsql.session.answer import Answer, HalfWidth, Privacy
 
 Description = tuple[str, str, None, None, int | None, int | None, None]
 """PEP 249's seven: name, type code, display and internal size, precision, scale, null_ok."""
@@ -16,12 +16,16 @@ Description = tuple[str, str, None, None, int | None, int | None, None]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A table that may leave: released, public, or said by dpsql itself (`privacy` is None)."""
+    """A table that may leave: released, public, or said by dpsql itself (`privacy` is None).
+
+    `half_widths` are its columns', none at all where nothing is noisy.
+    """
 
     names: tuple[str, ...]
     types: tuple[SqlType, ...]
     table: pa.Table
     privacy: Privacy | None = None
+    half_widths: tuple[HalfWidth, ...] = ()
 
     @property
     def description(self) -> tuple[Description, ...]:
@@ -31,7 +35,7 @@ class Result:
 
 def answered(answer: Answer) -> Result:
     """The result of a query."""
-    return Result(answer.names, answer.types, answer.table, answer.privacy)
+    return Result(answer.names, answer.types, answer.table, answer.privacy, answer.half_widths)
 
 
 def texts(names: Sequence[str], rows: Iterable[Sequence[str | None]]) -> Result:

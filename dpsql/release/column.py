@@ -102,7 +102,7 @@ def _plain(output: FormulaOutput) -> int | None:
     """The statistic that a column shows as it is."""
     match output:
         case FormulaOutput(
-            formula=Linear(terms=((place, 1),), step=1, type=Integer(), least=None),
+            formula=Linear(terms=((place, 1),), step=1, type=Integer(), least=None, constant=0),
             part=Part.VALUE,
         ):
             return place

@@ -11,6 +11,9 @@ Levels are releases of a statement over the same rows, by other keys, whose cell
 them, sums over rows are made to add up, and what is computed of these: counts, sums, means and
 variances. Not what two cells may share (units, distinct values), nor what is chosen.
 
+Levels whose numbers of rows are public are measured as differences from what these tell: parts have
+no such number, and their counts' noise is in no total. They are left as they are.
+
     limits  A unit's rows are limited in each level for itself, and rows whose key lies outside its
             domain are in the totals alone: where limits or domains cut, levels without noise don't
             add up either, and what one cuts is spread over all. The error told is that of noise.
@@ -150,6 +153,8 @@ def _left_out(release: PreparedRelease, read: Iterable[str]) -> str | None:
         return "groups of few units are left out (dpsql.min_units)"
     if any(isinstance(f, Linear) and f.least is not None for f in formulas):
         return "counts below 0 are shown as 0 (dpsql.nonnegative)"
+    if any(isinstance(f, Linear) and (f.constant or not f.terms) for f in formulas):
+        return "it is told from the public number of its rows"
     if release.step.reads or release.name in read:
         return "one release is drawn on the noisy rows of another"
     return None
@@ -179,7 +184,7 @@ def _sums(group: Sequence[tuple[PreparedRelease, Shape]]) -> Sums | str | None:
         return f"{names}: not made to add up, they have too many groups"
     places = tuple(_places(firsts))
     if not places:
-        return f"{names}: not made to add up, no column is a sum over rows"
+        return f"{names}: not made to add up, no noisy sum over rows is in all of them"
     levels = tuple(tuple(release for release, _ in same) for same in ordered)
     return Sums(levels, within, places, _spreads(levels, within, places))
 

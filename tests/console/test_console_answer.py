@@ -34,7 +34,11 @@ def drawn(
         file=io.StringIO(), width=80, force_terminal=True, color_system="standard", highlight=False
     )
     shape = records if expanded else table
-    screen.print(shape(columns(*names), rows, shown, noise=noise))
+    widths = [
+        None if made is None or made.half_width is None else [made.half_width] * len(rows)
+        for made in shown or [None] * len(names)
+    ]
+    screen.print(shape(columns(*names), rows, shown, widths, noise=noise))
     assert isinstance(screen.file, io.StringIO)
     text = screen.file.getvalue().replace("\x1b[2m", "<dim>").replace("\x1b[1;2m", "<dim>")
     for code in ("\x1b[0m", "\x1b[1m", "\x1b[36m"):

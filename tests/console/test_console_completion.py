@@ -7,6 +7,7 @@ from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.document import Document
 
 from dpsql.console.completion import SchemaCompleter
+from dpsql.dbapi.statement import Setting
 from dpsql.schema.decode import load_schema
 from dpsql.session.dataset import load_dataset
 
@@ -42,7 +43,7 @@ def texts(company: Path, text: str) -> list[str]:
         ("SELECT stddev_s| FROM staff", ["stddev_samp("]),
         ("\\d|", ["\\dt"]),
         ("\\d st|", ["staff"]),
-        ("SHOW |", ["dpsql.budget", "dpsql.epsilon"]),
+        ("SHOW |", [f"dpsql.{setting.value}" for setting in Setting]),
         ("SHOW dpsql.e|", ["dpsql.epsilon"]),
         ("SELECT |", []),
     ],

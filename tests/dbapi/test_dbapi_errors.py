@@ -1,0 +1,153 @@
+"""95 % errors beside values: in rows, frames, files and notebooks."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cli.cli_run import Run, runner
+
+from dpsql.dbapi.answer_page import MOST_ROWS, answer_page
+from dpsql.dbapi.connection import Connection
+from dpsql.dbapi.error import with_errors
+from dpsql.dbapi.result import Result
+from dpsql.errors import InterfaceError
+from dpsql.schema.type import BIGINT, HUGEINT, Varchar
+
+SQL = (
+    "SELECT species, count(*) AS n, avg(body_mass_g) AS mean, sum(body_mass_g) AS mass"
+    " FROM penguins GROUP BY ROLLUP (species) ORDER BY species"
+)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(monkeypatch)
+
+
+def test_each_row_has_the_error_of_its_own_level(connection: Connection) -> None:
+    connection.execute("SET dpsql.consistent = on")
+    cursor = connection.execute(SQL)
+    widths = cursor.half_widths
+    assert widths is not None
+    assert widths[0] is None
+    assert widths[2] is None
+    rows = cursor.fetchall()
+    assert len(widths[1] or ()) == len(rows)
+    proof = connection.explain(SQL).proof
+    expected = [release.noise[0].half_width for release in proof.releases]
+    assert set(widths[1] or ()) == set(expected)
+
+
+def test_columns_of_errors_stand_beside_their_values(connection: Connection) -> None:
+    cursor = connection.execute(SQL)
+    errors = cursor.with_errors()
+    assert [column[0] for column in errors.description or ()] == [
+        "species",
+        "n",
+        "n ±",
+        "mean",
+        "mass",
+        "mass ±",
+    ]
+    plain, beside = cursor.fetchall(), errors.fetchall()
+    widths = cursor.half_widths or []
+    for number, (row, wide) in enumerate(zip(plain, beside, strict=True)):
+        assert row == (*wide[:2], *wide[3:5])
+        assert wide[2] == (widths[1] or [])[number]
+        assert wide[5] == (widths[3] or [])[number]
+    assert errors.privacy is cursor.privacy
+
+
+def test_frames_and_tables_have_them_too(connection: Connection) -> None:
+    cursor = connection.execute(SQL)
+    table = cursor.with_errors().fetch_arrow_table()
+    assert table.schema.field("n ±").type == pa.float64()
+    frame = cursor.with_errors().fetch_df()
+    assert list(frame.columns) == table.column_names
+    assert cursor.with_errors().pl().columns == table.column_names
+
+
+def test_what_has_no_noise_has_no_errors(connection: Connection) -> None:
+    exact = connection.execute("SELECT 1 AS one")
+    assert exact.with_errors().fetchall() == [(1,)]
+    assert exact.half_widths == [None]
+    told = connection.execute("SHOW dpsql.epsilon")
+    assert told.with_errors().fetchall() == [("1",)]
+    nothing = connection.execute("SET dpsql.epsilon = 1")
+    assert nothing.half_widths is None
+    with pytest.raises(InterfaceError):
+        nothing.with_errors()
+
+
+def test_a_missing_value_has_no_error_and_names_may_repeat() -> None:
+    table = pa.table({"a": pa.array([1, None]), "b": pa.array([Decimal(2), Decimal(3)])})
+    widths = (5.0, pa.array([1.5, None]))
+    found = with_errors(Result(("n", "n"), (BIGINT, HUGEINT), table, None, widths))
+    assert found.names == ("n", "n ±", "n", "n ±")
+    assert [column.to_pylist() for column in found.table.columns] == [
+        [1, None],
+        [5.0, None],
+        [2, 3],
+        [1.5, None],
+    ]
+
+
+def test_a_notebook_shows_values_errors_and_cost(connection: Connection) -> None:
+    page = connection.execute(
+        "SELECT species, count(*) AS n FROM penguins GROUP BY 1"
+    )._repr_html_()
+    assert page is not None
+    assert page.count("<tr>") == 4
+    assert page.count("± ") == 3
+    assert "cost: epsilon = 1" in page
+    # What it shows isn't taken from what is fetched.
+    cursor = connection.execute("SELECT species, count(*) AS n FROM penguins GROUP BY 1")
+    assert "answered before" in (cursor._repr_html_() or "")
+    assert len(cursor.fetchall()) == 3
+    assert connection.execute("SET dpsql.epsilon = 0.5")._repr_html_() is None
+
+
+def test_nothing_in_a_page_acts_and_long_answers_are_cut() -> None:
+    count = MOST_ROWS + 7
+    table = pa.table({"a": ["<script>&" + "x" * 500] * count, "b": [3] * count})
+    page = answer_page(Result(("<i>", "n"), (Varchar(), BIGINT), table, None, (None, 4.0)))
+    assert "<script>" not in page
+    assert "<i>" not in page
+    assert "&lt;script&gt;&amp;" in page
+    assert page.count("<tr>") == MOST_ROWS + 1
+    assert "and 7 more rows" in page
+    assert "x" * 300 not in page
+    assert "<span class='noise'>3</span> <small>± 4</small>" in page
+
+
+def test_exports_have_columns_of_errors_on_request(
+    run: Run, fixtures: Path, penguins_folder: Path, tmp_path: Path
+) -> None:
+    text = (fixtures / "penguins" / "schema.yaml").read_text()
+    path = tmp_path / "schema.yaml"
+    path.write_text(text.replace("source: data", f"source: {penguins_folder}"))
+    sql = "SELECT species, count(*) AS n FROM penguins GROUP BY species"
+    heads = {
+        form: run("query", path, sql, "--errors", "--format", form).out.splitlines()[0]
+        for form in ("csv", "markdown", "table")
+    }
+    assert heads == {
+        "csv": "species,n,n ±",
+        "markdown": "| species | n | n ± |",
+        "table": heads["table"],
+    }
+    assert heads["table"].split() == ["species", "n", "n", "±"]
+    rows = json.loads(run("query", path, sql, "--errors", "--format", "json").out)
+    assert {"species", "n", "n ±"} == rows[0].keys()
+    parquet = run("query", path, sql, "--errors", "--format", "parquet").raw
+    held = pq.read_table(pa.BufferReader(parquet))
+    assert held.column_names == ["species", "n", "n ±"]
+    file = tmp_path / "answer.csv"
+    script = f"\\errors on\n\\o {file}\n{sql};\n"
+    assert run("console", path, stdin=script.encode()).code == 0
+    assert file.read_text().splitlines()[0] == "species,n,n ±"
