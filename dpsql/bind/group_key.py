@@ -49,7 +49,8 @@ class KeyReader:
             found = [(*before, *more) for before in found for more in self._expanded(clause)]
             if len(found) > MAX_SETS:
                 raise TooComplex(f"more than {MAX_SETS} grouping sets", at=span(clause))
-        return list(dict.fromkeys(tuple(dict.fromkeys(places)) for places in found))
+        # (a, b) and (b, a) are one set.
+        return [tuple(sorted(set(places))) for places in found]
 
     def _expanded(self, clause: exp.Expr) -> list[tuple[int, ...]]:
         """The sets of one clause: prefixes of a ROLLUP, subsets of a CUBE, or as listed."""

@@ -21,12 +21,8 @@ from dpsql.plan.columns import output_columns
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
     Column,
-    Compare,
-    Comparison,
     Expression,
     Literal,
-    conjunction,
-    conjuncts,
 )
 from dpsql.plan.operator import (
     Aggregate,
@@ -113,39 +109,6 @@ class Grouped:
     columns: frozenset[Column]
 
 
-def without_tautologies(
-    condition: Expression, grouping: Grouping, found: Aggregates
-) -> Expression | None:
-    """HAVING without what is true of every group that has a row.
-
-    `count(*) > 0`, as BI tools add it, would be asked of a noisy count and drop groups at random.
-    """
-    if all(isinstance(key, Literal) for key in grouping.keys):
-        return condition
-    counts = frozenset(
-        a.column
-        for a in found.found
-        if a.call.function is AggregateFunction.COUNT
-        and not a.call.arguments
-        and a.call.filter is None
-    )
-    kept = tuple(p for p in conjuncts(condition) if not _is_tautology(p, counts))
-    return conjunction(kept) if kept else None
-
-
-def _is_tautology(condition: Expression, counts: frozenset[Column]) -> bool:
-    match condition:
-        case Compare(op=op, left=Column() as left, right=Literal(value=value)):
-            always = {
-                (Comparison.GREATER, 0),
-                (Comparison.GREATER_EQUAL, 1),
-                (Comparison.UNEQUAL, 0),
-            }
-            return left in counts and (op, value) in always
-        case _:
-            return False
-
-
 def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Context) -> Grouped:
     """`source` grouped: a release if it is private and the keys don't determine the unit."""
     aggregates = tuple(found.found)
@@ -210,32 +173,20 @@ def _sets(
     found: Aggregates,
     context: Context,
 ) -> Plan:
-    """One grouping for each set, its missing keys NULL, all of them paid from one budget."""
+    """One grouping for each set, its missing keys NULL, all of them paid from one budget.
+
+    A set that is named twice is released once, and its rows come twice.
+    """
+    made: dict[tuple[int, ...], tuple[Plan, dict[int, Column], tuple[AggregateOutput, ...]]] = {}
     arms: list[Plan] = []
     for places in sets:
-        chosen = {p: context.names.column(keys[p].column.name, keys[p].column.type) for p in places}
-        own = tuple(
-            replace(keys[p], column=column)
-            for p, column in chosen.items()
-            if not isinstance(keys[p].expression, Literal)
-        )
-        results = tuple(
-            replace(a, column=context.names.column(a.column.name, a.column.type))
-            for a in found.found
-        )
-        rows = _frontier(source, own, results, found.scope.qualified)
-        if visibility(rows) is Visibility.PRIVATE:
-            raise Refused(
-                "grouping sets of keys that determine the privacy unit",
-                at=keys[places[0]].at if places else None,
-                hint="group by them plainly in a subquery first",
-                note="grouping_sets",
-            )
-        known = {output.column for output in own}
+        if places not in made:
+            made[places] = _set(source, places, keys, found, context)
+        rows, chosen, results = made[places]
         outputs = [
             Output(
                 context.names.column(key.column.name, key.column.type),
-                chosen[place] if chosen.get(place) in known else Literal(None, key.column.type),
+                chosen.get(place, Literal(None, key.column.type)),
             )
             for place, key in enumerate(keys)
         ]
@@ -248,8 +199,37 @@ def _sets(
             for a in found.absent
         ]
         arms.append(Project(rows, tuple(outputs)))
+    if len(arms) == 1:
+        return arms[0]
     united = tuple(context.names.column(c.name, c.type) for c in output_columns(arms[0]))
     return Union(tuple(arms), united, None)
+
+
+def _set(
+    source: Plan,
+    places: tuple[int, ...],
+    keys: tuple[Output, ...],
+    found: Aggregates,
+    context: Context,
+) -> tuple[Plan, dict[int, Column], tuple[AggregateOutput, ...]]:
+    """`source` grouped by the keys at `places`: its columns for them, and its aggregates."""
+    own = {
+        p: replace(keys[p], column=context.names.column(keys[p].column.name, keys[p].column.type))
+        for p in places
+        if not isinstance(keys[p].expression, Literal)
+    }
+    results = tuple(
+        replace(a, column=context.names.column(a.column.name, a.column.type)) for a in found.found
+    )
+    rows = _frontier(source, tuple(own.values()), results, found.scope.qualified)
+    if visibility(rows) is Visibility.PRIVATE:
+        raise Refused(
+            "grouping sets of keys that determine the privacy unit",
+            at=keys[places[0]].at if places else None,
+            hint="group by them plainly in a subquery first",
+            note="grouping_sets",
+        )
+    return rows, {place: output.column for place, output in own.items()}, results
 
 
 def _check_keys(absent: Absent, grouping: Grouping) -> None:

@@ -14,7 +14,7 @@ from dpsql.bind.constant_rows import unnested
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.correlation import asked_by_key
 from dpsql.bind.expression import ExpressionBinder
-from dpsql.bind.grouping import Grouping, grouped, without_tautologies
+from dpsql.bind.grouping import Grouping, grouped
 from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
 from dpsql.bind.ordering import limit_of, order_keys, row_limit, sorted_rows
 from dpsql.bind.parse import span
@@ -22,6 +22,7 @@ from dpsql.bind.query import distinct_rows
 from dpsql.bind.relation import From
 from dpsql.bind.scope import Scope
 from dpsql.bind.subquery import Subqueries
+from dpsql.bind.tautology import without_tautologies
 from dpsql.bind.window import Windows, check_windows
 from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
 from dpsql.plan.columns import output_columns
