@@ -22,6 +22,20 @@ class Linear:
     type: SqlType
     least: int | None = None
     constant: Fraction = Fraction(0)
+    said: Said | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Of randomised answers, `rows` of them: how much variance each adds.
+
+    `inside` if it is truly among those that are counted, `outside` if not; the same where what is
+    summed are other numbers.
+    """
+
+    inside: Fraction
+    outside: Fraction
+    rows: Linear
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,14 @@ from functools import lru_cache
 from typing import assert_never
 
 from dpsql.plan.aggregate import Part
-from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position, Variance
+from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position, Said, Variance
 from dpsql.release.calibrate import Noise
 from dpsql.release.moment import moment, range_of_moment, spread
 from dpsql.release.value import evaluate
 
 CONFIDENCE = Fraction(95, 100)
+_NORMAL = 1.959964
+"""So many standard deviations hold 95 % of a normal law."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ def error(formula: Formula, row: tuple[int, ...], mechanisms: Sequence[Spread]) 
             if not isinstance(value, int | Fraction):
                 raise TypeError("a sum is a number")
             spread, width = linear_error(formula, mechanisms)
+            if formula.said is not None:
+                spread, width = _with_answers(formula.said, Fraction(value), row, (spread, width))
             return spread, value - width, value + width
         case Mean():
             return _mean_error(formula, row, mechanisms)
@@ -95,6 +99,23 @@ def mean_rows_error(formula: Mean, mechanisms: Sequence[Spread]) -> float:
     ends = (formula.low / formula.step, formula.high / formula.step)
     radius = max(abs(end - formula.centre) for end in ends)
     return float(formula.step) * math.hypot(total, float(radius) * count)
+
+
+def _with_answers(
+    said: Said, value: Fraction, row: tuple[int, ...], noise: tuple[Fraction, Fraction]
+) -> tuple[Fraction, Fraction]:
+    """Noise beside randomised answers, of as many rows as are known of: many coins are normal.
+
+    Of a count, as many rows as are estimated are inside.
+    """
+    rows = evaluate(said.rows, row, ())
+    if not isinstance(rows, int | Fraction):
+        raise TypeError("a count is a number")
+    count = Fraction(max(rows, 1))
+    inside = min(max(value, Fraction(0)), count)
+    answers = float(said.inside * inside + said.outside * (count - inside))
+    spread, width = map(float, noise)
+    return _root(spread**2 + answers), _root(width**2 + _NORMAL**2 * answers)
 
 
 def _mean_error(formula: Mean, row: tuple[int, ...], mechanisms: Sequence[Spread]) -> Error:

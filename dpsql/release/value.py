@@ -10,7 +10,7 @@ from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position, 
 from dpsql.privacy.domain import Value, day
 from dpsql.privacy.domain import moment as moment_of
 from dpsql.release.moment import moment, spread
-from dpsql.schema.type import Date, Decimal, Double, Integer, SqlType, Timestamp
+from dpsql.schema.type import Date, Decimal, Integer, SqlType, Timestamp
 
 
 def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) -> Value | None:
@@ -20,7 +20,7 @@ def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) ->
             total = formula.constant + step * sum(factor * row[place] for place, factor in terms)
             if least is not None:
                 total = max(total, Fraction(least))
-            return total if isinstance(kind, Double) or total.denominator > 1 else int(total)
+            return _rounded(total, kind)
         case Mean(total=total_place, count=count, centre=centre, step=step, low=low, high=high):
             mean = step * (centre + Fraction(row[total_place], max(row[count], 1)))
             return min(max(mean, low), high)
@@ -34,6 +34,17 @@ def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) ->
             return values[chosen[place]]
         case missing:
             assert_never(missing)
+
+
+def _rounded(total: Fraction, kind: SqlType) -> Value:
+    """A sum as `kind` holds it: only estimates of true answers have to be rounded."""
+    match kind:
+        case Integer():
+            return round(total)
+        case Decimal(scale=scale):
+            return Fraction(round(total * 10**scale), 10**scale)
+        case _:
+            return total
 
 
 def _middle(value: Fraction, kind: SqlType) -> Value:

@@ -28,9 +28,9 @@ def whole_column(
 ) -> pa.Array | None:
     """The column that `formula` makes of noisy statistics; None if it has to go row by row."""
     match formula:
-        case Linear(terms=terms, step=step, least=least) if not formula.constant and (
-            least is None or step == 1
-        ):
+        case Linear(constant=constant, said=said) if constant or said is not None:
+            return None
+        case Linear(terms=terms, step=step, least=least) if least is None or step == 1:
             digits = 10 ** _scale(kind)
             factor = step * digits
             sums = combined(terms, statistics, max(1, abs(factor.numerator)))

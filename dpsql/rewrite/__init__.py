@@ -7,6 +7,7 @@
 | public_rows | the same where the number of rows is public: a constant of formulas  |
 | measure    | arguments as integer steps: how fine, within which bounds             |
 | clipped    | which rows have a value that bounds cut off                           |
+| response   | sums over randomised answers become estimates over true ones          |
 | pivot      | conditions in an aggregate's argument become its filter               |
 | selection  | quantiles, extremes and modes as choices among cells                  |
 | key_domain | enumerated cells of the group keys                                    |

@@ -11,6 +11,7 @@ from dpsql.rewrite.key_domain import key_domains
 from dpsql.rewrite.limit import limited
 from dpsql.rewrite.prepared import from_prepared
 from dpsql.rewrite.prune import prune_release
+from dpsql.rewrite.response import of_true_answers
 from dpsql.rewrite.selection import CHOSEN, Selections
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.rewrite.split import split_release
@@ -23,7 +24,7 @@ from dpsql.stability.sensitivity import rows_per_group
 
 def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from."""
-    release = from_prepared(prune_release(release), facts)
+    release, responses = of_true_answers(from_prepared(prune_release(release), facts))
     below = environment(release.source)
     domains = key_domains(release.keys, release.source, release.listed, below, facts)
     draft, _ = limited(Terms(release.source, release.keys, domains, ()), facts, settings)
@@ -31,8 +32,9 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
         below,
         _unit_columns(release.source),
         nonnegative=settings.nonnegative,
-        counts_once=rows_per_group(draft) == 1,
+        per_unit=rows_per_group(draft),
         rows=None if release.keys else public_rows(release.source),
+        responses=responses,
     )
     summed = tuple(a for a in release.aggregates if _is_summed(a.call))
     formulas = statistics.formulas(summed)

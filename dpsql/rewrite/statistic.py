@@ -50,9 +50,11 @@ from dpsql.rewrite.clipped import clipped
 from dpsql.rewrite.measure import Range, range_of
 from dpsql.rewrite.pivot import with_filter
 from dpsql.rewrite.public_rows import of_all_rows
+from dpsql.rewrite.response import of_responses
 from dpsql.schema.type import Double
 from dpsql.stability.domain import Environment, domain
 from dpsql.stability.narrowing import narrow
+from dpsql.stability.responses import Responses
 
 _COUNTED_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPREADS
 
@@ -62,7 +64,7 @@ class Statistics:
     """Collects the statistics of one release; equal ones are one, and share one draw of noise.
 
     `units` are the columns that name the privacy unit; `nonnegative` counts are 0 at least.
-    Where a unit `counts_once` in a group, however many rows it has there, rows and units are one.
+    A unit counts for `per_unit` rows in a group at most: where that is 1, rows and units are one.
     `rows` is how many rows there are in all, where that is public.
     """
 
@@ -71,8 +73,9 @@ class Statistics:
     found: list[Statistic] = field(default_factory=list)
     squared: set[Expression] = field(default_factory=set)
     nonnegative: bool = False
-    counts_once: bool = False
+    per_unit: int = 0
     rows: int | None = None
+    responses: Responses = field(default_factory=dict)
 
     def formulas(self, outputs: tuple[AggregateOutput, ...]) -> tuple[FormulaOutput, ...]:
         """The formula of each aggregate."""
@@ -95,7 +98,7 @@ class Statistics:
 
     def presence(self) -> int:
         """The place of the number of units in each group."""
-        return self._place(Ones() if self.counts_once else Presence(), None)
+        return self._place(Ones() if self.per_unit == 1 else Presence(), None)
 
     def _output(self, column: Column, call: AggregateCall) -> FormulaOutput:
         match call.part:
@@ -110,7 +113,19 @@ class Statistics:
         return FormulaOutput(column, Linear(((place, 1),), Fraction(1), call.type))
 
     def _formula(self, call: AggregateCall) -> Formula:
+        said = of_responses(call, self.responses, self._of_said, self._largest)
+        return said or self._of_said(call)
+
+    def _of_said(self, call: AggregateCall) -> Formula:
+        """Randomised answers are taken as they are."""
         return self._of_all(call) or self._of_some(call)
+
+    def _largest(self, call: AggregateCall) -> tuple[Fraction, int]:
+        """The magnitude of what is summed of a row, and the rows that a unit has in a group."""
+        if call.function is AggregateFunction.COUNT:
+            return Fraction(1), self.per_unit
+        found = self._range(call.arguments[0], call)
+        return max(abs(found.low), abs(found.high)) * found.step, self.per_unit
 
     def _of_all(self, call: AggregateCall) -> Formula | None:
         """The formula of all rows, where their number is public."""

@@ -98,6 +98,13 @@ class ColumnForm(Form, frozen=True, kw_only=True):
     nullable: bool = True
     references: str | None = None
     comment: str = ""
+    randomized_response: dict[str, object] | None = None
+
+
+class ResponseForm(Form, frozen=True, kw_only=True):
+    """How answers were randomised before they came."""
+
+    epsilon: Fraction
 
 
 class BudgetForm(Form, frozen=True, kw_only=True):

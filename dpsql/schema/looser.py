@@ -100,6 +100,8 @@ def _column(name: str, old: Any, new: Any) -> Iterator[str]:
     for what in ("type", "references"):
         if old[what] != new[what]:
             yield f"{what} of {name} was another"
+    if old.get("randomized_response") != new.get("randomized_response"):
+        yield f"randomized_response of {name} was another"
     yield from _domain(name, old, new)
 
 

@@ -47,6 +47,8 @@ class Column:
 
     `bounds` are inclusive; `values` is the finite set of values the column may take, without
     duplicates, in the schema's order. `nullable` False is a fact that only accuracy relies on.
+    `response` is the ε with which its answers were randomised before they came, None if they
+    weren't: one of `values` each, or true or false.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Column:
     nullable: bool = True
     references: Reference | None = None
     comment: str = ""
+    response: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,8 @@ def _owner(ownership: Ownership) -> object:
 
 def _column(column: Column) -> dict[str, object]:
     to = column.references
-    return {
+    said = column.response
+    return ({} if said is None else {"randomized_response": _value(said)}) | {
         "type": str(column.type),
         "bounds": None if column.bounds is None else [_value(bound) for bound in column.bounds],
         # A set: its order is how answers are listed, not what they may be.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
+from dpsql.schema.allowance import LEAST_EPSILON
 from dpsql.schema.catalogue import Found, column_type, known_type
 from dpsql.schema.document import Document, Place
-from dpsql.schema.form import ColumnForm, LimitsForm, TableForm, fill
+from dpsql.schema.form import ColumnForm, LimitsForm, ResponseForm, TableForm, fill
 from dpsql.schema.model import (
     Column,
     EntityUnit,
@@ -21,11 +23,12 @@ from dpsql.schema.model import (
 )
 from dpsql.schema.name import check_names, is_plain
 from dpsql.schema.ownership import Claim, check_reference, own, read_reference
-from dpsql.schema.type import Double, Integer, SqlType, Uuid, Varchar
+from dpsql.schema.type import Boolean, Double, Integer, SqlType, Uuid, Varchar
 from dpsql.schema.value import read_bounds, read_values
 
 _MOST = 1_000_000_000
 _MOST_ROWS = 2**40
+_MOST_EPSILON = 20
 
 
 def read_table(
@@ -171,6 +174,7 @@ class _Reader:
             nullable=form.nullable,
             references=references,
             comment=form.comment,
+            response=self._response(place, name, form, kind),
         )
 
     def _type(self, place: Place, name: str, form: ColumnForm, *, identifies: bool) -> SqlType:
@@ -186,6 +190,25 @@ class _Reader:
             is_delimited=self.is_delimited,
             identifies=identifies or name in self.claim.leads_by,
         )
+
+    def _response(
+        self, place: Place, name: str, form: ColumnForm, kind: SqlType
+    ) -> Fraction | None:
+        """How answers were randomised: each is there, and one of several that are listed."""
+        if form.randomized_response is None:
+            return None
+        at = (*place, "randomized_response")
+        epsilon = fill(ResponseForm, self.document, at, form.randomized_response).epsilon
+        fault = self.document.fault
+        if self.claim.public or name in self.claim.leads_by or form.references is not None:
+            raise fault(at, "is for private answers, which identify nothing", "remove it")
+        if not isinstance(kind, Boolean) and len(form.values or ()) < 2:
+            raise fault(at, "is of one of several answers", "list the values: of the column")
+        if form.nullable:
+            raise fault(at, "a missing answer was not randomised", "write nullable: false")
+        if not LEAST_EPSILON <= epsilon <= _MOST_EPSILON:
+            raise fault((*at, "epsilon"), "out of range", "write a number from 1e-6 to 20")
+        return epsilon
 
     def _references(
         self, place: Place, name: str, form: ColumnForm, claims: Mapping[str, Claim]

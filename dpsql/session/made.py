@@ -84,6 +84,9 @@ def column_of(
         case Linear(terms=terms):
             scale, width = linear_error(output.formula, spreads)
             made = mechanisms[terms[0][0]].name if terms else "public"
+            if output.formula.said is not None:
+                # Beside the noise there is what was randomised before, of all rows there are.
+                return ColumnPrivacy(name, f"{made}, of randomised answers", float(scale), None)
             return ColumnPrivacy(name, made, float(scale), float(width))
         case Variance(place=chosen, worth=worth, is_root=is_root):
             known = None if is_root else float(half_width(spreads[chosen]) * worth)

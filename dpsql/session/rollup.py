@@ -174,6 +174,7 @@ def _sums(release: PreparedRelease, found: Shape) -> dict[Digest, int]:
             output.part is Part.VALUE
             and isinstance(formula, Linear)
             and formula.least is None
+            and formula.said is None
             and all(
                 isinstance(statistics[p].term, Ones | Present | Amount) for p, _ in formula.terms
             )

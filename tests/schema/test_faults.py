@@ -25,6 +25,7 @@ class Fault(NamedTuple):
 BUDGET = "budget: {epsilon: 1, delta: 1e-6}"
 PEOPLE = "tables.people"
 COLUMNS = "tables.people.columns"
+RESPONSE = f"{COLUMNS}.age.randomized_response"
 AGE = "age: {type: integer, bounds: [0, 120]}"
 SEX = "sex: {type: varchar, values: [F, M]}"
 MASS = "mass: {type: double, bounds: [0, 0.1]}"
@@ -65,6 +66,20 @@ FAULTS = [
     Fault(BUDGET, BUDGET + "\ngroup_size: 1.5", "group_size", "write a whole number"),
     Fault("    unit: row", "    unit: row\n    rows: 9", "tables.readings.rows", "change_one"),
     Fault("    key: town_id", "    rows: 9\n    key: town_id", "tables.towns.rows", "are units"),
+    Fault(AGE, "age: {type: integer, randomized_response: {epsilon: 1}}", RESPONSE, "list the values"),
+    Fault(AGE, "age: {type: boolean, randomized_response: {epsilon: 1}}", RESPONSE, "nullable: false"),
+    Fault(
+        AGE,
+        "age: {type: boolean, nullable: false, randomized_response: {epsilon: 21}}",
+        f"{RESPONSE}.epsilon",
+        "from 1e-6 to 20",
+    ),
+    Fault(
+        "town_id: {type: integer}",
+        "town_id: {type: integer, randomized_response: {epsilon: 1}}",
+        "tables.towns.columns.town_id.randomized_response",
+        "private answers",
+    ),
     # names
     Fault(AGE, "bad name: {type: date}", f"{COLUMNS}.bad name", "not a plain name"),
     Fault(AGE, "1st: {type: date}", f"{COLUMNS}.1st", "not a plain name"),
