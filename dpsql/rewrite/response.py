@@ -196,17 +196,12 @@ def _weighed(
     rows = _linear(formula(_all_rows(call, found.others)))
     # Of n rows, r to an answer, there are n / r answers that add r times as much: r² · n / r.
     amount, together = largest(replace(call, filter=found.others))
-    among = [_variance(found.response, worth, value) for value in found.response.values]
+    variances = {true: _variance(found.response, worth, true) for true in found.response.values}
+    inside = outside = max(variances.values())
     if call.function is AggregateFunction.COUNT and set(worth.values()) == {Fraction(1)}:
-        inside = max(
-            v for v, value in zip(among, found.response.values, strict=True) if value in worth
-        )
-        out = [
-            v for v, value in zip(among, found.response.values, strict=True) if value not in worth
-        ]
+        inside = max(variance for true, variance in variances.items() if true in worth)
+        out = [variance for true, variance in variances.items() if true not in worth]
         outside = max(out, default=inside)
-    else:
-        inside = outside = max(among)
     factor = amount**2 * together
     return replace(_combined(parts, call), said=Said(inside * factor, outside * factor, rows))
 

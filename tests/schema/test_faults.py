@@ -66,8 +66,8 @@ FAULTS = [
     Fault(BUDGET, BUDGET + "\ngroup_size: 1.5", "group_size", "write a whole number"),
     Fault("    unit: row", "    unit: row\n    rows: 9", "tables.readings.rows", "change_one"),
     Fault("    key: town_id", "    rows: 9\n    key: town_id", "tables.towns.rows", "are units"),
-    Fault(AGE, "age: {type: integer, randomized_response: {epsilon: 1}}", RESPONSE, "list the values"),
-    Fault(AGE, "age: {type: boolean, randomized_response: {epsilon: 1}}", RESPONSE, "nullable: false"),
+    Fault(AGE, "age: {type: integer, randomized_response: {epsilon: 1}}", RESPONSE, "list"),
+    Fault(AGE, "age: {type: boolean, randomized_response: {epsilon: 1}}", RESPONSE, "nullable"),
     Fault(
         AGE,
         "age: {type: boolean, nullable: false, randomized_response: {epsilon: 21}}",
