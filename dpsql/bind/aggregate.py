@@ -142,6 +142,13 @@ class Aggregates:
             arguments = tuple(_number_of(a, node) for a in arguments)
         fraction = None if found.place is None else _fraction(found.place, inner, found, at)
         order = () if found.order is None else tuple(order_terms(found.order, inner.bind))
+        if found.distinct and any(term.expression != arguments[0] for term in order):
+            shown = describe(arguments[0])
+            raise GroupingFault(
+                f"distinct values of {shown} are in the order of something else",
+                at=at,
+                hint=f"{function.value}(DISTINCT {shown} … ORDER BY {shown})",
+            )
         return AggregateCall(
             function, arguments, found.distinct, only_rows, kind, fraction, order=order, at=at
         )

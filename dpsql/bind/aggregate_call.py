@@ -127,6 +127,8 @@ def _open(node: exp.Expr) -> Form:
         if len(value.expressions) != 1:
             raise refused(node, "DISTINCT over several columns")
         (value,) = value.expressions
+    if value is None:
+        raise refused(node, "an aggregate without an argument")
     arguments: tuple[exp.Expr, ...] = (value,)
     if isinstance(node, exp.GroupConcat):
         arguments = (value, node.args.get("separator") or exp.Literal.string(","))

@@ -217,7 +217,10 @@ class ExpressionBinder:
     def unify(self, bound: list[Expression], nodes: list[exp.Expr]) -> list[Expression]:
         """`bound` converted to their common type."""
         typed = [e for e in bound if not _is_text_constant(e)]
-        kind = common_type(adapted(typed)) if typed else Varchar()
+        kind = common_type(adapted(typed))
+        if isinstance(kind, Null):
+            # CASE WHEN … THEN 'a' END; of nothing but NULLs a column is of integers, as DuckDB's.
+            kind = Varchar() if len(typed) < len(bound) else Integer(32)
         if kind is None or not is_comparable(kind):
             names = " and ".join(str(e.type) for e in bound)
             target = bound[-1].type if castable(bound[0].type, bound[-1].type) else Varchar()
