@@ -31,6 +31,7 @@
 | window      | window functions                                                      |
 | frame       | their frames: ROWS, GROUPS, RANGE                                     |
 | named_window | WINDOW w AS (…)                                                      |
+| synopsis    | CREATE SYNOPSIS: the counts of all combinations of keys                |
 | suggest     | SUGGEST BOUNDS: bounds to declare, as a release                        |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
 | correlation | what is asked of an aggregated subquery's groups                      |

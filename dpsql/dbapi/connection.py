@@ -127,7 +127,7 @@ class Connection:
             statement = read_statement(sql)
             if isinstance(statement, Query | ExplainPrivacy | Keep):
                 given = literals(() if parameters is None else parameters)
-                return self._explain(statement.sql, given)
+                return self._explain(sql if isinstance(statement, Keep) else statement.sql, given)
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
     def sweep(
@@ -160,9 +160,10 @@ class Connection:
             statement = read_statement(sql)
             if not isinstance(statement, Query | Keep):
                 return Fraction(0)
-            with suppress(NotOpened):
-                return self._session.share(statement.sql)
-            return Fraction(0)  # of what is left: the reader's own cap pays for a first look
+            how = statement.wanted if isinstance(statement, Keep) else None
+            with suppress(NotOpened):  # the reader's own cap would pay for a first look
+                return self._session.share(statement.sql, wanted=how)
+            return Fraction(0)
 
     @property
     def budget(self) -> Budget:
@@ -264,9 +265,8 @@ class Connection:
 
     def _explain(self, sql: str, parameters: Literals) -> Explanation:
         session, inner = self._session, read_statement(sql)
-        if isinstance(inner, Keep):
-            sql = inner.sql
-        work = partial(session.explain, sql, parameters=parameters)
+        asked = (inner.sql, inner.wanted) if isinstance(inner, Keep) else (sql, None)
+        work = partial(session.explain, asked[0], None, parameters, asked[1])
         return Explanation(interruptible(work, session.interrupt))
 
     def _show(self, setting: Setting) -> Result:

@@ -11,7 +11,8 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | SHOW dpsql.releases                | the kept tables that one may read         |
 | CREATE RELEASE name AS <query>     | answer a query, and keep the answer       |
 | CREATE OR REPLACE RELEASE …        | the same, in place of one of one's own    |
-| DROP RELEASE [IF EXISTS] name      | forget what one keeps under a name        |
+| CREATE SYNOPSIS name ON <query of keys> WITH (epsilon = 0.5) | keep estimated counts    |
+| DROP RELEASE, DROP SYNOPSIS [IF EXISTS] name | forget what one keeps under a name |
 | SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
 | SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
 | SET dpsql.min_units = 20           | leave out groups of fewer units           |
@@ -27,11 +28,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from itertools import islice
 
 from dpsql.dbapi.explanation import Form
 from dpsql.dbapi.word import Word, words
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
+from dpsql.session.grant import as_epsilon
 from dpsql.session.keeping import Wanted
 
 
@@ -132,10 +135,16 @@ def read_statement(sql: str) -> Statement:
             return _keep(sql, found[2], found[3], replace=False)
         case ["create", "or", "replace", "release", _, "as", *_]:
             return _keep(sql, found[4], found[5], replace=True)
-        case ["drop", "release", "if", "exists", _, *rest]:
+        case ["create", "synopsis", _, "on", *_]:
+            return _synopsis(sql, found[2], found[3], replace=False)
+        case ["create", "or", "replace", "synopsis", _, "on", *_]:
+            return _synopsis(sql, found[4], found[5], replace=True)
+        case ["create", "synopsis", *_] | ["create", "or", "replace", "synopsis", *_]:
+            raise _not_so(found)
+        case ["drop", "release" | "synopsis", "if", "exists", _, *rest]:
             _nothing_else(found[5:], rest)
             return Drop(found[4].value, if_exists=True)
-        case ["drop", "release", _, *rest]:
+        case ["drop", "release" | "synopsis", _, *rest]:
             _nothing_else(found[3:], rest)
             return Drop(found[2].value, if_exists=False)
         case ["create", "release", *_] | ["create", "or", "replace", "release", *_]:
@@ -144,7 +153,7 @@ def read_statement(sql: str) -> Statement:
                 at=Span(found[0].start, found[-1].end),
                 hint="write CREATE RELEASE name AS SELECT …",
             )
-        case ["drop", "release", *_]:
+        case ["drop", "release" | "synopsis", *_]:
             raise SyntaxFault(
                 "DROP RELEASE isn't written so",
                 at=Span(found[0].start, found[-1].end),
@@ -197,6 +206,46 @@ def _explain(sql: str) -> ExplainPrivacy:
 def _keep(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
     wanted = Wanted(name.value, "release", sql.strip(), replace)
     return Keep(wanted, _blanked(sql, before.end))
+
+
+LEAST_ROUNDS, USUAL_ROUNDS, MOST_ROUNDS = 1, 4, 50
+
+
+def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
+    """… ON query WITH (epsilon = 0.5, rounds = 4): the last WITH of all, and it is closed last."""
+    found = [word for word in words(sql, before.end) if word.text != ";"]
+    start = max((n for n, word in enumerate(found) if word.folded == "with"), default=None)
+    options = [] if start is None else found[start + 1 :]
+    if start is None or [w.text for w in (*options[:1], *options[-1:])] != ["(", ")"]:
+        raise _not_so(found)
+    epsilon: Fraction | None = None
+    rounds = USUAL_ROUNDS
+    parts = options[1:-1]
+    for at in range(0, len(parts), 4):
+        match parts[at : at + 4]:
+            case [what, equals, value, *rest] if equals.text == "=" and (
+                [w.text for w in rest] == [","] or at + 3 == len(parts)
+            ):
+                if what.folded == "epsilon":
+                    epsilon = as_epsilon(value.value)
+                elif what.folded == "rounds" and value.text.isdigit() and len(value.text) < 4:
+                    rounds = int(value.text)
+                else:
+                    raise _not_so([what, value])
+            case other:
+                raise _not_so(other)
+    if epsilon is None or not LEAST_ROUNDS <= rounds <= MOST_ROUNDS:
+        raise _not_so(options)
+    wanted = Wanted(name.value, "synopsis", sql.strip(), replace, epsilon, rounds)
+    return Keep(wanted, _blanked(sql[: found[start].start], before.end))
+
+
+def _not_so(found: list[Word]) -> SyntaxFault:
+    return SyntaxFault(
+        "CREATE SYNOPSIS isn't written so",
+        at=Span(found[0].start, found[-1].end) if found else None,
+        hint="write CREATE SYNOPSIS name ON SELECT k1, k2 FROM … WITH (epsilon = 0.5, rounds = 4)",
+    )
 
 
 def _setting(word: Word) -> Setting:

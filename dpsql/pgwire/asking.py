@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
@@ -15,7 +15,9 @@ from dpsql.bind.context import Context
 from dpsql.bind.name import Names
 from dpsql.bind.parse import parse_query
 from dpsql.bind.query import bind_query
-from dpsql.bind.statement import bind
+from dpsql.bind.release import Releases
+from dpsql.bind.statement import Statement, bind
+from dpsql.bind.synopsis import bind_synopsis
 from dpsql.dbapi.budget import budget_of
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.result import Result
@@ -44,6 +46,7 @@ from dpsql.session.deep import deeply
 from dpsql.session.session import RUNNING
 
 Parameters = Mapping[str, Literal]
+Read = Callable[[str, Schema, Parameters, Releases], Statement]
 
 
 class Asking:
@@ -90,8 +93,12 @@ class Asking:
                 inner = self.read(asked.sql).sql
                 return Translated(written, f"EXPLAIN PRIVACY ({options}) {inner}", None, None)
             case Keep():
-                own = written[: len(written) - len(asked.sql.lstrip())]
-                return Translated(written, own + self._read(asked.sql).sql, None, None)
+                # Before the query, and behind it, stands what both dialects have in common.
+                first, last = len(asked.sql) - len(asked.sql.lstrip()), len(asked.sql)
+                inner = self._read(asked.sql).sql
+                return Translated(
+                    written, f"{written[:first]}{inner} {written[last:]}".strip(), None, None
+                )
             case Show():
                 return Translated(written, written, None, None)
             case _:
@@ -124,8 +131,12 @@ class Asking:
                     return (Column("explain_privacy", TEXT),)
                 case Show():
                     return self._described(self._connection.run(query.sql) or _NOTHING, query)
-                case Keep(sql=sql):
-                    return self._bound(replace(query, sql=sql), values)
+                case Keep(sql=sql, wanted=wanted):
+                    return self._bound(
+                        replace(query, sql=sql),
+                        values,
+                        bind if wanted.rounds is None else bind_synopsis,
+                    )
                 case _:
                     pass
             if self._catalogue.is_asked(query.tree):
@@ -197,11 +208,12 @@ class Asking:
             stands = "its charge stands" if self._charged else "nothing was charged"
             raise Cancelled(f"the statement was cancelled; {stands}") from error
 
-    def _bound(self, query: Translated, values: Parameters) -> tuple[Column, ...]:
+    def _bound(
+        self, query: Translated, values: Parameters, read: Read = bind
+    ) -> tuple[Column, ...]:
+        session = self._session
         try:
-            statement = deeply(
-                lambda: bind(query.sql, self._session.schema, values, self._session.kept)
-            )
+            statement = deeply(lambda: read(query.sql, session.schema, values, session.kept))
             found = Result(
                 statement.names, tuple(c.type for c in statement.columns), _NOTHING.table
             )

@@ -13,4 +13,5 @@
 | partition_selection | thresholds on noisy unit counts                                        |
 | optimal_selection   | which groups may appear when their counts are not released             |
 | mechanisms          | randomise integers; exact samplers                                     |
+| weighing | what a synopsis by multiplicative weights costs |
 """

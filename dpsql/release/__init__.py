@@ -18,4 +18,6 @@
 | moment    | variances, correlations and slopes from noisy moments                  |
 | arrow     | SQL types and values as Arrow's                                        |
 | public    | opening rows that are nobody's secret                                  |
+| synopsis | a histogram becomes a table of multiplicative weights |
+| partition | partitions of a grid of cells into boxes |
 """

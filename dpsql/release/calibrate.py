@@ -16,6 +16,7 @@ from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
 from dpsql.privacy.noise_split import laplace_where_less, split_gaussian, split_laplace
 from dpsql.privacy.partition_selection import selection_delta, threshold
+from dpsql.privacy.weighing import Weighing
 from dpsql.release.choice import Chooser, chooser
 from dpsql.stability.sensitivity import Sensitivity, rows_per_group
 
@@ -33,6 +34,8 @@ class Measurement:
     threshold: int | None
     loss: PrivacyLoss
     choosers: tuple[Chooser, ...] = ()
+    weighing: Weighing | None = None
+    """Of a synopsis, instead of all these."""
 
 
 def calibrate(bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss) -> Measurement:

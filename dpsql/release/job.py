@@ -18,6 +18,7 @@ from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns
 from dpsql.release.key import domain_table
 from dpsql.release.noise import RawGroups, privatize
+from dpsql.release.synopsis import synopsis_table
 
 NO_ROWS = pa.table({})
 NOTHING = RawGroups(NO_ROWS)
@@ -87,5 +88,8 @@ def _release(
         for counted in step.query.histograms
     )
     raw = RawGroups(totals, histograms)
+    weighing = step.measurement.weighing
+    if weighing is not None:
+        return synopsis_table(raw, step.bounded, step.query, weighing, randomness)
     groups = privatize(raw, step.bounded, step.query, step.measurement, randomness)
     return columns(step.bounded, groups, step.measurement)

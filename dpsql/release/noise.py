@@ -74,7 +74,7 @@ def privatize(
     """Noise on every statistic of every group; the order of `raw` shows nowhere."""
     if bounded.selection is None or not bounded.terms.statistics:
         keys, count = every_key(bounded, query), number_of_cells(query)
-        totals = _all_totals(raw.totals, bounded, query)
+        totals = all_totals(raw.totals, bounded, query)
     else:
         # Which of the keys that rows have are shown is for the threshold to say.
         keys, count = found_keys(raw.totals, bounded, query), raw.totals.num_rows
@@ -138,7 +138,7 @@ def choose(
     return list(np.concatenate(parts).T)
 
 
-def _all_totals(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> list[Integers]:
+def all_totals(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> list[Integers]:
     """Totals of every cell, 0 where no row is: empty groups look like any other."""
     if not bounded.terms.statistics:
         return []

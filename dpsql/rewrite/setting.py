@@ -17,6 +17,7 @@ class Settings:
     is free, an answer is summed from a stored one of more groups, at more noise. `consistent`:
     totals and their parts are made to add up, at less noise than any alone. `max_error` is the
     95 % half-width that will do, and so chooses ε; `max_cost` is the largest ε of a statement.
+    `rounds` are those of the synopsis that is made of one statement, None for its answer.
     """
 
     groups: int | None = None
@@ -28,6 +29,7 @@ class Settings:
     consistent: bool = False
     max_error: Fraction | None = None
     max_cost: Fraction | None = None
+    rounds: int | None = None
 
     def tightened(self, limits: Limits) -> Limits:
         """The schema's limits, or lower ones."""

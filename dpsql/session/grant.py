@@ -77,6 +77,12 @@ def amount(schema: Schema, epsilon: Fraction) -> Fraction:
             assert_never(missing)
 
 
+def cap_of(schema: Schema, analyst: str) -> Fraction | None:
+    """What all that `analyst` sees may cost, in the ledger's currency; None: nothing bounds it."""
+    found = schema.analysts.get(analyst)
+    return None if found is None else amount(schema, found)
+
+
 def epsilon_of(schema: Schema, spent: Fraction) -> Fraction:
     """An amount of the ledger's as ε, for people."""
     match schema.budget.accounting:

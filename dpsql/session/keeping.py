@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import pyarrow as pa
 
@@ -26,12 +27,17 @@ _LONGEST_NAME = 63
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A name for an answer: `statement` is what was written, `replace` lets it take one's own."""
+    """A name for an answer: `statement` is what was written, `replace` lets it take one's own.
+
+    Of a synopsis, `epsilon` is what it spends, in so many `rounds`.
+    """
 
     name: str
     kind: str
     statement: str
     replace: bool = False
+    epsilon: Fraction | None = None
+    rounds: int | None = None
 
 
 def check_wanted(wanted: Wanted, statement: Statement, schema: Schema) -> None:

@@ -80,6 +80,10 @@ def column_of(
     spreads = mechanisms if spreads is None else spreads
     statistics = release.step.bounded.terms.statistics
     name = output.column.name
+    if release.step.measurement.weighing is not None:
+        # An estimate is off by what noise moved, and by what no round asked for.
+        scale = float(mechanisms[0].variance) ** 0.5
+        return ColumnPrivacy(name, "multiplicative weights", scale, None)
     match output.formula:
         case Linear(terms=terms):
             scale, width = linear_error(output.formula, spreads)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.release import NO_RELEASES, Releases
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
+from dpsql.bind.synopsis import bind_synopsis
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
@@ -18,6 +19,7 @@ from dpsql.privacy.loss import PrivacyLoss
 from dpsql.release.calibrate import calibrate
 from dpsql.release.column import beside
 from dpsql.release.job import Step
+from dpsql.release.synopsis import told, weighed
 from dpsql.rewrite.bound import bound
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.prune import unused
@@ -98,7 +100,11 @@ def prepare(
     releases: Releases = NO_RELEASES,
 ) -> Prepared:
     """Everything that SQL, schema and public facts decide; `version` names that of the data."""
-    statement = bind(sql, schema, parameters, releases)
+    if settings.rounds is None:
+        statement = bind(sql, schema, parameters, releases)
+    else:
+        statement = bind_synopsis(sql, schema, parameters, releases)
+        settings = replace(settings, min_units=None, nonnegative=False, consistent=False)
     plan = unused(statement.plan)
     found = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
     share = PrivacyLoss(
@@ -135,11 +141,16 @@ def _prepare(
 ) -> PreparedRelease:
     bounded = bound(release, facts, settings)
     found = sensitivity(bounded, schema.apart)
+    if settings.rounds is None:
+        measurement = calibrate(bounded, found, share)
+    else:
+        measurement = weighed(bounded, schema.apart.steps, share, settings.rounds)
+        bounded = replace(bounded, notes=(*bounded.notes, *told(bounded, measurement)))
     query = emit_release(bounded, names)
     below = tuple(p for p in operators(release.source) if isinstance(p, Release))
     reads = [names[other] for other in dict.fromkeys(below)]
     reads += [table.stored_as for table in kept_tables(release.source)]
-    step = Step(names[release], bounded, query, calibrate(bounded, found, share), tuple(reads))
+    step = Step(names[release], bounded, query, measurement, tuple(reads))
     keys = {other: earlier[names[other]].key for other in below}
     parts = (meaning(bounded, keys), step.measurement, schema.policy_hash, version)
     # All parts are frozen values of ours, whose repr shows every field.

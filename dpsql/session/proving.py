@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.release import Releases
+from dpsql.errors import Refused
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import Schema
@@ -28,7 +28,6 @@ class Proving:
     parameters: Parameters
     settings: Settings
     releases: Releases
-    progress: Callable[[str], None]
 
     def at(self, epsilon: Fraction) -> Prepared:
         """The statement at `epsilon`."""
@@ -48,6 +47,11 @@ class Proving:
 
     def prepared(self, epsilon: Fraction) -> Prepared:
         """The statement at `epsilon`, or at the least ε that meets the error that is set."""
-        self.progress("proving what one unit can change")
         most = self.settings.max_error
+        if self.settings.rounds is not None and most is not None:
+            raise Refused(
+                "the error of a synopsis isn't known beforehand",
+                hint="SET dpsql.max_error = DEFAULT",
+                note="synopsis",
+            )
         return self.at(epsilon) if most is None else least_loss(most, self.schema, self.at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.rule import Balance
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
-from dpsql.rewrite.setting import AS_DECLARED
+from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Schema
 from dpsql.session.account import has_ledger, noting_refusals, open_ledger
 from dpsql.session.answer import Answer
@@ -25,7 +26,7 @@ from dpsql.session.dataset import load_dataset
 from dpsql.session.draw import Drawn, Part, distinct, draw
 from dpsql.session.execution import Execution, Progress
 from dpsql.session.explain import explain
-from dpsql.session.grant import amount, as_epsilon, grant
+from dpsql.session.grant import as_epsilon, cap_of, grant
 from dpsql.session.keeping import Wanted, about_answer, check_wanted, kept_bytes
 from dpsql.session.kept import Kept, KeptFacts
 from dpsql.session.plans import Plans
@@ -72,7 +73,7 @@ class Session:
         self._given = Memory()
         self._recall = Recall()
         self.kept = Kept(
-            self.schema, analyst, self._existing_ledger, lambda: self._analyst_cap(analyst)
+            self.schema, analyst, self._existing_ledger, lambda: cap_of(self.schema, analyst)
         )
         self._open = True
 
@@ -105,7 +106,7 @@ class Session:
     def keep(self, wanted: Wanted, sql: str, parameters: Parameters = NO_PARAMETERS) -> Answer:
         """Answer `sql`, at its price, and keep the finished answer under a name."""
         with noting_refusals(self.schema, lambda: self._ledger, self.analyst, wanted.statement):
-            prepared = self.prepare(sql, None, parameters)
+            prepared = self.prepare(sql, None, parameters, wanted)
             check_wanted(wanted, prepared.statement, self.schema)
             names, mine = self._budget().names, self.kept.name(wanted.name)
             names.check(mine, replace=wanted.replace)
@@ -145,39 +146,48 @@ class Session:
         sql: str,
         epsilon: object = None,
         parameters: Parameters = NO_PARAMETERS,
+        wanted: Wanted | None = None,
         *,
         pays: bool = True,
     ) -> Prepared:
         """All that is decided before the charge. `pays`: what is kept may be opened for it."""
         self._check_open()
-        asked, edition = self._asked(epsilon), self._edition()
-        key = (sql, asked, tuple(sorted(parameters.items())), self.settings, edition)
+        (asked, settings), edition = self._asked(epsilon, wanted), self._edition()
+        key = (sql, asked, tuple(sorted(parameters.items())), settings, edition)
         return self._plans.prepared(
-            key, lambda: self._proving(sql, parameters, edition, pays=pays).prepared(asked)
+            key,
+            lambda: self._proving(sql, parameters, edition, settings, pays=pays).prepared(asked),
         )
 
     def explain(
-        self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
+        self,
+        sql: str,
+        epsilon: object = None,
+        parameters: Parameters = NO_PARAMETERS,
+        wanted: Wanted | None = None,
     ) -> Proof:
         """EXPLAIN PRIVACY: the proof and the price of `sql`, free."""
         # No answer is looked up or stored, so the version of the data doesn't matter.
         self._check_open()
-        found = self._proving(sql, parameters, "any", pays=False)
-        return explain(found.prepared(self._asked(epsilon)), self.schema)
+        asked, settings = self._asked(epsilon, wanted)
+        found = self._proving(sql, parameters, "any", settings, pays=False)
+        return explain(found.prepared(asked), self.schema)
 
     def sweep(
         self, sql: str, epsilons: Sequence[Fraction], parameters: Parameters = NO_PARAMETERS
     ) -> Sweep:
         """How far noise moves the values of `sql` at each of `epsilons`, whatever is set; free."""
         self._check_open()
-        return swept(self._proving(sql, parameters, "any", pays=False).at, epsilons)
+        return swept(self._proving(sql, parameters, "any", self.settings, pays=False).at, epsilons)
 
-    def share(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Fraction:
+    def share(
+        self, sql: str, parameters: Parameters = NO_PARAMETERS, wanted: Wanted | None = None
+    ) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; free."""
-        prepared = self.prepare(sql, None, parameters, pays=False)
+        prepared = self.prepare(sql, None, parameters, wanted, pays=False)
         if prepared.loss is None:
             return Fraction(0)
-        free, cap = self._roll_ups(prepared), self._analyst_cap(self.analyst)
+        free, cap = self._roll_ups(prepared), cap_of(self.schema, self.analyst)
         return share(prepared, self._budget(), self.analyst, cap, free)
 
     @property
@@ -193,7 +203,7 @@ class Session:
     def balance(self, analyst: str | None = None) -> Balance:
         """What the dataset, or one analyst under their own cap, has spent and has left."""
         self._check_open()
-        cap = None if analyst is None else self._analyst_cap(analyst)
+        cap = None if analyst is None else cap_of(self.schema, analyst)
         return self._budget().balance(analyst, cap)
 
     def interrupt(self) -> None:
@@ -207,15 +217,17 @@ class Session:
         if self._ledger is not None:
             self._ledger.close()
 
-    def _asked(self, epsilon: object) -> Fraction:
-        return self.epsilon if epsilon is None else as_epsilon(epsilon)
+    def _asked(self, epsilon: object, wanted: Wanted | None) -> tuple[Fraction, Settings]:
+        if wanted is not None and wanted.epsilon is not None:
+            return wanted.epsilon, replace(self.settings, rounds=wanted.rounds)
+        return self.epsilon if epsilon is None else as_epsilon(epsilon), self.settings
 
-    def _proving(self, sql: str, parameters: Parameters, version: str, *, pays: bool) -> Proving:
+    def _proving(
+        self, sql: str, parameters: Parameters, version: str, settings: Settings, *, pays: bool
+    ) -> Proving:
+        self._progress("proving what one unit can change")
         facts = KeptFacts(self._execution.facts(), self.kept, self._execution, pays=pays)
-        progress = self._progress
-        return Proving(
-            sql, self.schema, facts, version, parameters, self.settings, self.kept, progress
-        )
+        return Proving(sql, self.schema, facts, version, parameters, settings, self.kept)
 
     def _roll_ups(self, prepared: Prepared) -> dict[str, RollUp]:
         """What of `prepared` isn't stored, and may be summed from what this session was given."""
@@ -246,12 +258,12 @@ class Session:
         """The stored answers of these keys; a first look is charged to the reader's own cap."""
         if not keys:
             return ()
-        cap = self._analyst_cap(self.analyst)
+        cap = cap_of(self.schema, self.analyst)
         return self._budget().view(keys, self.analyst, cap, self.schema.policy_hash)
 
     def _draw(self, sql: str, parts: list[Part], loss: PrivacyLoss) -> Drawn:
         """The tables of all `parts`, charged in one entry; a failure burns the charge."""
-        cap, due = self._analyst_cap(self.analyst), distinct(parts)
+        cap, due = cap_of(self.schema, self.analyst), distinct(parts)
         charge = charge_for(self.schema, self.analyst, sql, due, self.version, loss, cap)
         self._progress(RUNNING)
         return draw(
@@ -264,10 +276,6 @@ class Session:
         steps = tuple(release.step for release in releases)
         asked = {name: read[name] for step in steps for name in step.reads if name in read}
         return self._execution.run(steps, self._randomness, asked) if steps else {}
-
-    def _analyst_cap(self, analyst: str) -> Fraction | None:
-        found = self.schema.analysts.get(analyst)
-        return None if found is None else amount(self.schema, found)
 
     def _edition(self) -> str:
         """What stored answers have in common: the data, and who sees them."""

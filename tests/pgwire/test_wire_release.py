@@ -63,6 +63,18 @@ def test_described_for_nothing_and_run_by_the_extended_protocol(fresh: Served) -
         assert connection.execute("SHOW dpsql.releases").fetchall() == []
 
 
+def test_a_synopsis_is_made_by_a_worker(fresh: Served) -> None:
+    made = b"CREATE SYNOPSIS s ON SELECT status, paid FROM orders WITH (epsilon = 0.5)"
+    with psycopg.connect(fresh.dsn, autocommit=True) as connection:
+        raw = connection.pgconn
+        raw.prepare(b"made", made)
+        assert raw.describe_prepared(b"made").nfields == 3
+        assert raw.exec_prepared(b"made", None).ntuples >= 8
+        (total,) = connection.execute("SELECT sum(count) FROM s").fetchone() or ()
+        assert total > 0
+        assert connection.execute("DROP SYNOPSIS s").statusmessage == "DROP SYNOPSIS"
+
+
 @pytest.mark.parametrize(
     ("sql", "state"),
     [

@@ -7,7 +7,7 @@
 | DEALLOCATE                                      | forgets prepared statements               |
 | DECLARE, FETCH, MOVE, CLOSE                     | cursors over a stored answer              |
 | COPY (query) TO STDOUT                          | the answer as text, CSV or binary         |
-| DROP RELEASE                                    | forgets what is kept under a name         |
+| DROP RELEASE, DROP SYNOPSIS                     | forgets what is kept under a name         |
 | LISTEN, UNLISTEN, LOCK …                        | nothing                                   |
 """
 
@@ -201,10 +201,10 @@ def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
             return CloseCursor(None if found[1].folded == "all" else found[1].name)
         case "copy", _:
             return Copy(*read_copy(sql))
-        case "create", ["release", *_] | ["or", "replace", "release", *_]:
+        case "create", ["release" | "synopsis", *_] | ["or", _, "release" | "synopsis", *_]:
             return Query(sql)
-        case "drop", ["release", *_]:
-            return Own(sql, "DROP RELEASE")
+        case "drop", [("release" | "synopsis") as kind, *_]:
+            return Own(sql, f"DROP {kind.upper()}")
         case first, _ if first in _NOTHING:
             return Nothing(_NOTHING[first])
         case first, _ if first in _WRITES.split():

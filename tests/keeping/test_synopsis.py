@@ -1,0 +1,243 @@
+"""CREATE SYNOPSIS: paid once, queried freely; its accounting, its bounds and its error."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from privacy.seeded import SeededRandomness
+
+from dpsql.dbapi.connection import Connection
+from dpsql.errors import BadParameter, Error, NameTaken, Refused, SyntaxFault, TooComplex
+from dpsql.privacy.conversion import rho_of_epsilon
+from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.weighing import TOTAL_SHARE, Moves, weighing
+from dpsql.release.partition import MOST_PARTITIONS, Partition, count_partitions, partitions
+from dpsql.release.synopsis import weigh
+from dpsql.session.session import Session
+
+FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+KEYS = (
+    "SELECT o_orderstatus, o_orderpriority, date_trunc('month', o_orderdate) AS month FROM orders"
+)
+MADE = f"CREATE SYNOPSIS by_month ON {KEYS} WITH (epsilon = 1)"
+
+Open = Callable[..., Connection]
+
+
+@pytest.fixture
+def schema(tpch_folder: Path, tmp_path: Path) -> Path:
+    text = (FIXTURES / "tpch" / "schema.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "schema.yaml"
+    path.write_text(text.replace("source: data", f"source: {tpch_folder}"), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def connection(schema: Path) -> Iterator[Connection]:
+    session = Session(schema, analyst="alice", randomness=SeededRandomness("synopsis"))
+    with Connection(session) as found:
+        yield found
+
+
+def spent(connection: Connection) -> float:
+    return float(connection.budget.dataset.epsilon_spent)
+
+
+def test_a_pure_synopsis_costs_what_the_reference_says() -> None:
+    """MWEM's own figures: ε0 = ε/(2T) and noise of scale 2T/ε, for a histogram that moves by 1."""
+    epsilon, rounds = Fraction(1), 10
+    made, loss = weighing(Moves(1, 1), rounds, PrivacyLoss(Accounting.PURE, epsilon))
+    of_rounds = epsilon * (1 - TOTAL_SHARE)
+    assert made.choice.epsilon == of_rounds / (2 * rounds)
+    assert made.noise(1) == DiscreteLaplace(2 * rounds / of_rounds)
+    assert made.choice.spread == 2
+    assert loss == PrivacyLoss(Accounting.PURE, epsilon)
+
+
+def test_a_zcdp_synopsis_costs_what_the_reference_says() -> None:
+    """ρ = T·(ε0²/8 + 1/(2σ²)), for a histogram that moves by 1."""
+    rho, rounds = Fraction(1, 50), 10
+    made, loss = weighing(Moves(1, 1), rounds, PrivacyLoss(Accounting.ZCDP, rho))
+    noise = made.noise(1)
+    assert isinstance(noise, DiscreteGaussian)
+    choice = made.choice.epsilon
+    assert loss.amount == rho * TOTAL_SHARE + rounds * (choice**2 / 8 + 1 / (2 * noise.variance))
+    assert rho * (1 - Fraction(1, 10**9)) < loss.amount <= rho
+
+
+@pytest.mark.parametrize("moves", [Moves(1, 1), Moves(12, 24), Moves(3, 2)], ids=repr)
+@pytest.mark.parametrize("accounting", list(Accounting))
+def test_what_a_unit_moves_is_in_all_of_it(moves: Moves, accounting: Accounting) -> None:
+    delta = Fraction(0) if accounting is Accounting.PURE else Fraction(1, 10**6)
+    made, loss = weighing(moves, 4, PrivacyLoss(accounting, Fraction(1, 2), delta))
+    assert made.choice.spread == 2 * moves.l1 == 2 * moves.groups * moves.per_cell
+    assert loss.amount <= Fraction(1, 2)
+    assert loss.delta <= delta
+    for merged in (1, 2, 100):
+        noise = made.noise(merged)
+        if isinstance(noise, DiscreteLaplace):
+            assert noise.epsilon(moves.l1) == made.amount
+        else:
+            assert noise.rho(moves.l2_squared(merged)) == made.amount
+
+
+def test_no_neighbour_moves_a_partition_or_a_score_by_more_than_derived() -> None:
+    """Under both relations: a unit in at most `groups` cells, with at most `rows` in each."""
+    chance, shape = random.Random(7), (3, 4)
+    for groups, rows, steps in product((1, 2, 5), (1, 3), (1, 2, 4)):
+        moves = Moves(groups, steps * rows)
+        for _ in range(40):
+            cells = np.array(chance.choices(range(9), k=12)).reshape(shape)
+            other = cells.copy()
+            corner = chance.random() < 0.5
+            for step in range(steps):
+                sign = 1 if step % 2 else -1
+                chosen = range(groups) if corner else chance.sample(range(12), groups)
+                for place in chosen:
+                    size = rows if corner else chance.randint(0, rows)
+                    other.flat[place] += sign * size
+            assert abs(cells.sum() - other.sum()) <= moves.l1
+            weights = np.array(chance.choices(range(9), k=12)).reshape(shape)
+            for one in partitions(shape):
+                change = one.sums(cells) - one.sums(other)
+                assert np.abs(change).sum() <= moves.l1
+                assert np.square(change).sum() <= moves.l2_squared(one.merged)
+                before, after = (
+                    np.abs(one.sums(weights) - one.sums(c)).sum() for c in (cells, other)
+                )
+                assert abs(before - after) <= moves.l1
+
+
+def test_partitions_are_of_the_whole_grid() -> None:
+    cells = np.arange(3 * 5 * 84).reshape(3, 5, 84)
+    found = partitions(cells.shape)
+    assert len(found) == count_partitions(cells.shape) == 3 * 4 * 8 - 1
+    for one in found:
+        sums = one.sums(cells)
+        assert sums.size == one.boxes
+        assert sums.sum() == cells.sum()
+        assert np.array_equal(one.sums(np.ones(cells.shape)), one.sums(one.spread(sums) * 0 + 1))
+        assert one.sums(np.ones(cells.shape)).max() == one.merged
+    assert count_partitions((2,) * 16) == len(partitions((2,) * 16)) == MOST_PARTITIONS
+    assert Partition((3,), (4,)).boxes == 1
+
+
+def ranges(shape: tuple[int, ...], count: int) -> list[tuple[slice, ...]]:
+    chance = random.Random("ranges")
+    drawn = [[sorted(chance.choices(range(n), k=2)) for n in shape] for _ in range(count)]
+    return [tuple(slice(a, b + 1) for a, b in ends) for ends in drawn]
+
+
+def test_a_generous_synopsis_is_near_the_rows() -> None:
+    chance = np.random.default_rng(3)
+    cells = chance.poisson(np.outer([5, 50, 500], np.arange(1, 33)))
+    made, _ = weighing(Moves(1, 1), 8, PrivacyLoss(Accounting.ZCDP, Fraction(5)))
+    found = weigh(cells.astype(np.int64), made, SeededRandomness("near"))
+    errors = [abs(found[r].sum() - cells[r].sum()) for r in ranges(cells.shape, 200)]
+    assert np.mean(errors) < 0.005 * cells.sum()
+
+
+def test_two_hundred_ranges_have_half_the_error_of_asking_for_each(
+    connection: Connection, tpch_folder: Path
+) -> None:
+    """Seeds are fixed: of the synopsis' noise, and of the ranges.
+
+    Each count that is asked for alone has its share of the same ρ, and a unit the schema's 40 rows.
+    """
+    rows = connection.execute(MADE).fetchall()
+    assert len(rows) == 3 * 5 * 84
+    exact = {
+        row[:3]: row[3]
+        for row in duckdb.connect()
+        .execute(
+            "SELECT o_orderstatus, o_orderpriority, date_trunc('month', o_orderdate)::DATE,"
+            f" count(*) FROM read_parquet('{tpch_folder}/orders.parquet') GROUP BY ALL"
+        )
+        .fetchall()
+    }
+    estimated = np.array([row[3] for row in rows]).reshape(3, 5, 84)
+    true = np.array([exact.get((a, b, day_of(c)), 0) for a, b, c, _ in rows]).reshape(3, 5, 84)
+    assert true.sum() == 15_000
+    errors = [abs(estimated[r].sum() - true[r].sum()) for r in ranges(true.shape, 200)]
+    schema = connection.schema
+    rho = rho_of_epsilon(Fraction(1), schema.budget.delta / 2)
+    alone = math.sqrt(2 / math.pi) * 40 / math.sqrt(2 * float(rho) / 200)
+    assert np.mean(errors) <= alone / 2
+
+
+def day_of(found: object) -> object:
+    return found.date() if hasattr(found, "date") else found
+
+
+def test_it_is_paid_once_and_read_like_a_public_table(connection: Connection) -> None:
+    connection.execute(MADE)
+    cost = spent(connection)
+    assert 0.9 < cost <= 1
+    told = connection.execute(
+        "SELECT o_orderstatus, sum(count) FROM by_month GROUP BY 1 ORDER BY 1"
+    ).fetchall()
+    assert [row[0] for row in told] == ["F", "O", "P"]
+    connection.execute("SELECT count(*) FROM orders JOIN by_month USING (o_orderstatus)").fetchall()
+    (row,) = connection.execute("SHOW dpsql.releases").fetchall()
+    assert row[:3] == ("by_month", "synopsis", "alice")
+    with pytest.raises(NameTaken):
+        connection.execute(MADE)
+    connection.execute("DROP SYNOPSIS by_month")
+    before = spent(connection)
+    connection.execute(MADE)
+    assert spent(connection) == before
+
+
+def test_its_price_and_its_rounds_are_told_for_nothing(connection: Connection) -> None:
+    text = str(connection.explain(MADE))
+    assert "multiplicative weights" in text
+    assert "4 rounds" in text
+    assert "95 partitions" in text
+    assert "288 rows" in text
+    assert spent(connection) == 0
+
+
+ON = "CREATE SYNOPSIS s ON SELECT "
+BIG = "o_orderdate, o_orderpriority, o_orderstatus, o_shippriority, month(o_orderdate) AS m"
+
+
+@pytest.mark.parametrize(
+    ("statement", "error"),
+    [
+        (ON + "o_clerk FROM orders WITH (epsilon = 1)", Refused),
+        (ON + "o_orderstatus, count(*) FROM orders GROUP BY 1 WITH (epsilon = 1)", Refused),
+        (ON + "DISTINCT o_orderstatus FROM orders WITH (epsilon = 1)", Refused),
+        (
+            ON + "upper(o_orderstatus) FROM orders GROUP BY o_orderstatus WITH (epsilon = 1)",
+            Refused,
+        ),
+        (ON + BIG + " FROM orders WITH (epsilon = 1)", TooComplex),
+        (ON + "n_name FROM nation WITH (epsilon = 1)", Refused),
+        (ON + "o_orderstatus FROM orders", SyntaxFault),
+        (ON + "o_orderstatus FROM orders WITH (rounds = 3)", SyntaxFault),
+        (ON + "o_orderstatus FROM orders WITH (epsilon = 1, rounds = 0)", SyntaxFault),
+        (ON + "o_orderstatus FROM orders WITH (epsilon = 1, rounds = 51)", SyntaxFault),
+        (ON + "o_orderstatus FROM orders WITH (epsilon = 1, other = 2)", SyntaxFault),
+        (ON + "o_orderstatus FROM orders WITH (epsilon = 100)", BadParameter),
+        (
+            "CREATE SYNOPSIS orders" + ON[17:] + "o_orderstatus FROM orders WITH (epsilon = 1)",
+            NameTaken,
+        ),
+    ],
+)
+def test_what_has_no_synopsis_is_refused_for_nothing(
+    connection: Connection, statement: str, error: type[Error]
+) -> None:
+    with pytest.raises(error):
+        connection.execute(statement)
+    assert spent(connection) == 0
