@@ -206,6 +206,22 @@ def _ignoring_case(node: exp.Expr) -> Named:
     return "regexp_matches", [node.this, node.expression, exp.Literal.string("i")]
 
 
+def _at_path(node: exp.Expr) -> Named:
+    """`text ->> '$.a'`, and the function that says the same; `text ->> 'a'` is `'$.a'`."""
+    only(node, *_PAIR, "only_json_types", "scalar_only")
+    path, written = node.expression, "$"
+    steps = path.expressions[1:] if isinstance(path, exp.JSONPath) else [path]
+    for step in steps:
+        match step:
+            case exp.JSONPathKey(this=str() as key):
+                written += f'."{key}"'
+            case exp.JSONPathSubscript(this=int() as place) if place >= 0:
+                written += f"[{place}]"
+            case _:
+                raise refused(node, "this path", hint="write a constant: text ->> '$.a[0]'")
+    return "json_extract_string", [node.this, exp.Literal.string(written)]
+
+
 _TIGHTER = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow)
 
 UNLIKE: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
@@ -220,4 +236,5 @@ UNLIKE: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
     exp.BitwiseNot: _complement,
     exp.StartsWith: _prefix,
     exp.Escape: _escape,
+    exp.JSONExtractScalar: _at_path,
 }

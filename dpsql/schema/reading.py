@@ -39,7 +39,9 @@ READINGS: Final = (
         Varchar(),
         "its labels as text; they follow from rows and are no domain: `values` are declared",
     ),
-    Reading("JSON", "JSON", Varchar(), "its text as it stands, however the same value is spelled"),
+    Reading(
+        "JSON", "JSON", Varchar(), "its text as it stands; `form ->> '$.a[0]'` is what stands there"
+    ),
     Reading("TIME", "TIME|TIME_NS", Varchar(), "as text, 09:30:00"),
     Reading("BIT", "BIT", Varchar(), "as text, 0101"),
     Reading("BLOB", "BLOB", Varchar(), r"as text, each byte that isn't printable as \xE9"),

@@ -102,6 +102,7 @@ MORE: dict[str, tuple[str, ...]] = {
     "ilike_escape": ("text NOT ILIKE 'B#_%' ESCAPE '#'",),
     "regexp_matches": ("regexp_matches(text, 'A', 'i')", "text ~ 'a.*'", "text !~* 'b'"),
     "regexp_full_match": ("regexp_full_match(text, 'A', 'i')", "text SIMILAR TO 'a.*'"),
+    "json_extract_string": ("text ->> 'a'", "text ->> '$.a.\"b c\"[2]'"),
     "regexp_extract": ("regexp_extract(text, 'a')", "regexp_extract(text, '(A)b', 1, 'i')"),
     "regexp_replace": ("regexp_replace(text, '(a)', '[\\1]')",),
     "epoch": ("extract(epoch FROM moment)", "date_part('epoch', moment)"),

@@ -11,6 +11,7 @@
 | transcendental | sqrt, power, ln, sin …                                                  |
 | text           | lower, substring, replace, concat, md5 …                                |
 | pattern        | LIKE, regular expressions                                               |
+| document       | what stands at a path of a JSON text                                    |
 | part           | year, month, hour, epoch, monthname …                                   |
 | grid           | date_trunc, time_bucket, last_day, strftime                             |
 | shift          | date + 1, moment + INTERVAL, date_diff, make_date …                     |
@@ -21,6 +22,7 @@ arithmetic; `now()` and its like are constants before a statement is bound.
 
 from __future__ import annotations
 
+from dpsql.plan.functions.document import DOCUMENTS
 from dpsql.plan.functions.function import Function
 from dpsql.plan.functions.grid import GRIDS
 from dpsql.plan.functions.numeric import NUMERIC
@@ -33,7 +35,17 @@ from dpsql.plan.functions.transcendental import TRANSCENDENTAL
 
 FUNCTIONS: dict[str, Function] = {
     function.name: function
-    for family in (ROUNDING, NUMERIC, TRANSCENDENTAL, TEXT, PATTERN, PARTS, GRIDS, SHIFTS)
+    for family in (
+        ROUNDING,
+        NUMERIC,
+        TRANSCENDENTAL,
+        TEXT,
+        PATTERN,
+        DOCUMENTS,
+        PARTS,
+        GRIDS,
+        SHIFTS,
+    )
     for function in family
 }
 """Every function by its name."""
