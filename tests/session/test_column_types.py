@@ -323,3 +323,20 @@ def table() -> str:
     lines = ["| DuckDB's type | is read as | how, or what to keep instead |", "| --- | --- | --- |"]
     lines += [f"| {shown} | {read} | {why} |" for shown, read, why in rows]
     return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        ("note ->> '$.a'", "1"),
+        ("note ->> 'a'", "1"),
+        ("json_extract_string(note, '$.a[0]')", None),
+        ("word ->> '$.a'", None),  # no JSON
+    ],
+)
+def test_what_stands_in_a_json_text_is_read(
+    connection: Connection, sql: str, found: str | None
+) -> None:
+    assert connection.execute(f"SELECT {sql} FROM listed").fetchall() == [(found,)]
+    ((count,),) = connection.execute(f"SELECT count({sql}) FROM people").fetchall()
+    assert abs(count - (0 if found is None else 1000)) < 10
