@@ -136,8 +136,9 @@ class FormulaOutput:
 def summed(formula: Formula) -> tuple[int, ...]:
     """The places of the statistics that `formula` reads; none of what is chosen."""
     match formula:
-        case Linear(terms=terms):
-            return tuple(place for place, _ in terms)
+        case Linear(terms=terms, said=said):
+            rows = () if said is None else said.rows.terms
+            return tuple(place for place, _ in (*terms, *rows))
         case Mean(total=total, count=count):
             return total, count
         case Moments():

@@ -147,6 +147,8 @@ def totals(releases: Sequence[PreparedRelease], settings: Settings) -> Totals:
 def _left_out(release: PreparedRelease, read: Iterable[str]) -> str | None:
     bounded = release.step.bounded
     formulas = [output.formula for output in bounded.outputs]
+    if release.step.measurement.weighing is not None:
+        return "it is a synopsis, whose parts add up by themselves"
     if bounded.selection is not None:
         return "its groups are shown where noise says that there are enough units"
     if bounded.least is not None:
