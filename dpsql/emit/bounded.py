@@ -21,6 +21,7 @@ from dpsql.emit.deviations import rows as count_rows
 from dpsql.emit.distinct import distinct_values, with_distinct
 from dpsql.emit.expression import integer
 from dpsql.emit.histogram import histogram
+from dpsql.emit.light import light_totals
 from dpsql.emit.limit import limited_groups
 from dpsql.emit.name import aliased, field
 from dpsql.emit.render import rendered
@@ -96,11 +97,8 @@ def _split_totals(
 ) -> exp.Select:
     """Light rows as they are, beside the rest within its limits."""
     rows = emit_terms(split.light, releases, with_unit=False, late=late)
-    # Distinct values are counted beside the sums, of both parts together.
-    sums = [total(emit_term(s, number)) for number, s in enumerate(split.light.statistics)]
-    light = _summed(split.light, rows, late, sums)
     rest = emit_terms(split.rest, releases, with_unit=True, late=late)
-    return _partial_totals(limited, rest, late, light)
+    return _partial_totals(limited, rest, late, light_totals(split.light, rows, late))
 
 
 def _summed(

@@ -6,8 +6,7 @@ is in the table changes none of it. Of a column c:
 | column      | what it holds                                                             |
 | ----------- | ------------------------------------------------------------------------- |
 | rows with c | the unit's rows that have this row's value of c, NULL being one            |
-| values of c | how many different values of c the unit has                                |
-| place of c  | the place of this value among them, by a keyed hash of unit and value       |
+| place of c  | the place of this value among the unit's, by a keyed hash of unit and value |
 | first of c  | TRUE in one of the unit's rows with this value; which one is nobody's promise |
 """
 
@@ -37,11 +36,6 @@ def rows_with(column: str) -> str:
     return f"rows with {column}"
 
 
-def values_of(column: str) -> str:
-    """The name of the number of a unit's values of `column`."""
-    return f"values of {column}"
-
-
 def place_of(column: str) -> str:
     """The name of the place of a value of `column` among its unit's."""
     return f"place of {column}"
@@ -66,7 +60,7 @@ class Contents:
     @property
     def added(self) -> tuple[str, ...]:
         """The columns that no table may have of its own."""
-        kinds = (rows_with, values_of, place_of, first_of)
+        kinds = (rows_with, place_of, first_of)
         return (UNIT, ROWS, _NUMBER, *(name(c) for c in self.counted for name in kinds))
 
 
@@ -95,7 +89,6 @@ def _counted(column: str, salt: str) -> exp.Select:
     return exp.select(
         exp.Star(),
         _as(_over(_call("row_number"), unit, [hashed, value]), place_of(column)),
-        _as(_over(_call("count", exp.Star()), unit, []), values_of(column)),
     ).from_(each.subquery("t"))
 
 
@@ -118,7 +111,7 @@ def _joined(counted: Sequence[str]) -> exp.Select:
             exp.NullSafeEQ(this=_column(column, "t"), expression=_column(column, beside)),
         )
         first = exp.EQ(this=_column(_NUMBER, "t"), expression=_column(first_of(column), beside))
-        names = (rows_with(column), values_of(column), place_of(column))
+        names = (rows_with(column), place_of(column))
         select = select.join(_table(_counts(number), beside), on=same).select(
             *(_narrow(name, beside) for name in names),
             _as(exp.Paren(this=first), first_of(column)),
@@ -137,11 +130,7 @@ def _counts(place: int) -> str:
 
 def _over(call: exp.Expr, by: exp.Expr, order: Sequence[exp.Expr]) -> exp.Expr:
     ordered = [exp.Ordered(this=o.copy(), nulls_first=False) for o in order]
-    return exp.Window(
-        this=call,
-        partition_by=[by.copy()],
-        order=exp.Order(expressions=ordered) if ordered else None,
-    )
+    return exp.Window(this=call, partition_by=[by.copy()], order=exp.Order(expressions=ordered))
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:

@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,7 @@ from dpsql.session.account import open_ledger
 from dpsql.session.dataset import load_dataset
 from dpsql.session.execution import Progress
 from dpsql.session.fact import SourceFacts
+from dpsql.session.ready import sidecar_seen
 
 _START_SECONDS: Final = 120
 """For the first worker to start, and to read names and types."""
@@ -43,7 +45,7 @@ class Edition:
         self._source = engine_source(schema)
         self._guard = threading.Lock()
         self._version: tuple[Identity, str] | None = None
-        self._facts: tuple[Identity, SourceFacts] | None = None
+        self._facts: tuple[object, SourceFacts] | None = None
         # The owner hears of a schema that the ledger doesn't hold, not the first analyst.
         open_ledger(schema).close()
 
@@ -53,10 +55,12 @@ class Edition:
 
     def facts(self) -> SourceFacts:
         """Public facts about the data as they are now, which all sessions share."""
-        now = identity(self._source)
+        now = identity(self._source), sidecar_seen(self.schema)
         with self._guard:
             if self._facts is None or self._facts[0] != now:
-                self._facts = now, SourceFacts(self.schema, self._engine)
+                # Asked once: a worker has to open the sidecar for it.
+                prepared = cache(lambda: self._engine().prepared)
+                self._facts = now, SourceFacts(self.schema, self._engine, prepared)
             return self._facts[1]
 
     def _engine(self) -> RemoteEngine:

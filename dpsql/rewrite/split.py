@@ -1,10 +1,9 @@
 """Rows of a sidecar's table are summed without their units where no limit can bind.
 
 A unit's rows of one group are either all light or all of the rest, since that depends on the unit
-and the group alone: on how many rows the unit has with the group's value of a column, and of how
-many groups at most. Whatever is filtered or looked up on the way only leaves fewer. For a light
-(unit, group), today's path would sum the same clamped terms, find no more rows than the limit,
-scale nothing, clamp nothing and keep the group:
+and the group alone: on how many rows the unit has with the group's value of a column. Whatever is
+filtered or looked up on the way only leaves fewer. For a light (unit, group), the sums of each
+unit would be of the same clamped terms, of no more rows than the limit, not scaled and not clamped:
 
 sum(x) GROUP BY flag, 60 rows of a unit in a group, by domain
 
@@ -12,11 +11,10 @@ light  rows with flag <= 60   sum(clamped x) GROUP BY flag
 rest   rows with flag >  60   GROUP BY unit, flag; scale, clamp, limit; then GROUP BY flag
 
 A condition on a row would not do: with x <= 60 light, a unit of 60 rows below and 60 above counts
-for 120. Nor would groups alone: a unit whose 12 lightest groups are summed here could have 12 more
-summed there, so it is the unit whose number of values has to be within the limit.
-
-Where nothing is left out on the way, a unit's values of a column are its groups, and the ones to
-be kept were drawn when the sidecar was made: those of the lowest places, by a keyed hash as always.
+for 120. Nor do rows alone where groups are limited by a hash: a unit with 12 light groups here and
+12 others there would be in 24. There, rows are told apart only if nothing is left out on the way.
+Then a unit's values of a column are its groups, and the ones to be kept were drawn when the sidecar
+was made: those of the lowest places, by a keyed hash as always; all others are left out of both.
 Filtered rows have other groups than the unit: of 60 suppliers in all, the 12 drawn would miss most
 of the 3 that are asked for.
 """
@@ -25,18 +23,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsql.engine.beside import MOST, ROWS, first_of, place_of, rows_with, values_of
+from dpsql.engine.beside import MOST, ROWS, first_of, place_of, rows_with
 from dpsql.plan.bounded import BoundedRelease, ByHash, LimitGroups, Split, Terms
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import (
-    Column,
-    Compare,
-    Comparison,
-    Expression,
-    Literal,
-    Or,
-    conjunction,
-)
+from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal, conjunction
 from dpsql.plan.operator import Filter, Scan
 from dpsql.plan.statistic import Distinct, Ones, Presence, Statistic
 from dpsql.plan.tree import operators
@@ -51,6 +41,9 @@ from dpsql.stability.stem import Stem, over, stem
 
 _NUMBER = Integer(16, signed=False)
 
+_MOST_TABLES = 2
+"""What is joined is joined for each part: of many tables, that takes longer than telling units."""
+
 
 def split_release(release: BoundedRelease, facts: Facts) -> BoundedRelease:
     """`release` with its rows in two parts, if they stand ready and something is to be limited."""
@@ -58,26 +51,28 @@ def split_release(release: BoundedRelease, facts: Facts) -> BoundedRelease:
     found = stem(terms.source, facts.verified)
     if not isinstance(limited, LimitGroups) or found is None or not found.scan.prepared:
         return release
+    if sum(isinstance(operator, Scan) for operator in operators(terms.source)) > _MOST_TABLES:
+        return release
     parts = _Parts(limited, terms, found, facts)
     if not terms.statistics or not parts.are_sums:
         return release
     conditions = parts.conditions()
     if conditions is None:
         return release
-    names = " and ".join(f"{name} <= {most}" for name, most in conditions.light.items())
-    note = f"prepared: rows of units with {names} are summed without regard to their units"
-    if conditions.drawn:
-        drawn = " and ".join(f"{name} <= {most}" for name, most in conditions.drawn.items())
-        note += f"; kept are {drawn}, drawn once for all queries"
+    name, most = conditions.light
+    note = f"prepared: {name} <= {most}: summed without regard to units"
+    if conditions.drawn is not None:
+        place, groups = conditions.drawn
+        note += f"; {place} <= {groups}: drawn once for all queries"
     return replace(release, split=parts.split(conditions), notes=(*release.notes, note))
 
 
 @dataclass(frozen=True, slots=True)
 class _Conditions:
-    """Columns beside a row, and the most they hold: of rows that are kept, and of light ones."""
+    """A column beside each row and the most it holds: of light rows, and of rows that are kept."""
 
-    drawn: dict[str, int]
-    light: dict[str, int]
+    light: tuple[str, int]
+    drawn: tuple[str, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,48 +92,36 @@ class _Parts:
 
     def conditions(self) -> _Conditions | None:
         """None if no row is light for sure."""
-        rows, groups = self.limited.source.rows_per_group, None
-        column = self._column()
-        light = {ROWS if column is None else rows_with(column): rows}
-        drawn: dict[str, int] = {}
+        drawn = None
         if isinstance(self.limited.limit, ByHash):
-            groups, only = self.limited.limit.groups, self._only()
-            if only is not None and self._may_draw():
-                drawn = {place_of(only): groups}
-            elif only is not None:
-                light[values_of(only)] = groups
-            else:
-                # Each of a unit's groups has one of its rows.
-                light[ROWS] = min(groups, light.get(ROWS, groups))
-        if any(most >= MOST for most in (*light.values(), *drawn.values())):
+            only = self._only()
+            if only is None or not self._may_draw():
+                return None
+            drawn = place_of(only), self.limited.limit.groups
+        column, rows = self._column(), self.limited.source.rows_per_group
+        light = ROWS if column is None else rows_with(column), rows
+        if max(rows, 0 if drawn is None else drawn[1]) >= MOST:
             return None
-        return _Conditions(drawn, light)
+        return _Conditions(light, drawn)
 
     def split(self, conditions: _Conditions) -> Split:
         """Both parts over the table with what stands beside its rows."""
-        only = self._only()
-        scan = self.stem.scan
-        names = [*conditions.drawn, *conditions.light]
-        marked = any(isinstance(s.term, Presence) for s in self.terms.statistics)
-        table = _with_counts(scan.table)
+        (name, most), drawn, only = conditions.light, conditions.drawn, self._only()
         number = self._free_number()
-        added = {name: Column(number + n, name, _NUMBER) for n, name in enumerate(names)}
+        rows = Column(number, name, _NUMBER)
+        place = None if drawn is None else Column(number + 1, drawn[0], _NUMBER)
         first = None
-        if marked and only is not None:
-            first = Column(number + len(names), first_of(only), Boolean())
+        if only is not None and any(isinstance(s.term, Presence) for s in self.terms.statistics):
+            first = Column(number + 2, first_of(only), Boolean())
+        added = tuple(column for column in (rows, place, first) if column is not None)
+        scan = self.stem.scan
+        wide = replace(scan, table=_with_counts(scan.table), columns=(*scan.columns, *added))
+        kept = [] if place is None or drawn is None else [_most(place, drawn[1])]
         handed = () if first is None else (first,)
-        wide = replace(scan, table=table, columns=(*scan.columns, *added.values(), *handed))
-        kept = [_most(added[name], most) for name, most in conditions.drawn.items()]
-        light = [_most(added[name], most) for name, most in conditions.light.items()]
-        heavy = [_more(added[name], most) for name, most in conditions.light.items()]
-        rest = heavy[0] if len(heavy) == 1 else Or(tuple(heavy))
-        return Split(
-            replace(
-                self._over(wide, (*kept, *light), handed),
-                statistics=tuple(_by_row(s, first) for s in self.terms.statistics),
-            ),
-            self._over(wide, (*kept, rest), handed),
-        )
+        light = self._over(wide, (*kept, _most(rows, most)), handed)
+        rest = self._over(wide, (*kept, _more(rows, most)), handed)
+        by_row = tuple(_by_row(s, first) for s in self.terms.statistics)
+        return Split(replace(light, statistics=by_row), rest)
 
     def _over(
         self, scan: Scan, conditions: tuple[Expression, ...], handed: tuple[Column, ...]
@@ -189,7 +172,7 @@ class _Parts:
 def _with_counts(table: Table) -> Table:
     """`table` with the columns that stand beside its rows in a sidecar."""
     names = [ROWS]
-    names += [name(c) for c in counted(table) for name in (rows_with, values_of, place_of)]
+    names += [name(c) for c in counted(table) for name in (rows_with, place_of)]
     added = {n: Declared(n, _NUMBER, bounds=(0, MOST), nullable=False) for n in names}
     added |= {
         name: Declared(name, Boolean(), nullable=False) for name in map(first_of, counted(table))

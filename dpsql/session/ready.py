@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from dpsql.emit.name import aliased, reference
@@ -28,7 +29,7 @@ from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.type import BIGINT
 
-_FORM = "2"
+_FORM = "3"
 """Of the file: what this package writes and reads."""
 
 _SYSTEM = SystemRandomness()
@@ -36,12 +37,16 @@ _SYSTEM = SystemRandomness()
 
 def open_source(schema: Schema) -> DuckDBEngine:
     """The source, with its sidecar where there is one."""
-    return DuckDBEngine(engine_source(schema), sidecar=_sidecar(schema))
+    source = engine_source(schema)
+    # Without a file, the data needn't be identified.
+    found = sidecar_of(schema, lambda: fingerprint(source))
+    return DuckDBEngine(source, sidecar=found)
 
 
-def _sidecar(schema: Schema) -> Sidecar | None:
+def sidecar_of(schema: Schema, version: Callable[[], str]) -> Sidecar | None:
+    """The file, if there is one, as it has to be for the data whose fingerprint is `version`."""
     path = sidecar_path(schema)
-    return Sidecar(str(path), _stamp(schema)) if path.exists() else None
+    return Sidecar(str(path), _stamp(schema, version())) if path.exists() else None
 
 
 def sidecar_path(schema: Schema) -> Path:
@@ -50,6 +55,14 @@ def sidecar_path(schema: Schema) -> Path:
         return schema.ledger.with_name("prepared.duckdb")
     # A ledger on a server has only its anchor here.
     return schema.anchor.with_suffix(".prepared.duckdb")
+
+
+def sidecar_seen(schema: Schema) -> tuple[int, int] | None:
+    """When the file was made, and which it is; None if there is none."""
+    with suppress(OSError):
+        found = sidecar_path(schema).stat()
+        return found.st_mtime_ns, found.st_ino
+    return None
 
 
 def prepare_source(
@@ -64,10 +77,11 @@ def prepare_source(
     """
     holds = verify_keys(schema, engine)
     chosen = ready_tables(schema, frozenset(name for name, held in holds.items() if held))
-    sidecar = Sidecar(str(sidecar_path(schema)), _stamp(schema))
+    source = engine_source(schema)
+    sidecar = Sidecar(str(sidecar_path(schema)), _stamp(schema, fingerprint(source)))
     # Which groups of a unit are kept is decided once for as long as the file is used.
     salt = randomness.bytes(16).hex()
-    write_sidecar(engine_source(schema), sidecar, chosen, salt, step)
+    write_sidecar(source, sidecar, chosen, salt, step)
     return tuple(table.name for table in chosen)
 
 
@@ -105,10 +119,9 @@ def _contents(table: Table) -> Contents:
     return Contents(table.name, rows, counted(table))
 
 
-def _stamp(schema: Schema) -> str:
+def _stamp(schema: Schema, version: str) -> str:
     """All that the file's rows follow from: of anything else it would be another file."""
-    source = engine_source(schema)
     owners = [(t.name, t.ownership, counted(t)) for t in schema.tables.values()]
-    parts = (_FORM, fingerprint(source), source, owners)
+    parts = (_FORM, version, engine_source(schema), owners)
     # All parts are frozen values of ours, whose repr shows every field.
     return hashlib.sha256(repr(parts).encode()).hexdigest()

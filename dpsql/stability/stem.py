@@ -20,7 +20,6 @@ from dpsql.plan.operator import (
     Limit,
     Mark,
     OuterJoin,
-    OuterKind,
     Output,
     Plan,
     Project,
@@ -55,8 +54,6 @@ def stem(plan: Plan, trusted: Trusted) -> Stem | None:
         case Filter(source=source):
             below = stem(source, trusted)
             return None if below is None else replace(below, is_whole=False)
-        case Mark(source=source):
-            return stem(source, trusted)  # of `relation` each row is asked alone
         case Project(source=source, outputs=outputs):
             below = stem(source, trusted)
             if below is None:
@@ -69,14 +66,13 @@ def stem(plan: Plan, trusted: Trusted) -> Stem | None:
             return replace(below, columns=handed)
         case Join(sources=sources, on=on):
             return _joined(sources, on, trusted)
-        case OuterJoin(kind=OuterKind.LEFT, left=left, right=right, on=on):
-            # Another partner would be another row: a patient's visits, each with all her diagnoses.
-            single = keyed_by(right, on, frozenset(output_columns(left)), trusted)
-            return stem(left, trusted) if single else None
         case Window():
             # row_number() over a part of a unit's rows counts anew from 1.
             return None
-        case Aggregate() | OuterJoin() | Union() | SetOperation() | Sort() | Limit():
+        case Aggregate() | Union() | SetOperation() | Sort() | Limit():
+            return None
+        case Mark() | OuterJoin():
+            # Part by part it could be, but what is asked, or looked up, would be so each time.
             return None
         case missing:
             assert_never(missing)

@@ -18,9 +18,11 @@ from dpsql.pgwire.work.line import Line, Ticket
 from dpsql.pgwire.work.pool import Pool
 from dpsql.pgwire.work.task import (
     Fingerprint,
+    ReadPrepared,
     ReadPublic,
     RunJob,
     Task,
+    names_of,
     tables_of,
     text_of,
     to_bytes,
@@ -33,6 +35,7 @@ from dpsql.session.answer import Answer
 from dpsql.session.execution import Execution, Progress
 from dpsql.session.fact import SourceFacts
 from dpsql.session.prepared import Prepared
+from dpsql.session.ready import sidecar_of
 from dpsql.session.session import Session
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
@@ -56,6 +59,7 @@ class RemoteEngine:
 
     def __init__(self, pool: Pool, schema: Schema, version: Version) -> None:
         self._pool = pool
+        self._schema = schema
         self._source = engine_source(schema)
         self._public = public_source(schema)
         self._version = version
@@ -80,7 +84,8 @@ class RemoteEngine:
         """Execute and release in a worker."""
         version = None if self._declares_version else self.fingerprint()
         sent = {name: to_bytes(table) for name, table in released.items()}
-        found = tables_of(self._do(RunJob(Job(self._source, steps), version, sent)))
+        sidecar = sidecar_of(self._schema, self.fingerprint)
+        found = tables_of(self._do(RunJob(Job(self._source, steps), version, sidecar, sent)))
         return {step.name: found[step.name] for step in steps}
 
     def columns(self, table: str) -> Columns:
@@ -89,8 +94,11 @@ class RemoteEngine:
 
     @property
     def prepared(self) -> frozenset[str]:
-        """None: workers open the source alone."""
-        return frozenset()
+        """The tables that a worker finds in the sidecar, which only workers open."""
+        sidecar = sidecar_of(self._schema, self.fingerprint)
+        if sidecar is None:
+            return frozenset()
+        return names_of(self._do(ReadPrepared(self._source, sidecar)))
 
     def fingerprint(self) -> str:
         """Which version of the data is there now."""

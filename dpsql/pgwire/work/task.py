@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionFailed, SourceFault
 from dpsql.release.job import Job
@@ -22,10 +23,14 @@ TABLES, TEXT, FAILED, NO_SOURCE = b"T", b"V", b"F", b"S"
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """Execute and release; `version` is the data's fingerprint, None where it is declared."""
+    """Execute and release; `version` is the data's fingerprint, None where it is declared.
+
+    Statements read the tables of `sidecar`, too, if there is one.
+    """
 
     job: Job
     version: str | None
+    sidecar: Sidecar | None = None
     released: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
@@ -51,7 +56,15 @@ class ReadColumns:
     source: DuckDBSource
 
 
-Task = RunJob | ReadPublic | Fingerprint | ReadColumns
+@dataclass(frozen=True, slots=True)
+class ReadPrepared:
+    """The names of the tables that can be read from `sidecar`."""
+
+    source: DuckDBSource
+    sidecar: Sidecar
+
+
+Task = RunJob | ReadPublic | Fingerprint | ReadColumns | ReadPrepared
 
 
 def packed(tables: Mapping[str, pa.Table]) -> bytes:
@@ -92,6 +105,11 @@ def text_of(reply: bytes) -> str:
     """The text of a reply."""
     _check(reply, TEXT)
     return reply[1:].decode()
+
+
+def names_of(reply: bytes) -> frozenset[str]:
+    """Names of tables, from a reply's text."""
+    return frozenset(map(str, json.loads(text_of(reply))))
 
 
 def columns_of(reply: bytes) -> dict[str, Columns]:

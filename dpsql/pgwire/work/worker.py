@@ -19,6 +19,7 @@ from typing import Final
 from dpsql.engine.catalogue import read_catalogue
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.fingerprint import Identity, identity
+from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 from dpsql.pgwire.work.task import (
@@ -27,6 +28,7 @@ from dpsql.pgwire.work.task import (
     TEXT,
     Fingerprint,
     ReadColumns,
+    ReadPrepared,
     ReadPublic,
     RunJob,
     Task,
@@ -38,6 +40,10 @@ from dpsql.release.job import run
 
 INTERRUPT: Final = b"I"
 _OPEN_AT_ONCE: Final = 4
+
+_Which = tuple[DuckDBSource, Sidecar | None]
+_Files = tuple[Identity, tuple[int, int] | None]
+"""As they were when an engine opened them."""
 
 
 def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
@@ -74,7 +80,7 @@ class _Desk:
     def __init__(self, memory_bytes: int, threads: int) -> None:
         self._memory = f"{memory_bytes * 3 // 4 // 1024 // 1024}MiB"
         self._threads = threads
-        self._open: dict[DuckDBSource, tuple[Identity, DuckDBEngine]] = {}
+        self._open: dict[_Which, tuple[_Files, DuckDBEngine]] = {}
 
     def do(self, task: Task) -> bytes:
         """The reply to `task`; why something failed is made of rows, and stays here."""
@@ -88,6 +94,9 @@ class _Desk:
                     return TEXT + self._engine(source).fingerprint().encode()
                 case ReadColumns(source=source):
                     return TEXT + json.dumps(dict(read_catalogue(source))).encode()
+                case ReadPrepared(source=source, sidecar=sidecar):
+                    found = sorted(self._engine(source, sidecar).prepared)
+                    return TEXT + json.dumps(found).encode()
         except SourceFault:
             return NO_SOURCE
         except Exception:  # noqa: BLE001 - see above
@@ -99,25 +108,36 @@ class _Desk:
             engine.interrupt()
 
     def _job(self, task: RunJob) -> bytes:
-        engine = self._engine(task.job.source)
+        engine = self._engine(task.job.source, task.sidecar)
         if task.version is not None and engine.fingerprint() != task.version:
             # The charge was made for another version of the data.
             return FAILED
         released = {name: from_bytes(data) for name, data in task.released.items()}
         return packed(run(task.job, engine, SystemRandomness(), released))
 
-    def _engine(self, source: DuckDBSource) -> DuckDBEngine:
-        """An engine over the source as its files are now."""
-        now = identity(source)
-        if source in self._open:
-            known, engine = self._open[source]
+    def _engine(self, source: DuckDBSource, sidecar: Sidecar | None = None) -> DuckDBEngine:
+        """An engine over the source and its sidecar as their files are now."""
+        which, now = (source, sidecar), (identity(source), _changed(sidecar))
+        if which in self._open:
+            known, engine = self._open[which]
             if known == now:
                 return engine
             engine.close()
-            del self._open[source]
+            del self._open[which]
         while len(self._open) >= _OPEN_AT_ONCE:
             _, oldest = self._open.pop(next(iter(self._open)))
             oldest.close()
-        opened = DuckDBEngine(source, threads=self._threads, memory_limit=self._memory)
-        self._open[source] = now, opened
+        opened = DuckDBEngine(
+            source, threads=self._threads, memory_limit=self._memory, sidecar=sidecar
+        )
+        self._open[which] = now, opened
         return opened
+
+
+def _changed(sidecar: Sidecar | None) -> tuple[int, int] | None:
+    """When the file was replaced, as far as a name tells; None if it isn't there."""
+    with suppress(OSError):
+        if sidecar is not None:
+            found = os.stat(sidecar.path)  # noqa: PTH116 - one call
+            return found.st_mtime_ns, found.st_ino
+    return None
