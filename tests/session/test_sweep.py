@@ -94,7 +94,9 @@ def test_it_needs_no_source_and_makes_no_ledger(session: Session) -> None:
 def test_a_mean_of_many_rows_lies_within_what_is_told(session: Session) -> None:
     """By Fieller's interval at both ends of the range, and within 1 % of it."""
     sql = "SELECT avg(age) FROM patients"
-    (release,) = session._at(sql, {}, "any")(Fraction(1)).releases
+    (release,) = (
+        session._proving(sql, {}, "any", session.settings, pays=False).at(Fraction(1)).releases
+    )
     (output,) = release.step.bounded.outputs
     (made,) = session.sweep(sql, [Fraction(1)]).columns
     rows = 1_000_000
