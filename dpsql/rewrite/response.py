@@ -63,14 +63,16 @@ def of_true_answers(release: Release) -> tuple[Release, Responses]:
     Refused where it would show what was said: as keys, as what is chosen, or as which keys there
     are.
     """
-    found = lifted(release.source)
+    places = [*(a.call.at for a in release.aggregates), *(key.at for key in release.keys)]
+    at = next((place for place in places if place is not None), None)
+    found = lifted(release.source, at)
     if not found.responses and not found.conditions:
         return release, {}
     said = found.responses.keys()
     if columns(*(key.expression for key in release.keys)) & said:
-        raise _refused("GROUP BY randomised answers", None, _EACH)
+        raise _refused("GROUP BY randomised answers", at, _EACH)
     if found.conditions and not release.aggregates:
-        raise _refused("keys by what was said", None)
+        raise _refused("keys by what was said", at)
     filtered = tuple(
         replace(output, call=_with(output.call, found.conditions)) for output in release.aggregates
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpsql.errors import Refused
+from dpsql.errors import Refused, Span
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Literal, conjunction, conjuncts
 from dpsql.plan.operator import Filter, Join, Output, Plan, Project, Scan
@@ -41,39 +41,46 @@ class Lifted:
     responses: Responses
 
 
-def lifted(plan: Plan) -> Lifted:
-    """`plan` without conditions on randomised answers; Refused where it reads them otherwise."""
+def lifted(plan: Plan, at: Span | None) -> Lifted:
+    """`plan` without conditions on randomised answers; Refused where it reads them otherwise.
+
+    `at` is where the statement asks for what is made of it.
+    """
     if not any(isinstance(part, Scan) and _answers(part) for part in operators(plan)):
         return Lifted(plan, (), {})
     match plan:
         case Scan():
             return Lifted(plan, (), _answers(plan))
         case Filter(source=source, predicate=predicate):
-            below = lifted(source)
+            below = lifted(source, at)
             parts = conjuncts(predicate)
             own = tuple(part for part in parts if columns(part) & below.responses.keys())
             rest = tuple(part for part in parts if part not in own)
             kept = replace(plan, source=below.plan, predicate=conjunction(rest)) if rest else None
             return Lifted(kept or below.plan, (*below.conditions, *own), below.responses)
         case Project(source=source, outputs=outputs):
-            return _projected(plan, lifted(source), outputs)
+            return _projected(plan, lifted(source, at), outputs, at)
         case Join(sources=sources, on=on):
-            found = [lifted(source) for source in sources]
+            found = [lifted(source, at) for source in sources]
             responses = {c: r for one in found for c, r in one.responses.items()}
             if columns(*on) & responses.keys():
-                raise _refused("a join on randomised answers")
+                raise _refused("a join on randomised answers", at)
             conditions = tuple(part for one in found for part in one.conditions)
             joined = replace(plan, sources=tuple(one.plan for one in found))
             return Lifted(joined, conditions, responses)
         case _:
-            raise _refused("randomised answers below anything but conditions and joins")
+            raise _refused("randomised answers below anything but conditions and joins", at)
 
 
-def _projected(plan: Project, below: Lifted, outputs: tuple[Output, ...]) -> Lifted:
+def _projected(
+    plan: Project, below: Lifted, outputs: tuple[Output, ...], at: Span | None
+) -> Lifted:
     named = {o.column: o.expression for o in outputs if o.expression in below.responses}
     for output in outputs:
         if output.column not in named and columns(output.expression) & below.responses.keys():
-            raise _refused(f"{output.column.name}, computed of randomised answers in a subquery")
+            raise _refused(
+                f"{output.column.name}, computed of randomised answers in a subquery", at
+            )
     handed = {o.column for o in outputs}
     needed = columns(*below.conditions) - handed
     carried = tuple(Output(c, c) for c in output_columns(below.plan) if c in needed)
@@ -95,9 +102,10 @@ def _response(declared: Declared, epsilon: Fraction) -> Response:
     return Response(values, RandomisedResponse.of_epsilon(epsilon, len(values)))
 
 
-def _refused(what: str) -> Refused:
+def _refused(what: str, at: Span | None) -> Refused:
     return Refused(
         f"{what}: no unbiased estimate is known",
+        at=at,
         hint="count(*) or sum(x) with FILTER (WHERE column = value) are estimated",
         note="randomized_response",
     )
