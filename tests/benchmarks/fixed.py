@@ -88,6 +88,7 @@ def main() -> None:
 def fixed_costs(folder: Path, times: int) -> Mapping[str, float]:
     """Medians in milliseconds, of a ledger and a source in `folder`."""
     os.environ["DPSQL_STATE"] = str(folder / "state")
+    folder.mkdir(exist_ok=True)
     with duckdb.connect(str(folder / "people.duckdb")) as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT (i % 90)::INTEGER AS age, "

@@ -1,4 +1,9 @@
-"""The peak of a process that runs one query: resident memory beyond what it had before."""
+"""The peak of a process that runs one query: resident memory beyond what it had before.
+
+    PYTHONPATH=.:tests python -m benchmarks.memory SCHEMA private|plain SQL [LIMIT]
+
+LIMIT is DuckDB's, as in 8GB: what needs more fails. Without one it is DuckDB's own default.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +12,38 @@ import subprocess
 import sys
 from pathlib import Path
 
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.privacy.mechanisms.randomness import SystemRandomness
+from dpsql.release.job import Job, run
+from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.session.ready import open_source
 from dpsql.session.session import Session
 
 
-def peak_megabytes(schema: Path, sql: str, *, private: bool) -> float:
+def peak_megabytes(schema: Path, sql: str, *, private: bool, limit: str | None = None) -> float:
     """Of `sql`, in a process of its own."""
     kind = "private" if private else "plain"
-    command = [sys.executable, "-m", "benchmarks.memory", str(schema), kind, sql]
+    limits = [] if limit is None else [limit]
+    command = [sys.executable, "-m", "benchmarks.memory", str(schema), kind, sql, *limits]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(found.stdout)
 
 
 def main() -> None:
     """Print the peak of one query in MB."""
-    path, kind, sql = sys.argv[1:]
+    path, kind, sql, *limits = sys.argv[1:]
     schema = load_schema(Path(path))
+    source = engine_source(schema)
+    engine = DuckDBEngine(source, memory_limit=limits[0]) if limits else open_source(schema)
     session = Session(schema, epsilon="0.001")
-    engine = open_source(schema)
+    steps = ()
     if kind == "private":
-        session.prepare(sql)
-    else:
-        engine.fingerprint()
+        steps = tuple(release.step for release in session.prepare(sql).releases)
+    engine.fingerprint()
     before = _peak()
     if kind == "private":
-        session.query(sql)
+        run(Job(source, steps), engine, SystemRandomness())
     else:
         engine.execute(sql)
     sys.stdout.write(f"{_peak() - before:.1f}\n")

@@ -17,7 +17,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -26,6 +26,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
+from benchmarks.fixed import fixed_costs
 from benchmarks.memory import peak_megabytes
 from benchmarks.picture import picture
 from benchmarks.shapes import queries
@@ -42,7 +43,6 @@ from dpsql.session.ready import open_source, prepare_source
 from dpsql.session.session import Session
 
 FIXTURE = Path(__file__).parent.parent.parent / "fixtures" / "tpch" / "schema.yaml"
-SMALL = "SELECT n_name, count(*) FROM customer, nation WHERE c_nationkey = n_nationkey GROUP BY 1"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def main() -> None:
                 ratios = [_with_memory(r, schema) for r in ratios]
             sys.stdout.write(_table(mode, ratios))
             found[mode] = {r.name: asdict(r) | {"ratio": r.ratio} for r in ratios}
-        found["small query, ms"] = fixed_costs(schema)
+        found["small query, ms"] = fixed_costs(Path(name) / "small", 30)
         sys.stdout.write(json.dumps(found["small query, ms"], indent=1) + "\n")
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -149,28 +149,6 @@ def engine_seconds(prepared: Prepared, engine: DuckDBEngine) -> float:
     steps = tuple(release.step for release in prepared.releases)
     run(Job(engine._source, steps), clock, SystemRandomness())  # type: ignore[arg-type]
     return clock.seconds
-
-
-def fixed_costs(schema: Schema, times: int = 30) -> Mapping[str, float]:
-    """What a query takes beside the data: each part, and an answer that is stored, in ms."""
-    session = Session(schema, epsilon="0.001")
-    session.query(SMALL)
-    found: dict[str, list[float]] = {}
-    for number in range(times):
-        sql = f"{SMALL.replace(' GROUP', f' AND c_acctbal > {number} GROUP')}"
-        found.setdefault("prove", []).append(seconds(partial(session.prepare, sql)))
-        found.setdefault("answer", []).append(seconds(partial(session.query, sql)))
-        found.setdefault("stored", []).append(seconds(partial(session.query, sql)))
-        found.setdefault("fsync", []).append(seconds(lambda: _synced(schema.path.parent)))
-    session.close()
-    return {name: round(1000 * statistics.median(took), 2) for name, took in found.items()}
-
-
-def _synced(folder: Path) -> None:
-    with (folder / "synced").open("wb") as stream:
-        stream.write(b"x")
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def _with_memory(ratio: Ratio, schema: Schema) -> Ratio:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks.fixed import fixed_costs
 from benchmarks.picture import picture
 from benchmarks.shapes import queries
 from benchmarks.speed import geometric_mean, measure, schema_over
@@ -25,6 +26,13 @@ def test_answers_of_tpch_take_no_more_than_so_many_times_as_long(
     assert geometric_mean(found) < MOST, found
     ratios = {r.name: {"ratio": r.ratio} for r in found}
     assert "Q14" in picture({"as it is": ratios, "prepared": ratios})
+
+
+def test_a_stored_answer_takes_a_small_part_of_a_new_one(tmp_path: Path) -> None:
+    found = fixed_costs(tmp_path, times=5)
+    assert 4 * found["stored"] < found["whole"], found
+    stages = {"parse", "prove", "rewrite", "calibrate", "charge", "engine", "noise", "keep"}
+    assert stages < found.keys()
 
 
 def test_every_private_query_of_tpch_is_measured() -> None:

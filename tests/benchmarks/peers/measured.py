@@ -1,0 +1,93 @@
+"""Seven shapes, how long a library takes for each, and how far off it is.
+
+Runs in every library's environment, so it imports nothing else than they all have.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Rows = Sequence[Sequence[Any]]
+
+SHAPES = ("count", "flags", "segment", "month", "clerk", "distinct", "median")
+KEYS = {
+    "count": 0,
+    "flags": 2,
+    "segment": 1,
+    "month": 1,
+    "clerk": 1,
+    "distinct": 1,
+    "median": 1,
+}
+"""How many of a shape's first columns are keys; the others are values."""
+
+EPSILON, DELTA = 1.0, 1e-6
+ORDERS, LINES = 30, 120
+"""Of a customer, at most so many are counted: 0.1 % of orders and 0.2 % of lines are more."""
+
+
+def measured(
+    shape: str, plain: Callable[[], Rows], private: Callable[[int], Rows], runs: int
+) -> dict[str, object]:
+    """Medians in ms, each run after the other, the first of both left out; errors in percent.
+
+    An error is the median over groups and runs of |noisy - exact| / |exact|, column by column; a
+    group that doesn't appear is wholly wrong. What a library refuses has its message.
+    """
+    took: dict[str, list[float]] = {"plain": [], "private": []}
+    errors: list[list[float]] = []
+    for run in range(runs + 1):
+        start = time.perf_counter()
+        exact = plain()
+        took["plain"].append(time.perf_counter() - start)
+        start = time.perf_counter()
+        try:
+            noisy = private(run)
+        except BaseException as error:  # a panic of Rust is no Exception
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            return {"shape": shape, "refused": str(error).split("\n")[0][:200]}
+        took["private"].append(time.perf_counter() - start)
+        errors.append(_errors(exact, noisy, KEYS[shape]))
+    plainly, privately = (1000 * statistics.median(t[1:]) for t in took.values())
+    columns = [100 * statistics.median(column) for column in _columns(errors)]
+    return {
+        "shape": shape,
+        "plain": plainly,
+        "private": privately,
+        "ratio": privately / plainly,
+        "errors": columns,
+    }
+
+
+def show(found: list[dict[str, object]]) -> None:
+    """Hand over what was found."""
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+def _errors(exact: Rows, noisy: Rows, keys: int) -> list[list[float]]:
+    """Of each value column, the error in each group."""
+    answered = {_key(row, keys): row[keys:] for row in noisy}
+    found: list[list[float]] = [[] for _ in exact[0][keys:]]
+    for row in exact:
+        shown = answered.get(_key(row, keys))
+        for place, true in enumerate(row[keys:]):
+            given = None if shown is None else shown[place]
+            off = 1.0 if given is None else abs(float(given) - float(true)) / abs(float(true))
+            found[place].append(off)
+    return found
+
+
+def _key(row: Sequence[Any], keys: int) -> tuple[str, ...]:
+    return tuple(str(value)[:10] if len(str(value)) > 18 else str(value) for value in row[:keys])
+
+
+def _columns(errors: list[list[list[float]]]) -> list[list[float]]:
+    """The errors of each column over all runs but the first."""
+    later = errors[1:]
+    return [[e for run in later for e in run[place]] for place in range(len(later[0]))]

@@ -1,0 +1,59 @@
+"""A release that needs more memory than there is fails as anything does that fails on data."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+import duckdb
+import pytest
+from privacy.seeded import SeededRandomness
+
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.errors import ExecutionFailed
+from dpsql.release.job import Job, run
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.decode import load_schema
+from dpsql.session.session import Session
+
+SCHEMA = """\
+dataset: words
+source: words.duckdb
+tables:
+  words: {unit: row, columns: {word: {type: varchar}, nr: {type: integer, bounds: [0, 9]}}}
+budget: {epsilon: 8, delta: 1.0e-6, accounting: zcdp}
+"""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT word, count(*) FROM words GROUP BY word",
+        "SELECT word, sum(nr), avg(nr), count(DISTINCT nr) FROM words GROUP BY word",
+    ],
+)
+def test_too_little_memory_is_the_one_failure(sql: str, tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "words.duckdb") as connection:
+        connection.execute(
+            "CREATE TABLE words AS SELECT 'secret word ' || hash(i) word, i % 10 nr"
+            " FROM range(400000) r(i)"
+        )
+    (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    schema = load_schema(tmp_path / "schema.yaml")
+    session = Session(schema)
+    steps = tuple(release.step for release in session.prepare(sql).releases)
+    job, source = Job(engine_source(schema), steps), engine_source(schema)
+    randomness = SeededRandomness("memory")
+    session.close()
+    with DuckDBEngine(source, threads=1) as engine:
+        assert run(job, engine, randomness)
+    with (
+        DuckDBEngine(source, threads=1, memory_limit="24MB") as engine,
+        pytest.raises(ExecutionFailed) as failure,
+    ):
+        run(job, engine, randomness)
+    assert failure.value.args == ExecutionFailed().args
+    assert failure.value.__context__ is None
+    shown = "".join(traceback.format_exception(failure.value))
+    assert "secret" not in shown
+    assert "emory" not in str(failure.value)
