@@ -7,8 +7,7 @@ FOLDER holds the Parquet files of TPC-H. Run by hand: each library gets an envir
 under P, with the versions below, in which its script runs. Each time is that of a whole answer, and
 is compared with what the same question takes without privacy on the library's own DuckDB and
 tables.
-Units are customers; of each at most 30 orders or 120 lines are counted where a library asks for one
-number of rows, and dpsql has its fixture's limits for lines.
+Units are customers, of each of which at most 30 orders or 120 lines are counted.
 """
 
 from __future__ import annotations
