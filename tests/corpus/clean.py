@@ -48,11 +48,11 @@ def _parents_first(schema: Schema) -> Iterator[Table]:
 
 
 def _rows(table: Table, schema: Schema, rows: Rows, random: Random) -> Iterator[Row]:
-    """As many rows as there are units, or some for each row that is referenced."""
+    """As many rows as are declared, or as there are units, or some for each that is referenced."""
     own = table.ownership
     ids = count(1)
     if not isinstance(own, EntityUnit) or table.key == (own.column,):
-        for _ in range(UNITS):
+        for _ in range(UNITS if table.rows is None else table.rows):
             yield tuple(
                 _value(table, column, schema, rows, random, next(ids), {})
                 for column in table.columns.values()

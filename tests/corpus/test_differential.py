@@ -29,10 +29,22 @@ from dpsql.session.prepared import Prepared
 _OF_OUR_OWN = re.compile(r"\bdp_\w+\(|^\s*SUGGEST\b", re.IGNORECASE)
 """What a noisy answer has, and DuckDB's hasn't."""
 
+_APART = frozenset({"school", "works", "registry"})
+"""Fixtures with views, several schemas, or columns of other types than are declared.
+
+No table of the tests has these; tests/session compares them with DuckDB over real files.
+"""
+
 
 def accepted() -> Iterator[Statement]:
     """Every query of the corpora that is answered, and that DuckDB knows how to answer."""
-    yield from (s for s in noted() if not _OF_OUR_OWN.search(s.sql))
+    yield from (
+        s
+        for s in noted()
+        if s.schema not in _APART
+        and not s.name.startswith("note randomized_response:")  # estimates over what was true
+        and not _OF_OUR_OWN.search(s.sql)
+    )
     yield from (s for number, s in tpch().items() if number not in LISTS_INDIVIDUALS)
     yield from (s for number, s in analytic().items() if not classes()[number].sqlstate)
     yield from written()
