@@ -24,7 +24,8 @@ def find_relation(context: Context, node: exp.Table) -> Table | View:
 
     Nor does what isn't visible, but for the text of a view.
     """
-    parts = [part for part in (node.catalog, node.db, node.name) if part]
+    # FROM '' names no table, but names it.
+    parts = [*(part for part in (node.catalog, node.db) if part), node.name]
     return find_named(context, parts, span(node))
 
 
@@ -37,7 +38,7 @@ def find_named(context: Context, parts: Sequence[str], at: Span | None) -> Table
     found = meant(known, parts, schema.dataset)
     if len(found) == 1:
         return known[found[0]]
-    name, kept = ".".join(parts), () if context.reading else context.releases.names()
+    name, kept = ".".join(parts) or "''", () if context.reading else context.releases.names()
     if found:
         raise UnknownTable(
             f"{name} is in several schemas", at=at, hint=f"write {' or '.join(found)}"

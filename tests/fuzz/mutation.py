@@ -99,7 +99,8 @@ def _likened(schema: str) -> Callable[[Random, list[str]], list[str]]:
         own = [(place, text) for place, (text, found) in enumerate(tokens) if found == kind]
         chosen, _ = random.choice(own)
         near = random.random() < (0.2 if kind == "operator" else 0.7)
-        other = random.choice(own)[1] if near else random.choice(_pool(schema, kind))
+        among = [text for _, text in own] if near else _pool(schema, kind) or [parts[0]]
+        other = random.choice(among)
         texts = [text for text, _ in tokens]
         return [*texts[:chosen], other, *texts[chosen + 1 :]]
 
