@@ -86,6 +86,8 @@ class Aggregates:
 
     def _absent(self, node: exp.Expr) -> Column:
         only(node, "expressions")
+        if not all(isinstance(key, exp.Expr) for key in node.expressions or [None]):
+            raise refused(node, "GROUPING of nothing")
         inner = ExpressionBinder(self.scope, _no_aggregate, self.parameters)
         keys = tuple(inner.bind(key) for key in node.expressions)
         column = self.names.column("grouping", COUNT_TYPE)

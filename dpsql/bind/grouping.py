@@ -114,6 +114,16 @@ def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Contex
     aggregates = tuple(found.found)
     for absent in found.absent:
         _check_keys(absent, grouping)
+    below = frozenset(output_columns(source))
+    for key, at in zip(grouping.keys, grouping.places, strict=True):
+        # What a subquery of the SELECT list gives stands beside the groups, not beside the rows.
+        if not columns(key) <= below:
+            raise Refused(
+                "a group key has a subquery of the SELECT list",
+                at=at,
+                hint="SELECT k, count(*) FROM (SELECT … AS k FROM …) AS t GROUP BY k",
+                note="group_by",
+            )
     keys = [
         Output(context.names.column(name, key.type), key, at)
         for key, name, at in zip(grouping.keys, grouping.names, grouping.places, strict=True)
