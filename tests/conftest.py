@@ -24,6 +24,15 @@ def tpch_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _once(tmp_path_factory, "tpch", tpch.generate)
 
 
+@pytest.fixture
+def tpch_schema(tpch_folder: Path, tmp_path: Path) -> Path:
+    """The annotated schema of TPC-H over `tpch_folder`, in a folder of the test's own."""
+    text = (FIXTURES / "tpch" / "schema.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "schema.yaml"
+    path.write_text(text.replace("source: data", f"source: {tpch_folder}"), encoding="utf-8")
+    return path
+
+
 @pytest.fixture(scope="session")
 def penguins_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """penguins.parquet: 333 rows."""

@@ -142,6 +142,13 @@ def _one_row_join(sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted
     # All private sources have one row per unit and agree on it, so together they have one.
     joined = frozenset(c for s in single for c in output_columns(s))
     waiting = [s for s in sources if visibility(s) is not Visibility.PRIVATE]
+    return each_meets_one(joined, waiting, on, trusted)
+
+
+def each_meets_one(
+    joined: frozenset[Column], waiting: list[Plan], on: tuple[Expression, ...], trusted: Trusted
+) -> bool:
+    """A row with the columns `joined` meets at most one row of all of `waiting` together."""
     while waiting:
         attached = [s for s in waiting if keyed_by(s, on, joined, trusted)]
         if not attached:

@@ -32,7 +32,7 @@ from dpsql.plan.operator import (
     Window,
 )
 from dpsql.plan.tree import operators, replace_sources
-from dpsql.stability.dependency import Trusted, keyed_by
+from dpsql.stability.dependency import Trusted, each_meets_one
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +96,7 @@ def _joined(sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted: Trus
     for source in sources:
         found = stem(source, trusted)
         others = [other for other in sources if other is not source]
-        if found is not None and _attached(source, others, on, trusted):
+        joined = frozenset(output_columns(source))
+        if found is not None and each_meets_one(joined, others, on, trusted):
             return replace(found, is_whole=False)
     return None
-
-
-def _attached(
-    source: Plan, waiting: list[Plan], on: tuple[Expression, ...], trusted: Trusted
-) -> bool:
-    joined = frozenset(output_columns(source))
-    while waiting:
-        attached = [s for s in waiting if keyed_by(s, on, joined, trusted)]
-        if not attached:
-            return False
-        joined |= frozenset(c for s in attached for c in output_columns(s))
-        waiting = [s for s in waiting if not any(s is a for a in attached)]
-    return True

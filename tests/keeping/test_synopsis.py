@@ -25,7 +25,6 @@ from dpsql.release.partition import MOST_PARTITIONS, Partition, count_partitions
 from dpsql.release.synopsis import weigh
 from dpsql.session.session import Session
 
-FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 KEYS = (
     "SELECT o_orderstatus, o_orderpriority, date_trunc('month', o_orderdate) AS month FROM orders"
 )
@@ -35,16 +34,8 @@ Open = Callable[..., Connection]
 
 
 @pytest.fixture
-def schema(tpch_folder: Path, tmp_path: Path) -> Path:
-    text = (FIXTURES / "tpch" / "schema.yaml").read_text(encoding="utf-8")
-    path = tmp_path / "schema.yaml"
-    path.write_text(text.replace("source: data", f"source: {tpch_folder}"), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def connection(schema: Path) -> Iterator[Connection]:
-    session = Session(schema, analyst="alice", randomness=SeededRandomness("synopsis"))
+def connection(tpch_schema: Path) -> Iterator[Connection]:
+    session = Session(tpch_schema, analyst="alice", randomness=SeededRandomness("synopsis"))
     with Connection(session) as found:
         yield found
 

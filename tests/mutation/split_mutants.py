@@ -42,7 +42,7 @@ SPLIT_MUTANTS = (
     _Split(
         "light rows needn't stem from rows of their own",
         "stability/stem.py",
-        "if found is not None and _attached(source, others, on, trusted):",
+        "if found is not None and each_meets_one(joined, others, on, trusted):",
         "if found is not None:",
     ),
     _Split(

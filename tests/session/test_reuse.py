@@ -15,20 +15,10 @@ from privacy.seeded import SeededRandomness
 from dpsql.errors import BudgetSpent, SchemaFault
 from dpsql.session.session import Session
 
-FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
-
 
 @pytest.fixture
-def schema(tpch_folder: Path, tmp_path: Path) -> Path:
-    text = (FIXTURES / "tpch" / "schema.yaml").read_text(encoding="utf-8")
-    path = tmp_path / "schema.yaml"
-    path.write_text(text.replace("source: data", f"source: {tpch_folder}"), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def session(schema: Path) -> Iterator[Session]:
-    found = Session(schema, epsilon="0.01", randomness=SeededRandomness("reuse"))
+def session(tpch_schema: Path) -> Iterator[Session]:
+    found = Session(tpch_schema, epsilon="0.01", randomness=SeededRandomness("reuse"))
     yield found
     found.close()
 
@@ -264,7 +254,7 @@ DASHBOARD = [
 ]
 
 
-def refresh(schema: Path, times: int) -> None:
+def refresh(tpch_schema: Path, times: int) -> None:
     def stream(table: pa.Table) -> bytes:
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -274,31 +264,31 @@ def refresh(schema: Path, times: int) -> None:
     def load(session: Session) -> list[bytes]:
         return [stream(session.query(sql).table) for sql in DASHBOARD]
 
-    first = Session(schema, epsilon="0.01", randomness=SeededRandomness("dashboard"))
+    first = Session(tpch_schema, epsilon="0.01", randomness=SeededRandomness("dashboard"))
     shown, cost = load(first), spent(first)
     first.close()
     # Half of the refreshes reconnect, and none has the noise of the first.
     for number in range(2):
-        again = Session(schema, epsilon="0.01", randomness=SeededRandomness(f"again {number}"))
+        again = Session(tpch_schema, epsilon="0.01", randomness=SeededRandomness(f"again {number}"))
         for _ in range(times // 2):
             assert load(again) == shown
         assert spent(again) == cost
         again.close()
 
 
-def test_a_dashboard_costs_what_it_cost_once_and_shows_the_same_bytes(schema: Path) -> None:
-    refresh(schema, 4)
+def test_a_dashboard_costs_what_it_cost_once_and_shows_the_same_bytes(tpch_schema: Path) -> None:
+    refresh(tpch_schema, 4)
 
 
 @pytest.mark.slow
-def test_a_dashboard_refreshed_a_hundred_times_costs_what_it_cost_once(schema: Path) -> None:
-    refresh(schema, 100)
+def test_a_dashboard_refreshed_a_hundred_times_costs_what_it_cost_once(tpch_schema: Path) -> None:
+    refresh(tpch_schema, 100)
 
 
-def test_a_stored_answer_is_given_when_the_budget_is_spent(schema: Path) -> None:
-    text = schema.read_text()
-    schema.write_text(text + "analysts: {poor: {epsilon: 0.01}}\n")
-    poor = Session(schema, analyst="poor", epsilon="0.01")
+def test_a_stored_answer_is_given_when_the_budget_is_spent(tpch_schema: Path) -> None:
+    text = tpch_schema.read_text()
+    tpch_schema.write_text(text + "analysts: {poor: {epsilon: 0.01}}\n")
+    poor = Session(tpch_schema, analyst="poor", epsilon="0.01")
     first = poor.query("SELECT count(*) FROM orders")
     with pytest.raises(BudgetSpent):
         poor.query("SELECT count(*) FROM customer")
@@ -309,12 +299,12 @@ def test_a_stored_answer_is_given_when_the_budget_is_spent(schema: Path) -> None
 
 @pytest.mark.parametrize(("store", "shared"), [("", True), ("shared", True), ("private", False)])
 def test_analysts_share_answers_unless_the_schema_says_otherwise(
-    schema: Path, store: str, *, shared: bool
+    tpch_schema: Path, store: str, *, shared: bool
 ) -> None:
-    schema.write_text(schema.read_text() + (f"store: {store}\n" if store else ""))
+    tpch_schema.write_text(tpch_schema.read_text() + (f"store: {store}\n" if store else ""))
     answers = {}
     for analyst in ("alice", "bob", "alice"):
-        asking = Session(schema, analyst=analyst, epsilon="0.01")
+        asking = Session(tpch_schema, analyst=analyst, epsilon="0.01")
         answer = asking.query("SELECT count(*) FROM orders")
         answers.setdefault(analyst, []).append(answer)
         cost = spent(asking)
@@ -329,15 +319,15 @@ def test_analysts_share_answers_unless_the_schema_says_otherwise(
     assert (cost < 2 * first.privacy.loss.amount) is shared
 
 
-def test_another_word_for_the_store_is_a_fault(schema: Path) -> None:
-    schema.write_text(schema.read_text() + "store: secret\n")
+def test_another_word_for_the_store_is_a_fault(tpch_schema: Path) -> None:
+    tpch_schema.write_text(tpch_schema.read_text() + "store: secret\n")
     with pytest.raises(SchemaFault, match="store"):
-        Session(schema)
+        Session(tpch_schema)
 
 
-def test_a_balance_is_the_datasets_or_one_analysts(schema: Path) -> None:
-    schema.write_text(schema.read_text() + "analysts: {alice: {epsilon: 0.5}}\n")
-    alice = Session(schema, analyst="alice", epsilon="0.01")
+def test_a_balance_is_the_datasets_or_one_analysts(tpch_schema: Path) -> None:
+    tpch_schema.write_text(tpch_schema.read_text() + "analysts: {alice: {epsilon: 0.5}}\n")
+    alice = Session(tpch_schema, analyst="alice", epsilon="0.01")
     alice.query("SELECT count(*) FROM orders")
     assert alice.balance("alice").spent == alice.balance().spent
     assert alice.balance("bob").cap is None

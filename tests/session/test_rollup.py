@@ -18,8 +18,6 @@ from dpsql.session.account import recorded_ledger
 from dpsql.session.answer import Answer
 from dpsql.session.session import Session
 
-FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
-
 FINE = (
     "SELECT o_orderstatus, o_orderpriority, count(*), sum(o_totalprice) FROM orders GROUP BY 1, 2"
 )
@@ -27,16 +25,8 @@ COARSE = "SELECT o_orderpriority, count(*), sum(o_totalprice) FROM orders GROUP 
 
 
 @pytest.fixture
-def schema(tpch_folder: Path, tmp_path: Path) -> Path:
-    text = (FIXTURES / "tpch" / "schema.yaml").read_text(encoding="utf-8")
-    path = tmp_path / "schema.yaml"
-    path.write_text(text.replace("source: data", f"source: {tpch_folder}"), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def session(schema: Path) -> Iterator[Session]:
-    found = Session(schema, epsilon="0.01", randomness=SeededRandomness("rollup"))
+def session(tpch_schema: Path) -> Iterator[Session]:
+    found = Session(tpch_schema, epsilon="0.01", randomness=SeededRandomness("rollup"))
     found.settings = Settings(reuse=True)
     yield found
     found.close()
@@ -223,9 +213,11 @@ def test_joint_domains_are_summed_within_each_group(session: Session) -> None:
     assert dict(rows(coarse.table)) == expected  # type: ignore[arg-type]
 
 
-def test_another_session_finds_the_answer_by_asking_for_it(schema: Path, session: Session) -> None:
+def test_another_session_finds_the_answer_by_asking_for_it(
+    tpch_schema: Path, session: Session
+) -> None:
     session.query(FINE)
-    other = Session(schema, epsilon="0.01")
+    other = Session(tpch_schema, epsilon="0.01")
     other.settings = Settings(reuse=True)
     assert other.query(FINE).privacy.loss is None
     assert is_summed(other, COARSE)
