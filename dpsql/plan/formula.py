@@ -15,7 +15,10 @@ from dpsql.schema.type import SqlType
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """`step * sum of coefficient * statistic + constant`, exactly, as `type`; `least` if less."""
+    """`step * sum of coefficient * statistic + constant`, exactly, as `type`; `least` if less.
+
+    `others` are summands from other groups than the value's own.
+    """
 
     terms: tuple[tuple[int, int], ...]
     step: Fraction
@@ -23,6 +26,19 @@ class Linear:
     least: int | None = None
     constant: Fraction = Fraction(0)
     said: Said | None = None
+    others: Others | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Coefficients of statistics summed over the groups that differ in the key at `key` alone.
+
+    There are `groups` of these, whichever group is asked.
+    """
+
+    key: int
+    groups: int
+    terms: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +152,11 @@ class FormulaOutput:
 def summed(formula: Formula) -> tuple[int, ...]:
     """The places of the statistics that `formula` reads; none of what is chosen."""
     match formula:
-        case Linear(terms=terms, said=said):
+        case Linear(terms=terms, said=said, others=others):
+            # Of other groups no further statistics are read.
             rows = () if said is None else said.rows.terms
-            return tuple(place for place, _ in (*terms, *rows))
+            elsewhere = () if others is None else others.terms
+            return tuple(place for place, _ in (*terms, *rows, *elsewhere))
         case Mean(total=total, count=count):
             return total, count
         case Moments():

@@ -129,10 +129,13 @@ def weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, .
     # A value and its error are one formula, and cost no more than the value.
     for formula in dict.fromkeys(output.formula for output in bounded.outputs):
         match formula:
-            case Linear(terms=terms):
+            case Linear(terms=terms, others=others):
                 scale = sum(abs(factor) * own[place] for place, factor in terms) or 1
                 for place, factor in terms:
                     costs[place] += (factor / scale) ** 2
+                if others is not None:
+                    for place, factor in others.terms:
+                        costs[place] += others.groups * (factor / scale) ** 2
             case Mean(total=total, count=count):
                 costs[total] += 1 / own[total] ** 2
                 costs[count] += 1 / own[count] ** 2

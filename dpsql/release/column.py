@@ -15,6 +15,7 @@ from dpsql.release.calibrate import Measurement
 from dpsql.release.integers import numbers, of_column
 from dpsql.release.interval import Error, Spread, error, part_of
 from dpsql.release.noise import NoisyGroups
+from dpsql.release.others import apart
 from dpsql.release.value import evaluate
 from dpsql.release.vector import whole_column
 from dpsql.schema.type import HUGEINT, Integer
@@ -25,7 +26,8 @@ def columns(bounded: BoundedRelease, groups: NoisyGroups, measurement: Measureme
     arrays: dict[str, pa.Array] = {}
     for key, values in zip(bounded.terms.keys, groups.keys, strict=True):
         arrays[f"c{key.column.id}"] = values
-    arrays |= _made(bounded.outputs, groups, measurement.mechanisms)
+    told = apart(bounded.outputs, measurement.mechanisms)
+    arrays |= _made(told.outputs, told.of_groups(groups), told.spreads)
     for place in beside(bounded):
         arrays[f"s{place}"] = _integers(groups.statistics[place])
     if not arrays:

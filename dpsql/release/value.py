@@ -6,7 +6,16 @@ import math
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position, Variance
+from dpsql.plan.formula import (
+    Formula,
+    Linear,
+    Mean,
+    Moments,
+    Named,
+    Others,
+    Position,
+    Variance,
+)
 from dpsql.privacy.domain import Value, day
 from dpsql.privacy.domain import moment as moment_of
 from dpsql.release.moment import moment, spread
@@ -16,6 +25,8 @@ from dpsql.schema.type import Date, Decimal, Integer, SqlType, Timestamp
 def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) -> Value | None:
     """One column's value from a group's noisy statistics and choices; None if it has no meaning."""
     match formula:
+        case Linear(others=Others()):
+            raise TypeError("what other groups add is a statistic of its own by now")
         case Linear(terms=terms, step=step, type=kind, least=least):
             total = formula.constant + step * sum(factor * row[place] for place, factor in terms)
             if least is not None:

@@ -8,6 +8,7 @@
 | measure    | arguments as integer steps: how fine, within which bounds             |
 | clipped    | which rows have a value that bounds cut off                           |
 | response   | sums over randomised answers become estimates over true ones          |
+| answer_key | the same of groups by randomised answers                              |
 | pivot      | conditions in an aggregate's argument become its filter               |
 | selection  | quantiles, extremes and modes as choices among cells                  |
 | key_domain | enumerated cells of the group keys                                    |

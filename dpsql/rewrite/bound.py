@@ -6,6 +6,7 @@ from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
 from dpsql.plan.bounded import BoundedRelease, LeastUnits, Terms
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Plan, Release
+from dpsql.rewrite.answer_key import check_groups
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.key_domain import key_domains
 from dpsql.rewrite.limit import limited
@@ -24,9 +25,11 @@ from dpsql.stability.sensitivity import rows_per_group
 
 def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from."""
-    release, responses = of_true_answers(from_prepared(prune_release(release), facts))
+    release, responses, key = of_true_answers(from_prepared(prune_release(release), facts))
     below = environment(release.source)
     domains = key_domains(release.keys, release.source, release.listed, below, facts)
+    if key is not None:
+        check_groups(key, domains, release, settings)
     draft, _ = limited(Terms(release.source, release.keys, domains, ()), facts, settings)
     statistics = Statistics(
         below,
@@ -35,6 +38,7 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
         per_unit=rows_per_group(draft),
         rows=None if release.keys else public_rows(release.source),
         responses=responses,
+        answer_key=key,
     )
     summed = tuple(a for a in release.aggregates if _is_summed(a.call))
     formulas = statistics.formulas(summed)

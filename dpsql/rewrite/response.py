@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
-from dpsql.errors import Refused, Span
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, Part
 from dpsql.plan.expression import (
     Column,
@@ -33,14 +32,14 @@ from dpsql.plan.formula import Formula, Linear, Said
 from dpsql.plan.operator import Release
 from dpsql.plan.tree import columns, expressions
 from dpsql.privacy.mechanisms.randomised_response import RandomisedResponse
+from dpsql.rewrite.answer_key import AnswerKey, answer_key, of_groups
 from dpsql.schema.type import BIGINT, Double
 from dpsql.stability.constant import constant
-from dpsql.stability.responses import Response, Responses, lifted
+from dpsql.stability.responses import Response, Responses, lifted, no_estimate
 
 Asked = Callable[[AggregateCall], Formula]
 Largest = Callable[[AggregateCall], tuple[Fraction, int]]
 
-_EACH = "ask for count(*) FILTER (WHERE column = value) of each value"
 _RATIO = "write sum(x) / count(*): both are estimated"
 
 _SUMMED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFunction.AVG})
@@ -57,32 +56,30 @@ class _Split:
     others: Expression | None
 
 
-def of_true_answers(release: Release) -> tuple[Release, Responses]:
+def of_true_answers(release: Release) -> tuple[Release, Responses, AnswerKey | None]:
     """`release` with conditions on randomised answers in its aggregates, and the answers it reads.
 
-    Refused where it would show what was said: as keys, as what is chosen, or as which keys there
-    are.
+    With the one that it groups by, if there is one. Refused where it would show what was said: as
+    what is chosen, or as which keys there are.
     """
     places = [*(a.call.at for a in release.aggregates), *(key.at for key in release.keys)]
     at = next((place for place in places if place is not None), None)
     found = lifted(release.source, at)
     if not found.responses and not found.conditions:
-        return release, {}
+        return release, {}, None
     said = found.responses.keys()
-    if columns(*(key.expression for key in release.keys)) & said:
-        raise _refused("GROUP BY randomised answers", at, _EACH)
+    key = answer_key(release.keys, found)
     if found.conditions and not release.aggregates:
-        raise _refused("keys by what was said", at)
+        raise no_estimate("keys by what was said", at)
     filtered = tuple(
         replace(output, call=_with(output.call, found.conditions)) for output in release.aggregates
     )
     for output in filtered:
         call = output.call
-        if (call.function not in _SUMMED or call.part not in _SHOWN) and columns(
-            *expressions(call)
-        ) & said:
-            raise _refused(f"{call.function.value}() of randomised answers", call.at)
-    return replace(release, source=found.plan, aggregates=filtered), found.responses
+        is_asked = key is not None or columns(*expressions(call)) & said
+        if is_asked and (call.function not in _SUMMED or call.part not in _SHOWN):
+            raise no_estimate(f"{call.function.value}() of randomised answers", call.at)
+    return replace(release, source=found.plan, aggregates=filtered), found.responses, key
 
 
 def _with(call: AggregateCall, conditions: tuple[Expression, ...]) -> AggregateCall:
@@ -91,21 +88,27 @@ def _with(call: AggregateCall, conditions: tuple[Expression, ...]) -> AggregateC
 
 
 def of_responses(
-    call: AggregateCall, responses: Responses, formula: Asked, largest: Largest
+    call: AggregateCall,
+    responses: Responses,
+    key: AnswerKey | None,
+    formula: Asked,
+    largest: Largest,
 ) -> Formula | None:
-    """The formula of `call` over true answers; None if it reads none.
+    """The formula of `call` over true answers; None if it reads none, and isn't grouped by them.
 
     `formula` is that of a call that reads what was said; `largest` are the magnitude of its
     argument, and how many rows one answer may be in.
     """
+    if key is not None:
+        return of_groups(call, responses, key, formula, largest)
     read = [c for c in columns(call.filter, *call.arguments) if c in responses]
     if not read:
         return None
     if len(read) > 1:
-        raise _refused("two columns of randomised answers together", call.at)
+        raise no_estimate("two columns of randomised answers together", call.at)
     (column,) = read
     if call.distinct or call.part not in _SHOWN:
-        raise _refused(f"{call.function.value}() of randomised answers", call.at)
+        raise no_estimate(f"{call.function.value}() of randomised answers", call.at)
     found = _split(call, column, responses[column])
     of_answers = [argument for argument in call.arguments if column in columns(argument)]
     match call.function:
@@ -117,9 +120,9 @@ def of_responses(
         case AggregateFunction.SUM | AggregateFunction.AVG if of_answers:
             return _of_values(call, found, formula, largest)
         case AggregateFunction.AVG:
-            raise _refused("avg() of rows by what was said", call.at, _RATIO)
+            raise no_estimate("avg() of rows by what was said", call.at, _RATIO)
         case function:
-            raise _refused(f"{function.value}() of randomised answers", call.at)
+            raise no_estimate(f"{function.value}() of randomised answers", call.at)
 
 
 def _split(call: AggregateCall, column: Column, response: Response) -> _Split:
@@ -128,7 +131,7 @@ def _split(call: AggregateCall, column: Column, response: Response) -> _Split:
     for part in conjuncts(call.filter) if call.filter is not None else ():
         (own if column in columns(part) else others).append(part)
     if any(columns(part) != {column} for part in own):
-        raise _refused("a condition on a randomised answer and on other columns", call.at)
+        raise no_estimate("a condition on a randomised answer and on other columns", call.at)
     among = tuple(
         value for value in response.values if all(_holds(part, {column: value}) for part in own)
     )
@@ -138,7 +141,7 @@ def _split(call: AggregateCall, column: Column, response: Response) -> _Split:
 def _holds(condition: Expression, fixed: dict[Column, Literal]) -> bool:
     found = constant(condition, fixed)
     if found is None:
-        raise _refused("a condition on randomised answers that isn't known for each", None)
+        raise no_estimate("a condition on randomised answers that isn't known for each", None)
     return found.value is True
 
 
@@ -150,14 +153,14 @@ def _of_values(call: AggregateCall, found: _Split, formula: Asked, largest: Larg
     """A number for each answer: what they add up to, or their mean."""
     (argument,) = call.arguments
     if columns(argument) != {found.column}:
-        raise _refused("an argument of a randomised answer and of other columns", call.at)
+        raise no_estimate("an argument of a randomised answer and of other columns", call.at)
     worth: dict[Literal, Fraction] = {}
     for value in found.response.values:
         number = constant(argument, {found.column: value})
         if number is None or (number.value is not None and _number(number.value) is None):
-            raise _refused("a function of randomised answers that isn't known for each", call.at)
+            raise no_estimate("a function of randomised answers that isn't known for each", call.at)
         if number.value is None and call.function is AggregateFunction.AVG:
-            raise _refused("avg() of rows by what was said", call.at, _RATIO)
+            raise no_estimate("avg() of rows by what was said", call.at, _RATIO)
         if number.value is not None and value in found.among:
             worth[value] = _number(number.value) or Fraction(0)
     counted = AggregateCall(
@@ -168,9 +171,9 @@ def _of_values(call: AggregateCall, found: _Split, formula: Asked, largest: Larg
         return total
     rows = formula(replace(counted, filter=found.others))
     if len(found.among) < len(found.response.values):
-        raise _refused("avg() of rows by what was said", call.at, _RATIO)
+        raise no_estimate("avg() of rows by what was said", call.at, _RATIO)
     if not isinstance(rows, Linear) or rows.terms or total.said is None:
-        raise _refused(
+        raise no_estimate(
             "avg() of randomised answers of rows whose number isn't public",
             call.at,
             _RATIO,
@@ -265,12 +268,3 @@ def _combined(parts: list[tuple[Fraction, Linear]], call: AggregateCall) -> Line
 def _weights(parts: list[tuple[Fraction, Linear]]) -> Iterator[tuple[int, Fraction]]:
     for weight, part in parts:
         yield from ((place, weight * factor * part.step) for place, factor in part.terms)
-
-
-def _refused(what: str, at: Span | None, hint: str = "") -> Refused:
-    return Refused(
-        f"{what}: no unbiased estimate is known",
-        at=at,
-        hint=hint or "count(*) or sum(x) with FILTER (WHERE column = value) are estimated",
-        note="randomized_response",
-    )

@@ -46,6 +46,7 @@ from dpsql.plan.statistic import (
     Statistic,
     Term,
 )
+from dpsql.rewrite.answer_key import AnswerKey
 from dpsql.rewrite.clipped import clipped
 from dpsql.rewrite.measure import Range, range_of
 from dpsql.rewrite.pivot import with_filter
@@ -76,6 +77,7 @@ class Statistics:
     per_unit: int = 0
     rows: int | None = None
     responses: Responses = field(default_factory=dict)
+    answer_key: AnswerKey | None = None
 
     def formulas(self, outputs: tuple[AggregateOutput, ...]) -> tuple[FormulaOutput, ...]:
         """The formula of each aggregate."""
@@ -113,7 +115,7 @@ class Statistics:
         return FormulaOutput(column, Linear(((place, 1),), Fraction(1), call.type))
 
     def _formula(self, call: AggregateCall) -> Formula:
-        said = of_responses(call, self.responses, self._of_said, self._largest)
+        said = of_responses(call, self.responses, self.answer_key, self._of_said, self._largest)
         return said or self._of_said(call)
 
     def _of_said(self, call: AggregateCall) -> Formula:

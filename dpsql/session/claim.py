@@ -124,17 +124,23 @@ def describe_of_all_rows(release: PreparedRelease) -> list[str]:
 
 def column_changes(release: PreparedRelease) -> tuple[ColumnChange, ...]:
     """How far each column's value moves that is linear in what is summed."""
+    found = release.sensitivity
     return tuple(
-        ColumnChange(output.column.name, _change(output.formula, release.sensitivity.per_group))
+        ColumnChange(output.column.name, _change(output.formula, found.per_group, found.groups))
         for output in release.step.bounded.outputs
         if output.part is Part.VALUE
     )
 
 
-def _change(formula: Formula, per_group: tuple[int, ...]) -> float | None:
+def _change(formula: Formula, per_group: tuple[int, ...], groups: int) -> float | None:
     match formula:
-        case Linear(terms=terms, step=step):
-            return float(step * sum(abs(factor) * per_group[place] for place, factor in terms))
+        case Linear(terms=terms, step=step, others=others):
+            change = sum(abs(factor) * per_group[place] for place, factor in terms)
+            if others is not None:
+                # One unit's rows are in so many of the other groups, and change each by so much.
+                most = min(groups, others.groups)
+                change += most * sum(abs(f) * per_group[place] for place, f in others.terms)
+            return float(step * change)
         case Variance(place=place, worth=worth) if not formula.is_root:
             return float(worth * per_group[place])
         case _:

@@ -22,6 +22,7 @@ from dpsql.release.interval import (
     linear_error,
     mean_rows_error,
 )
+from dpsql.release.others import apart
 from dpsql.session.answer import ColumnPrivacy, HalfWidth
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.provenance import Origin, origins
@@ -75,9 +76,9 @@ def column_of(
     release: PreparedRelease, place: int, spreads: Sequence[Spread] | None = None
 ) -> ColumnPrivacy:
     """How one column of `release` is made; `spreads` are its statistics' noise, if not as drawn."""
-    output = release.step.bounded.outputs[place]
     mechanisms = release.step.measurement.mechanisms
-    spreads = mechanisms if spreads is None else spreads
+    told = apart(release.step.bounded.outputs, mechanisms if spreads is None else spreads)
+    output, spreads = told.outputs[place], told.spreads
     statistics = release.step.bounded.terms.statistics
     name = output.column.name
     if release.step.measurement.weighing is not None:

@@ -153,6 +153,8 @@ def _left_out(release: PreparedRelease, read: Iterable[str]) -> str | None:
         return "its groups are shown where noise says that there are enough units"
     if bounded.least is not None:
         return "groups of few units are left out (dpsql.min_units)"
+    if any(isinstance(f, Linear) and f.others is not None for f in formulas):
+        return "its groups are of randomised answers"
     if any(isinstance(f, Linear) and f.least is not None for f in formulas):
         return "counts below 0 are shown as 0 (dpsql.nonnegative)"
     if any(isinstance(f, Linear) and (f.constant or not f.terms) for f in formulas):

@@ -64,12 +64,22 @@ def lifted(plan: Plan, at: Span | None) -> Lifted:
             found = [lifted(source, at) for source in sources]
             responses = {c: r for one in found for c, r in one.responses.items()}
             if columns(*on) & responses.keys():
-                raise _refused("a join on randomised answers", at)
+                raise no_estimate("a join on randomised answers", at)
             conditions = tuple(part for one in found for part in one.conditions)
             joined = replace(plan, sources=tuple(one.plan for one in found))
             return Lifted(joined, conditions, responses)
         case _:
-            raise _refused("randomised answers below anything but conditions and joins", at)
+            raise no_estimate("randomised answers below anything but conditions and joins", at)
+
+
+def no_estimate(what: str, at: Span | None, hint: str = "") -> Refused:
+    """The refusal of what would be made of what was said."""
+    return Refused(
+        f"{what}: no unbiased estimate is known",
+        at=at,
+        hint=hint or "count(*) or sum(x) with FILTER (WHERE column = value) are estimated",
+        note="randomized_response",
+    )
 
 
 def _projected(
@@ -78,7 +88,7 @@ def _projected(
     named = {o.column: o.expression for o in outputs if o.expression in below.responses}
     for output in outputs:
         if output.column not in named and columns(output.expression) & below.responses.keys():
-            raise _refused(
+            raise no_estimate(
                 f"{output.column.name}, computed of randomised answers in a subquery", at
             )
     handed = {o.column for o in outputs}
@@ -100,12 +110,3 @@ def _response(declared: Declared, epsilon: Fraction) -> Response:
     listed = (False, True) if isinstance(declared.type, Boolean) else declared.values or ()
     values = tuple(Literal(value, declared.type) for value in listed)
     return Response(values, RandomisedResponse.of_epsilon(epsilon, len(values)))
-
-
-def _refused(what: str, at: Span | None) -> Refused:
-    return Refused(
-        f"{what}: no unbiased estimate is known",
-        at=at,
-        hint="count(*) or sum(x) with FILTER (WHERE column = value) are estimated",
-        note="randomized_response",
-    )
