@@ -14,9 +14,12 @@ from dpsql.audit.owner import Row, Rows, Unit, owners, without
 from dpsql.audit.pool import pool
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
-from dpsql.schema.type import Uuid
+from dpsql.schema.type import Integer, Uuid
 
 _IDS = (1, 2, 3)
+
+_LATER = 11
+"""Keys from here on are given where one of `_IDS` was drawn before."""
 
 _DRAWS = 3
 
@@ -88,7 +91,7 @@ def _private_rows(schema: Schema, public: Rows, random: Random, verified: frozen
         # Some rows twice: contribution limits must count them.
         rows += [random.choice(rows) for _ in range(random.choice([0, 0, 3]))]
         keyed = table.key and table.name in verified
-        found[table.name] = _unique(table, rows) if keyed else rows
+        found[table.name] = _keyed(table, rows) if keyed else rows
     return found
 
 
@@ -99,15 +102,29 @@ def _hops(table: Table) -> int:
     return 0
 
 
-def _unique(table: Table, rows: list[Row]) -> list[Row]:
+def _keyed(table: Table, rows: list[Row]) -> list[Row]:
+    """Rows whose keys hold. A number that was there gets another, so that units have many rows.
+
+    Other keys, and those that are units, leave their first row only.
+    """
     names = list(table.columns)
     places = [names.index(name) for name in table.key or ()]
     kept: dict[Row, Row] = {}
     for row in rows:
         key = tuple(row[place] for place in places)
-        if None not in key:
-            kept.setdefault(key, row)
+        if None in key:
+            continue
+        if key in kept and _names_rows(table):
+            (place,), key = places, (_LATER + len(kept),)
+            kept[key] = (*row[:place], *key, *row[place + 1 :])
+        kept.setdefault(key, row)
     return list(kept.values())
+
+
+def _names_rows(table: Table) -> bool:
+    """A single number is the key, and nobody's unit."""
+    key = table.key or ()
+    return _hops(table) > 0 and len(key) == 1 and isinstance(table.columns[key[0]].type, Integer)
 
 
 def _row(table: Table, schema: Schema, public: Rows, random: Random) -> Row:

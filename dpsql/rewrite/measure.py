@@ -20,6 +20,9 @@ MAX_MAGNITUDE = 2**52
 MAX_SQUARED = 2**26
 """Values whose squares and products are summed stay below this."""
 
+_MAX_DOUBLE = 2**1023
+"""No whole number of steps up to here rounds to infinity."""
+
 _DOUBLE_STEPS = 2**30
 """Half a DOUBLE's range is worth about so many steps: rounding is far below any noise."""
 
@@ -64,6 +67,13 @@ def range_of(
     if ends is None:
         raise unbounded(argument, domains, at)
     low, high = ends
+    if isinstance(argument.type, Double) and max(abs(low), abs(high)) > _MAX_DOUBLE:
+        raise Refused(
+            f"the bounds of {describe(argument)} lie beyond what DOUBLE holds",
+            at=at,
+            hint=_narrowed(argument),
+            note="aggregate_sum",
+        )
     if ordered and isinstance(argument.type, Date | Timestamp):
         return Range(math.floor(low), math.ceil(high), Fraction(1))
     step = _step(argument, low, high, at, squared=squared)
@@ -82,9 +92,15 @@ def unbounded(argument: Expression, domains: Environment, at: Span | None) -> Re
     return Refused(
         f"{text} needs bounds, and {where}",
         at=at,
-        hint=f"declare bounds in the schema, or write CASE WHEN {text} BETWEEN 0 AND 1000 THEN "
-        f"{text} END with the limits that you mean",
+        hint=f"declare bounds in the schema, or {_narrowed(argument)}",
         note="aggregate_sum",
+    )
+
+
+def _narrowed(argument: Expression) -> str:
+    text = describe(argument)
+    return (
+        f"write CASE WHEN {text} BETWEEN 0 AND 1000 THEN {text} END with the limits that you mean"
     )
 
 

@@ -24,11 +24,12 @@ ALL = (*MUTANTS, *AGGREGATE_MUTANTS, *GRAMMAR_MUTANTS, *RELATION_MUTANTS, *SPLIT
 ROOT = Path(__file__).parent.parent.parent
 
 KILLED = re.compile(
-    r"AssertionError: (groups \[|statistic \d|joint L)|DID NOT RAISE|a split takes a positive loss"
+    r"AssertionError: (groups \[|statistic \d|joint L|other integers than without a sidecar)"
+    r"|DID NOT RAISE|a split takes a positive loss"
     r"|release/calibrate\.py:\d+: ZeroDivisionError"
 )
 """A bound that is passed, a query that isn't refused, or a sensitivity of 0, to which no noise is
-added: not any failure will do."""
+added, or a sidecar that changes what is summed: not any failure will do."""
 
 pytestmark = [pytest.mark.mutation]
 
@@ -60,7 +61,7 @@ def test_the_neighbour_search_kills(mutant: Mutant, tmp_path: Path) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert found.returncode == 1, found.stdout[-2000:]
