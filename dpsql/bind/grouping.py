@@ -30,6 +30,7 @@ from dpsql.plan.operator import (
     Plan,
     Project,
     Union,
+    Values,
 )
 from dpsql.plan.tree import columns
 from dpsql.stability.lineage import Visibility, identities, visibility
@@ -78,7 +79,7 @@ class Grouping:
             reader = KeyReader(items, binder, held, found)
             if group.args.get("all"):
                 found |= {i.expression: i.at for i in items if not columns(i.expression) & held}
-            plain = tuple(reader.place(k) for k in group.expressions if not isinstance(k, SETS))
+            plain = tuple(reader.place(k) for k in group.expressions if not _is_set(k))
             sets = reader.sets([k for k in group.expressions if isinstance(k, SETS)], plain)
         listed = [(key, at) for key, at in found.items()]
         return cls(
@@ -98,6 +99,11 @@ class Grouping:
             names=(*self.names, "key"),
             places=(*self.places, None),
         )
+
+
+def _is_set(node: exp.Expr) -> bool:
+    """GROUP BY () has no key."""
+    return isinstance(node, SETS) or (isinstance(node, exp.Tuple) and not node.expressions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +154,9 @@ def _frontier(
     qualified: Qualified,
 ) -> Plan:
     """The lowest aggregate whose keys don't determine the unit is a release."""
+    if not keys and not aggregates:
+        # One row without columns, whoever is there: nothing need be asked, or paid.
+        source = Values((), ())
     if visibility(source) is not Visibility.PRIVATE:
         _check_noisy(aggregates)
         return Aggregate(source, keys, aggregates)

@@ -50,6 +50,6 @@ def named(expression: exp.Expr, column: Column) -> exp.Expr:
     return aliased(expression, column_name(column))
 
 
-def no_column() -> exp.Expr:
-    """A relation without columns still has rows."""
-    return aliased(exp.Literal.number("1"), "nothing")
+def no_column(value: exp.Expr | None = None) -> exp.Expr:
+    """A relation without columns still has rows, each with some `value`."""
+    return aliased(value or exp.Literal.number("1"), "nothing")

@@ -81,7 +81,8 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             if own is not None:
                 items.append(reference(own))
                 group.append(reference(own))
-            select = _over(source, releases, items or [no_column()])
+            # Without keys there is one row, also where nothing is computed of it.
+            select = _over(source, releases, items or [no_column(exp.Count(this=exp.Star()))])
             return select.group_by(*group, copy=False) if group else select
         case Release():
             # Arrow has no HUGEINT: the columns come as what holds them, and are what they were.
