@@ -162,7 +162,10 @@ def distinct_rows(plan: Plan, context: Context) -> Plan:
 
 
 def _fresh(plan: Plan, context: Context) -> tuple[Output, ...]:
-    return tuple(Output(context.names.column(c.name, c.type), c) for c in _columns(plan))
+    asked = {o.column: o.at for o in plan.outputs} if isinstance(plan, Project) else {}
+    return tuple(
+        Output(context.names.column(c.name, c.type), c, asked.get(c)) for c in _columns(plan)
+    )
 
 
 def _outputs(plan: Plan, context: Context) -> tuple[Column, ...]:

@@ -238,7 +238,9 @@ class _Select:
 
     def _projected(self, plan: Plan, items: list[Item], asked: list[Expression]) -> Selected:
         names = self._context.names
-        outputs = [Output(names.column(i.name, i.expression.type), i.expression) for i in items]
+        outputs = [
+            Output(names.column(i.name, i.expression.type), i.expression, i.at) for i in items
+        ]
         inner = frozenset(output_columns(plan))
         for item in items:
             if columns(item.expression) - inner:

@@ -42,10 +42,10 @@ class Apart:
 def apart(outputs: tuple[FormulaOutput, ...], spreads: Sequence[Spread]) -> Apart:
     """`outputs` over statistics with noise of these `spreads`, without a look at other groups."""
     read = {
-        (found.key, place): found.groups
+        (others.key, place): others.groups
         for output in outputs
-        if (found := _others(output.formula)) is not None
-        for place, _ in found.terms
+        for others in _read(output.formula)
+        for place, _ in others.terms
     }
     places = {each: len(spreads) + number for number, each in enumerate(read)}
     return Apart(
@@ -55,8 +55,12 @@ def apart(outputs: tuple[FormulaOutput, ...], spreads: Sequence[Spread]) -> Apar
     )
 
 
-def _others(formula: Formula) -> Others | None:
-    return formula.others if isinstance(formula, Linear) else None
+def _read(formula: Formula) -> list[Others]:
+    """What it reads of other groups, and the number of rows by which its variance goes."""
+    if not isinstance(formula, Linear):
+        return []
+    own = [] if formula.others is None else [formula.others]
+    return own if formula.said is None else own + _read(formula.said.rows)
 
 
 def _told(formula: Formula, places: dict[Place, int]) -> Formula:

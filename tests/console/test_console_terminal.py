@@ -129,6 +129,8 @@ def test_history_is_searched_and_lasts(company: Path) -> None:
         terminal.type(f"{UP}{UP}")
         terminal.until("SELECT 'first one';")
         terminal.type(CTRL_C)
+        # Between two prompts the terminal itself would echo what is typed.
+        terminal.until(lambda text: text.count("demo ε") == 2)
         terminal.type(f"{CTRL_R}first")
         terminal.until("I-search backward: first")
 
