@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 from grammar.compiler import prepared, schema_of
-from grammar.notes import Claim, accepted, claims
+from grammar.notes import Claim, answered, claims
 from grammar.public_rows import PUBLIC
 from grammar.search import WORLDS, attack, search
 
@@ -31,7 +31,7 @@ def test_what_has_no_bound_is_refused(claim: Claim) -> None:
         prepared(claim.sql, claim.schema, claim.verified)
 
 
-@pytest.mark.parametrize("claim", accepted(), ids=lambda claim: claim.name)
+@pytest.mark.parametrize("claim", answered(), ids=lambda claim: claim.name)
 @pytest.mark.parametrize("trusted", [False, True], ids=["keys break", "keys hold"])
 @pytest.mark.parametrize("worlds", [range(FIRST), range(FIRST, WORLDS)], ids=["first", "others"])
 def test_no_neighbour_changes_more_than_derived(
@@ -59,7 +59,7 @@ SHARE = 6
     ("claim", "apart"),
     [
         pytest.param(claim, apart, id=f"{claim.name} {apart.units}{' replaced' * apart.replaced}")
-        for turn, claim in enumerate(accepted())
+        for turn, claim in enumerate(answered())
         for place, apart in enumerate(RELATIONS)
         if (turn + place) % SHARE == 0 and not schema_of(claim.schema).apart.replaced
     ],

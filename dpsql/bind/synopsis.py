@@ -17,7 +17,7 @@ from dpsql.bind.size import check_nesting
 from dpsql.bind.statement import Statement
 from dpsql.errors import Error, Refused, Span
 from dpsql.plan.columns import output_columns
-from dpsql.plan.operator import Output, Project, Release
+from dpsql.plan.operator import Output, Plan, Project, Release
 from dpsql.schema.model import Schema
 from dpsql.schema.type import Double
 
@@ -45,10 +45,19 @@ def bind_synopsis(
         tree.append("expressions", counted)
         selected = bind_query(tree, Context(schema, Names(), parameters, releases=releases))
         check_nesting(selected.plan)
+        whole = _counted(selected.plan)
     except Error as error:
-        error.at = Span(0, len(sql)) if error.at is None else as_written(error.at, tokens(sql))
+        error.at = whole_of(sql) if error.at is None else as_written(error.at, tokens(sql))
         raise
-    plan = selected.plan
+    return Statement(whole, output_columns(whole), selected.names)
+
+
+def whole_of(sql: str) -> Span:
+    """Where a query stands behind blanks."""
+    return Span(len(sql) - len(sql.lstrip()), len(sql))
+
+
+def _counted(plan: Plan) -> Project:
     if not isinstance(plan, Project) or not isinstance(plan.source, Release):
         raise _shape()
     release = plan.source
@@ -59,8 +68,7 @@ def bind_synopsis(
     estimated = replace(made, column=replace(made.column, type=Double()))
     last = plan.outputs[-1]
     count = Output(replace(last.column, type=Double()), estimated.column)
-    whole = Project(replace(release, aggregates=(estimated,)), (*plan.outputs[:-1], count))
-    return Statement(whole, output_columns(whole), selected.names)
+    return Project(replace(release, aggregates=(estimated,)), (*plan.outputs[:-1], count))
 
 
 def _shape() -> Refused:

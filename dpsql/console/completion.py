@@ -10,7 +10,8 @@ from typing import Final
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from dpsql.dbapi.statement import Setting
+from dpsql.dbapi.change import Setting
+from dpsql.dbapi.option import OPTIONS
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.schema.model import Column, Public, Schema, Table
@@ -21,7 +22,7 @@ KEYWORDS: Final = (
     " OUTER CROSS ON USING WITH UNION ALL INTERSECT EXCEPT CASE WHEN THEN ELSE END AND OR NOT IN"
     " EXISTS BETWEEN LIKE ILIKE IS NULL TRUE FALSE ASC DESC NULLS FIRST LAST CAST EXTRACT DATE"
     " TIMESTAMP INTERVAL FILTER OVER PARTITION ROLLUP CUBE GROUPING SETS QUALIFY VALUES SHOW SET"
-    " EXPLAIN PRIVACY CREATE DROP RELEASE SYNOPSIS"
+    " EXPLAIN PRIVACY CREATE DROP RELEASE SYNOPSIS OPTIONS"
 )
 
 _NAME: Final = re.compile(r"[\w.\\]*$")
@@ -29,6 +30,7 @@ _AFTER_FROM: Final = re.compile(
     r"\b(?:from|join)\s+(?:[\w.]+\s*(?:as\s+)?\w*\s*,\s*)*$", re.IGNORECASE
 )
 _OWN: Final = re.compile(r"\b(?:show|set)\s+$", re.IGNORECASE)
+_IN_OPTIONS: Final = re.compile(r"\boptions\s*\((?:[^()]*,)?\s*$", re.IGNORECASE)
 _ALIAS: Final = re.compile(r"\b(?:from|join|,)\s*([\w.]+)(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
 _SETTINGS: Final = tuple(f"dpsql.{setting.value}" for setting in Setting)
 
@@ -68,6 +70,8 @@ class SchemaCompleter(Completer):
             return self._in_command(before)
         if _OWN.search(before):
             return [_Word(name, "") for name in _SETTINGS]
+        if _IN_OPTIONS.search(before):
+            return [_Word(name, "") for name in OPTIONS]
         if of is not None:
             table = None if _AFTER_FROM.search(before) else self._named(text, of)
             return self._tables(of) if table is None else _columns([table])

@@ -5,6 +5,8 @@
 | connection    | connect(), and `Connection`: one analyst's use of one dataset         |
 | cursor        | `Cursor`: statements in, rows out                                     |
 | statement     | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
+| change        | the settings by name, and a change of one of them                      |
+| option        | OPTIONS (…): settings of one statement                                 |
 | word          | a text's words                                                        |
 | result        | what a cursor reads from: names, types, a table, what it cost         |
 | error         | 95 % half-widths beside the values that they are of                   |

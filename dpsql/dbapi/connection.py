@@ -17,28 +17,26 @@ from dpsql.bind.parameter import Parameters as Literals
 from dpsql.bind.parameter import literals
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.dbapi.budget import Budget, budget_of, budget_table, read_budget
+from dpsql.dbapi.change import Change, Setting
 from dpsql.dbapi.cursor import Cursor, Parameters
 from dpsql.dbapi.explanation import Explanation, Form
 from dpsql.dbapi.history import own_queries
 from dpsql.dbapi.interruptible import interruptible
+from dpsql.dbapi.option import under
 from dpsql.dbapi.release import kept_tables
 from dpsql.dbapi.result import Result, answered, texts
-from dpsql.dbapi.setting import changed, shown
+from dpsql.dbapi.setting import change, shown
 from dpsql.dbapi.statement import (
-    Change,
     Drop,
     ExplainPrivacy,
     Keep,
     Query,
-    Setting,
     Show,
-    Statement,
     read_statement,
 )
 from dpsql.errors import BadParameter, InterfaceError, UnknownRelease
 from dpsql.schema.model import Schema
 from dpsql.session.batch import Batch
-from dpsql.session.grant import as_epsilon, grant
 from dpsql.session.kept import NotOpened
 from dpsql.session.session import Session
 from dpsql.session.sweep import grid
@@ -101,7 +99,7 @@ class Connection:
         """What `sql` answers, None for a statement without an answer; cursors call this."""
         with self._one_statement:
             self._check_open()
-            return self._do(read_statement(sql), parameters)
+            return self._do(sql, parameters)
 
     def batch(self, statements: Sequence[str]) -> tuple[list[Cursor], Batch]:
         """Answer all of `statements`, or none: a cursor for each, and what they cost together.
@@ -111,11 +109,15 @@ class Connection:
         with self._one_statement:
             self._check_open()
             for sql in statements:
-                if not isinstance(read_statement(sql), Query):
-                    raise BadParameter("a batch has queries only", hint="write SELECT …")
+                found = read_statement(sql)
+                if not isinstance(found, Query) or found.options:
+                    raise BadParameter(
+                        "a batch has queries only, without OPTIONS of their own",
+                        hint="write SELECT …, and SET dpsql.epsilon before the batch",
+                    )
             session = self._session
-            found = interruptible(lambda: session.batch(statements), session.interrupt)
-            return [Cursor(self, answered(answer)) for answer in found.answers], found
+            batch = interruptible(lambda: session.batch(statements), session.interrupt)
+            return [Cursor(self, answered(answer)) for answer in batch.answers], batch
 
     def explain(self, sql: str, parameters: Parameters | None = None) -> Explanation:
         """The proof and the price of a query: free, and without touching private rows.
@@ -127,7 +129,8 @@ class Connection:
             statement = read_statement(sql)
             if isinstance(statement, Query | ExplainPrivacy | Keep):
                 given = literals(() if parameters is None else parameters)
-                return self._explain(sql if isinstance(statement, Keep) else statement.sql, given)
+                explained = isinstance(statement, ExplainPrivacy)
+                return self._explain(statement.sql if explained else sql, given)
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
     def sweep(
@@ -148,7 +151,8 @@ class Connection:
             points = grid(session.schema, epsilons)
             given = literals(() if parameters is None else parameters)
             work = partial(session.sweep, statement.sql, points, given)
-            return Errors(interruptible(work, session.interrupt))
+            with under(session, statement.options, self._usual_epsilon):
+                return Errors(interruptible(work, session.interrupt))
 
     def share(self, sql: str) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; finding out is free.
@@ -161,7 +165,8 @@ class Connection:
             if not isinstance(statement, Query | Keep):
                 return Fraction(0)
             how = statement.wanted if isinstance(statement, Keep) else None
-            with suppress(NotOpened):  # the reader's own cap would pay for a first look
+            own = under(self._session, statement.options, self._usual_epsilon)
+            with own, suppress(NotOpened):  # the reader's own cap would pay for a first look
                 return self._session.share(statement.sql, wanted=how)
             return Fraction(0)
 
@@ -235,22 +240,25 @@ class Connection:
         if self._open:
             self.close()
 
-    def _do(self, statement: Statement, parameters: Literals) -> Result | None:
+    def _do(self, written: str, parameters: Literals) -> Result | None:
+        statement = read_statement(written)
         if parameters and isinstance(statement, Show | Change):
             raise BadParameter("SET and SHOW take no parameters")
         match statement:
-            case Query(sql=sql):
+            case Query(sql=sql, options=options):
                 session = self._session
-                work = partial(session.query, sql, parameters=parameters)
-                return answered(interruptible(work, session.interrupt))
+                work = partial(session.query, sql, parameters=parameters, written=written)
+                with under(session, options, self._usual_epsilon):
+                    return answered(interruptible(work, session.interrupt))
             case ExplainPrivacy(sql=sql, form=form, with_sql=with_sql):
                 found = self._explain(sql, parameters).written(form, sql=with_sql)
                 lines = found.split("\n") if form is Form.TEXT else [found]
                 return texts([EXPLAINED], ([line] for line in lines))
-            case Keep(wanted=wanted, sql=sql):
+            case Keep(wanted=wanted, sql=sql, options=options):
                 session = self._session
                 keep = partial(session.keep, wanted, sql, parameters)
-                return answered(interruptible(keep, session.interrupt))
+                with under(session, options, self._usual_epsilon):
+                    return answered(interruptible(keep, session.interrupt))
             case Drop(name=name, if_exists=if_exists):
                 with suppress(*[UnknownRelease] * if_exists):
                     self._session.kept.drop(name)
@@ -258,16 +266,19 @@ class Connection:
             case Show(setting=setting):
                 return self._show(setting)
             case Change():
-                self._change(statement)
+                change(self._session, statement, self._usual_epsilon)
                 return None
             case missing:
                 assert_never(missing)
 
     def _explain(self, sql: str, parameters: Literals) -> Explanation:
         session, inner = self._session, read_statement(sql)
-        asked = (inner.sql, inner.wanted) if isinstance(inner, Keep) else (sql, None)
-        work = partial(session.explain, asked[0], None, parameters, asked[1])
-        return Explanation(interruptible(work, session.interrupt))
+        if not isinstance(inner, Query | Keep):
+            inner = Query(sql)  # which is refused where it is bound
+        wanted = inner.wanted if isinstance(inner, Keep) else None
+        work = partial(session.explain, inner.sql, None, parameters, wanted)
+        with under(session, inner.options, self._usual_epsilon):
+            return Explanation(interruptible(work, session.interrupt))
 
     def _show(self, setting: Setting) -> Result:
         if setting is Setting.BUDGET:
@@ -281,19 +292,6 @@ class Connection:
         else:
             found = shown(self._session.settings, setting)
         return texts([f"dpsql.{setting.value}"], [[found]])
-
-    def _change(self, change: Change) -> None:
-        try:
-            if change.setting is Setting.EPSILON:
-                asked = change.value
-                epsilon = self._usual_epsilon if asked is None else as_epsilon(asked)
-                grant(self._session.schema, epsilon)
-                self._session.epsilon = epsilon
-            else:
-                self._session.settings = changed(self._session.settings, change)
-        except BadParameter as error:
-            error.at = error.at or change.at
-            raise
 
     def _check_open(self) -> None:
         if not self._open:

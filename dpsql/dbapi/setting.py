@@ -6,14 +6,29 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.dbapi.statement import Change, Setting
+from dpsql.dbapi.change import Change, Setting
 from dpsql.errors import BadParameter
 from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.session.grant import as_epsilon
+from dpsql.session.grant import as_epsilon, grant
+from dpsql.session.session import Session
 
 _TRUTH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 _MOST = 2**31
 _NOT_SET = {Setting.MAX_ERROR: "none", Setting.MAX_COST: "none"}
+
+
+def change(session: Session, asked: Change, usual: Fraction) -> None:
+    """Set what is `asked` in `session`, whose ε is `usual` by default; BadParameter says where."""
+    try:
+        if asked.setting is Setting.EPSILON:
+            epsilon = usual if asked.value is None else as_epsilon(asked.value)
+            grant(session.schema, epsilon)
+            session.epsilon = epsilon
+        else:
+            session.settings = changed(session.settings, asked)
+    except BadParameter as error:
+        error.at = error.at or asked.at
+        raise
 
 
 def changed(settings: Settings, change: Change) -> Settings:

@@ -21,50 +21,30 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | SET dpsql.max_cost = 0.2           | refuse statements that cost more          |
 | SET dpsql.consistent = on          | make totals and their parts add up, at less noise |
 | SET dpsql.reuse = on               | sum answers from stored ones of more groups: free, noisier |
+| SELECT … OPTIONS (epsilon = 0.1, …) | any of these for one statement           |
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum
-from fractions import Fraction
 from itertools import islice
 
+from dpsql.dbapi.change import TOLD, Change, Setting
 from dpsql.dbapi.explanation import Form
+from dpsql.dbapi.option import assignments, without_options
 from dpsql.dbapi.word import Word, words
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.session.grant import as_epsilon
 from dpsql.session.keeping import Wanted
 
 
-class Setting(Enum):
-    """What SHOW tells, and SET changes: all but `TOLD`."""
-
-    BUDGET = "budget"
-    QUERIES = "queries"
-    RELEASES = "releases"
-    EPSILON = "epsilon"
-    GROUPS = "groups"
-    ROWS_PER_GROUP = "rows_per_group"
-    ROWS = "rows"
-    MIN_UNITS = "min_units"
-    NONNEGATIVE = "nonnegative"
-    REUSE = "reuse"
-    CONSISTENT = "consistent"
-    MAX_ERROR = "max_error"
-    MAX_COST = "max_cost"
-
-
-TOLD = frozenset({Setting.BUDGET, Setting.QUERIES, Setting.RELEASES})
-"""What the ledger says, and nobody sets."""
-
-
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Anything else: for the session to answer or refuse."""
+    """Anything else: for the session to answer or refuse, as the `options` at its end ask."""
 
     sql: str
+    options: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +64,12 @@ class Show:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """SET dpsql.<setting>; `value` as it is written, None for DEFAULT; `at` is its place."""
-
-    setting: Setting
-    value: str | None
-    at: Span
-
-
-@dataclass(frozen=True, slots=True)
 class Keep:
     """CREATE RELEASE name AS …: `sql` has blanks for the words before the query."""
 
     wanted: Wanted
     sql: str
+    options: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +138,7 @@ def read_statement(sql: str) -> Statement:
                 hint="write SHOW dpsql.budget, or SET dpsql.epsilon = 0.1",
             )
         case _:
-            return Query(sql)
+            return Query(*without_options(sql))
 
 
 _MOST_WORDS = 8
@@ -205,46 +177,56 @@ def _explain(sql: str) -> ExplainPrivacy:
 
 def _keep(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
     wanted = Wanted(name.value, "release", sql.strip(), replace)
-    return Keep(wanted, _blanked(sql, before.end))
+    query, options = without_options(_blanked(sql, before.end))
+    return Keep(wanted, query, options)
 
 
 LEAST_ROUNDS, USUAL_ROUNDS, MOST_ROUNDS = 1, 4, 50
+
+_SYNOPSIS = "CREATE SYNOPSIS name ON SELECT k1, k2 FROM … WITH (epsilon = 0.5, rounds = 4)"
+_OF_SYNOPSES = ("epsilon", "rounds", "groups", "rows_per_group", "rows", "max_cost")
 
 
 def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
     """… ON query WITH (epsilon = 0.5, rounds = 4): the last WITH of all, and it is closed last."""
     found = [word for word in words(sql, before.end) if word.text != ";"]
     start = max((n for n, word in enumerate(found) if word.folded == "with"), default=None)
-    options = [] if start is None else found[start + 1 :]
-    if start is None or [w.text for w in (*options[:1], *options[-1:])] != ["(", ")"]:
+    inside = [] if start is None else found[start + 1 :]
+    if start is None or [w.text for w in (*inside[:1], *inside[-1:])] != ["(", ")"]:
         raise _not_so(found)
-    epsilon: Fraction | None = None
-    rounds = USUAL_ROUNDS
-    parts = options[1:-1]
-    for at in range(0, len(parts), 4):
-        match parts[at : at + 4]:
-            case [what, equals, value, *rest] if equals.text == "=" and (
-                [w.text for w in rest] == [","] or at + 3 == len(parts)
-            ):
-                if what.folded == "epsilon":
-                    epsilon = as_epsilon(value.value)
-                elif what.folded == "rounds" and value.text.isdigit() and len(value.text) < 4:
-                    rounds = int(value.text)
-                else:
-                    raise _not_so([what, value])
-            case other:
-                raise _not_so(other)
-    if epsilon is None or not LEAST_ROUNDS <= rounds <= MOST_ROUNDS:
-        raise _not_so(options)
-    wanted = Wanted(name.value, "synopsis", sql.strip(), replace, epsilon, rounds)
-    return Keep(wanted, _blanked(sql[: found[start].start], before.end))
+    own = {w.folded: v for w, v in assignments(inside[1:-1], _OF_SYNOPSES, _SYNOPSIS)}
+    epsilon, rounds = own.pop("epsilon", None), own.pop("rounds", None)
+    if epsilon is None:
+        raise _not_so(inside)
+    wanted = Wanted(
+        name.value,
+        "synopsis",
+        sql.strip(),
+        replace,
+        as_epsilon(epsilon.value),
+        USUAL_ROUNDS if rounds is None else _rounds(rounds),
+    )
+    options = tuple(_set(Setting(name), value, value) for name, value in own.items())
+    return Keep(wanted, _blanked(sql[: found[start].start], before.end), options)
+
+
+def _rounds(value: Word) -> int:
+    if value.text.isdigit() and len(value.text) < 4:
+        rounds = int(value.text)
+        if LEAST_ROUNDS <= rounds <= MOST_ROUNDS:
+            return rounds
+    raise SyntaxFault(
+        f"rounds is a whole number from {LEAST_ROUNDS} to {MOST_ROUNDS}",
+        at=value.span,
+        hint=f"write {_SYNOPSIS}",
+    )
 
 
 def _not_so(found: list[Word]) -> SyntaxFault:
     return SyntaxFault(
         "CREATE SYNOPSIS isn't written so",
         at=Span(found[0].start, found[-1].end) if found else None,
-        hint="write CREATE SYNOPSIS name ON SELECT k1, k2 FROM … WITH (epsilon = 0.5, rounds = 4)",
+        hint=f"write {_SYNOPSIS}",
     )
 
 

@@ -19,16 +19,10 @@ from dpsql.bind.release import Releases
 from dpsql.bind.statement import Statement, bind
 from dpsql.bind.synopsis import bind_synopsis
 from dpsql.dbapi.budget import budget_of
+from dpsql.dbapi.change import TOLD, Setting
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.result import Result
-from dpsql.dbapi.statement import (
-    TOLD,
-    ExplainPrivacy,
-    Keep,
-    Setting,
-    Show,
-    read_statement,
-)
+from dpsql.dbapi.statement import ExplainPrivacy, Keep, Query, Show, read_statement
 from dpsql.dbapi.value import python_rows
 from dpsql.errors import BadParameter, Error, ExecutionFailed, Refused, WouldShowIndividuals
 from dpsql.pgwire.cost import cost
@@ -43,7 +37,7 @@ from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Literal
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply
-from dpsql.session.session import RUNNING
+from dpsql.session.draw import RUNNING
 
 Parameters = Mapping[str, Literal]
 Read = Callable[[str, Schema, Parameters, Releases], Statement]
@@ -90,17 +84,21 @@ class Asking:
         match asked:
             case ExplainPrivacy(form=form, with_sql=with_sql):
                 options = f"FORMAT {form.name}" + (", SQL" if with_sql else "")
-                inner = self.read(asked.sql).sql
-                return Translated(written, f"EXPLAIN PRIVACY ({options}) {inner}", None, None)
+                inner = self.read(asked.sql)
+                sql = f"EXPLAIN PRIVACY ({options}) {inner.sql}"
+                return Translated(written, sql, None, None, inner.asking)
             case Keep():
                 # Before the query, and behind it, stands what both dialects have in common.
                 first, last = len(asked.sql) - len(asked.sql.lstrip()), len(asked.sql)
-                inner = self._read(asked.sql).sql
-                return Translated(
-                    written, f"{written[:first]}{inner} {written[last:]}".strip(), None, None
-                )
+                inner = self._read(asked.sql)
+                sql = f"{written[:first]}{inner.sql} {written[last:]}".strip()
+                return Translated(written, sql, None, None, inner.asking)
             case Show():
                 return Translated(written, written, None, None)
+            case Query(sql=sql) if asked.options:
+                found = self._read(sql)
+                both = f"{found.sql} {written[len(sql) :]}"
+                return replace(found, written=written, sql=both)
             case _:
                 return self._read(written)
 
@@ -127,6 +125,8 @@ class Asking:
         values = given if given is not None else _examples(types)
         with _placed(query):
             match read_statement(query.sql):
+                case Query(sql=sql):
+                    query = replace(query, sql=sql)
                 case ExplainPrivacy():
                     return (Column("explain_privacy", TEXT),)
                 case Show():
@@ -153,7 +153,7 @@ class Asking:
             except (WouldShowIndividuals, Refused):
                 if not asks_for_columns(query.tree):
                     raise
-                return Answer(self._bound(query, given), (), (_NO_ROWS,))
+                return Answer(self.columns(query, (), given), (), (_NO_ROWS,))
         assert result is not None
         notices = []
         if result.privacy is not None and result.privacy.columns:

@@ -154,7 +154,7 @@ class Conversation:
         if not isinstance(command, Query) or not piece.sql.strip():
             return Statement(command, None, types, piece.start)
         query = self._running.read(command.sql)
-        found = parameter_types(query.tree, types, self._running.schema)
+        found = parameter_types(query.asking, types, self._running.schema)
         return Statement(command, query, found, piece.start)
 
     def _bind(self, message: f.Bind) -> None:

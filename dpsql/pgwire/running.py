@@ -250,7 +250,7 @@ class Running:
         if len(self.portals) >= self._limits.portals:
             raise TooMany("too many cursors", hint="close some")
         query = self.read(command.sql)
-        types = parameter_types(query.tree, (), self.schema)
+        types = parameter_types(query.asking, (), self.schema)
         statement = Statement(c.Query(command.sql), query, types, command.start)
         portal = Portal(statement, hold=command.hold or self._settings.status == "I")
         # What is refused is refused now, before anything is charged.

@@ -12,6 +12,9 @@ from dpsql.ledger.request import Charge, Kept, Receipt
 from dpsql.session.prepared import PreparedRelease
 from dpsql.session.storage import from_bytes, to_bytes
 
+RUNNING = "running on the data"
+"""The step after the charge: what is cancelled from here on stays charged."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

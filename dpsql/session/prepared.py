@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.release import NO_RELEASES, Releases
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
-from dpsql.bind.synopsis import bind_synopsis
+from dpsql.bind.synopsis import bind_synopsis, whole_of
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
+from dpsql.errors import Error
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.tree import operators
 from dpsql.privacy.loss import PrivacyLoss
@@ -113,13 +115,25 @@ def prepare(
     names = {release: f"release_{number}" for number, release in enumerate(found)}
     prepared: dict[str, PreparedRelease] = {}
     for release in found:
-        prepared[names[release]] = _prepare(
-            release, names, prepared, schema, facts, share, version, settings
-        )
+        with _placed(sql, settings):
+            prepared[names[release]] = _prepare(
+                release, names, prepared, schema, facts, share, version, settings
+            )
     ready = tuple(prepared.values())
     return Prepared(
         statement, plan, ready, grant, version, settings, marked(plan), totals(ready, settings)
     )
+
+
+@contextmanager
+def _placed(sql: str, settings: Settings) -> Iterator[None]:
+    """What has no synopsis is the whole query."""
+    try:
+        yield
+    except Error as error:
+        if settings.rounds is not None:
+            error.at = error.at or whole_of(sql)
+        raise
 
 
 def kept_tables(plan: Plan) -> tuple[Table, ...]:

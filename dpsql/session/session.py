@@ -23,7 +23,7 @@ from dpsql.session.answer import Answer
 from dpsql.session.answering import answered
 from dpsql.session.batch import Batch, apart, check_batch, together
 from dpsql.session.dataset import load_dataset
-from dpsql.session.draw import Drawn, Part, distinct, draw
+from dpsql.session.draw import RUNNING, Drawn, Part, distinct, draw
 from dpsql.session.execution import Execution, Progress
 from dpsql.session.explain import explain
 from dpsql.session.grant import as_epsilon, cap_of, grant
@@ -39,9 +39,6 @@ from dpsql.session.share import share
 from dpsql.session.storage import charge_for, from_bytes
 from dpsql.session.sweep import Sweep, swept
 from dpsql.session.target import check_cost
-
-RUNNING = "running on the data"
-"""The step after the charge: what is cancelled from here on stays charged."""
 
 
 class Session:
@@ -78,11 +75,15 @@ class Session:
         self._open = True
 
     def query(
-        self, sql: str, epsilon: object = None, parameters: Parameters = NO_PARAMETERS
+        self,
+        sql: str,
+        epsilon: object = None,
+        parameters: Parameters = NO_PARAMETERS,
+        written: str = "",
     ) -> Answer:
-        """Prove, charge, run and answer `sql`; a refusal costs and reads nothing private."""
-        with noting_refusals(self.schema, lambda: self._ledger, self.analyst, sql):
-            return self._answered(sql, self.prepare(sql, epsilon, parameters))
+        """Prove, charge, run and answer `sql`, noted as `written`; a refusal costs nothing."""
+        with noting_refusals(self.schema, lambda: self._ledger, self.analyst, written or sql):
+            return self._answered(written or sql, self.prepare(sql, epsilon, parameters))
 
     def batch(self, statements: Sequence[str], epsilon: object = None) -> Batch:
         """All of `statements`, composed and charged in one entry before any runs, or refused.
@@ -128,7 +129,7 @@ class Session:
         released, stored = part.tables, part.stored
         if part.due:
             loss = apart(distinct([part]))
-            check_cost(self.settings.max_cost, loss, self.schema)
+            check_cost(prepared.settings.max_cost, loss, self.schema)
             drawn = self._draw(sql, [part], loss)
             self._given.add(prepared, part.due)
             (released,), stored = drawn.tables, {**stored, **drawn.stored}
@@ -231,7 +232,7 @@ class Session:
 
     def _roll_ups(self, prepared: Prepared) -> dict[str, RollUp]:
         """What of `prepared` isn't stored, and may be summed from what this session was given."""
-        if not self.settings.reuse:
+        if not prepared.settings.reuse:
             return {}
         missing = [r for r in prepared.releases if self._budget().stored(r.key) is None]
         return self._given.roll_ups(prepared, missing)

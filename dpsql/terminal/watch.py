@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import Final, TypeVar
 
 from dpsql.dbapi.interruptible import begin, over
-from dpsql.session.session import RUNNING
+from dpsql.session.draw import RUNNING
 
 Found = TypeVar("Found")
 

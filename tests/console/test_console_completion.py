@@ -7,7 +7,7 @@ from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.document import Document
 
 from dpsql.console.completion import SchemaCompleter
-from dpsql.dbapi.statement import Setting
+from dpsql.dbapi.change import Setting
 from dpsql.schema.decode import load_schema
 from dpsql.session.dataset import load_dataset
 
@@ -45,6 +45,9 @@ def texts(company: Path, text: str) -> list[str]:
         ("\\d st|", ["staff"]),
         ("SHOW |", [f"dpsql.{setting.value}" for setting in Setting]),
         ("SHOW dpsql.e|", ["dpsql.epsilon"]),
+        ("SELECT count(*) FROM staff OPT|", ["OPTIONS"]),
+        ("SELECT count(*) FROM staff OPTIONS (|", ["epsilon", "groups", "rows_per_group"]),
+        ("SELECT count(*) FROM staff OPTIONS (groups = 2, max_|", ["max_error", "max_cost"]),
         ("SELECT |", []),
     ],
 )

@@ -2,16 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from dpsql.dbapi.change import Change, Setting
 from dpsql.dbapi.explanation import Form
-from dpsql.dbapi.statement import (
-    Change,
-    ExplainPrivacy,
-    Query,
-    Setting,
-    Show,
-    Statement,
-    read_statement,
-)
+from dpsql.dbapi.statement import ExplainPrivacy, Query, Show, Statement, read_statement
 from dpsql.errors import BadParameter, Error, NotSupportedError, Span, SyntaxFault
 
 

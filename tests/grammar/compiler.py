@@ -11,6 +11,9 @@ import sqlglot
 from grammar.public_rows import public_connection
 
 from dpsql.audit.fact import WorldFacts
+from dpsql.dbapi.change import Setting
+from dpsql.dbapi.setting import changed
+from dpsql.dbapi.statement import Keep, Query, read_statement
 from dpsql.errors import Error
 from dpsql.plan.describe import describe_number
 from dpsql.privacy.distance import Apart
@@ -24,7 +27,7 @@ from dpsql.session.claim import (
     describe_selection,
     describe_statistic,
 )
-from dpsql.session.grant import epsilon_of, grant
+from dpsql.session.grant import as_epsilon, epsilon_of, grant
 from dpsql.session.made import column_privacy
 from dpsql.session.prepared import Prepared, prepare
 from dpsql.stability.chain import chain, tree
@@ -47,8 +50,23 @@ def prepared(
         relation = Neighbors.CHANGE_ONE if apart.replaced else Neighbors.ADD_REMOVE
         found = replace(found, neighbors=relation, group_size=apart.units)
     facts = WorldFacts(found, public_connection(schema), verified)
-    epsilon = Fraction(1)
-    return prepare(sql, found, facts, grant(found, epsilon), "data")
+    query, epsilon, settings = asked(sql)
+    return prepare(query, found, facts, grant(found, epsilon), "data", settings=settings)
+
+
+def asked(sql: str) -> tuple[str, Fraction, Settings]:
+    """The query that a statement is or keeps, its ε, 1 if it says nothing, and its options."""
+    found = read_statement(sql)
+    assert isinstance(found, Query | Keep)
+    epsilon, settings = Fraction(1), Settings()
+    for option in found.options:
+        if option.setting is Setting.EPSILON:
+            epsilon = as_epsilon(option.value)
+        else:
+            settings = changed(settings, option)
+    if isinstance(found, Keep) and found.wanted.epsilon is not None:
+        epsilon, settings = found.wanted.epsilon, replace(settings, rounds=found.wanted.rounds)
+    return found.sql, epsilon, settings
 
 
 def plan(sql: str, schema: str, verified: frozenset[str]) -> str:

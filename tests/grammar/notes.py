@@ -10,6 +10,7 @@ from pathlib import Path
 NOTES = Path(__file__).parent.parent.parent / "grammar_notes"
 
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_OWN = re.compile(r"^CREATE |OPTIONS \(")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class Claim:
         return frozenset(filter(None, self.options.get("verified", "").split(",")))
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is a query alone, without OPTIONS, that is not to be kept."""
+        return not _OWN.search(self.sql)
+
+    @property
     def name(self) -> str:
         return f"{self.note.stem}:{self.line}:{self.about}"
 
@@ -45,7 +51,12 @@ def claims() -> Iterator[Claim]:
 
 
 def accepted() -> list[Claim]:
-    """One claim for each query that a note says is answered."""
+    """One claim for each plain query that a note says is answered."""
+    return [claim for claim in answered() if claim.is_plain]
+
+
+def answered() -> list[Claim]:
+    """One claim for each statement that a note says is answered: dpsql's own ones, too."""
     first: dict[tuple[str, str, frozenset[str]], Claim] = {}
     for claim in claims():
         if claim.about != "refused":

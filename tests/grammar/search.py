@@ -11,6 +11,7 @@ import pyarrow as pa
 from grammar.compiler import schema_of
 from grammar.exact import exact_table, raw_groups
 from grammar.public_rows import PUBLIC
+from grammar.weighing_search import told_apart
 
 from dpsql.audit.adversary import neighbours
 from dpsql.audit.change import cell_violations, violations
@@ -134,4 +135,10 @@ def attack(ready: Prepared, found: Search, sql: str) -> None:
                 one = pairs[len(sql) % len(pairs)].one
                 if terms.statistics:
                     assert found.alone(one, release, salt) == seen[one], sql
+        if release.step.measurement.weighing is not None:
+            for pair in pairs:
+                groups = seen[pair.one], seen[pair.other]
+                for fault in told_apart(*groups, release):
+                    raise AssertionError(f"{fault}: {sql}\nwithout {pair.lacks} of {pair.rows}")
+            continue
         tables[release.name] = found.released(pairs[0].one, release, tables)

@@ -218,7 +218,9 @@ BIG = "o_orderdate, o_orderpriority, o_orderstatus, o_shippriority, month(o_orde
         (ON + "o_orderstatus FROM orders WITH (rounds = 3)", SyntaxFault),
         (ON + "o_orderstatus FROM orders WITH (epsilon = 1, rounds = 0)", SyntaxFault),
         (ON + "o_orderstatus FROM orders WITH (epsilon = 1, rounds = 51)", SyntaxFault),
-        (ON + "o_orderstatus FROM orders WITH (epsilon = 1, other = 2)", SyntaxFault),
+        (ON + "o_orderstatus FROM orders WITH (epsilon = 1, other = 2)", BadParameter),
+        (ON + "o_orderstatus FROM orders WITH (epsilon = 1, epsilon = 2)", BadParameter),
+        (ON + "o_orderstatus FROM orders WITH (epsilon = 1, groups = -1)", BadParameter),
         (ON + "o_orderstatus FROM orders WITH (epsilon = 100)", BadParameter),
         (
             "CREATE SYNOPSIS orders" + ON[17:] + "o_orderstatus FROM orders WITH (epsilon = 1)",

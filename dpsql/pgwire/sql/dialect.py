@@ -27,13 +27,20 @@ _QUALIFIERS: Final = {"public"}
 class Translated:
     """A statement in both dialects: `tree` is PostgreSQL's, None if it can't be read as such.
 
-    `names` are the columns', None where only the pipeline knows them.
+    `names` are the columns', None where only the pipeline knows them. `query` is the tree of the
+    query within a statement of dpsql's own.
     """
 
     written: str
     sql: str
     tree: exp.Expr | None
     names: tuple[str, ...] | None
+    query: exp.Expr | None = None
+
+    @property
+    def asking(self) -> exp.Expr | None:
+        """Where the parameters stand."""
+        return self.query if self.tree is None else self.tree
 
     def place(self, at: Span | None) -> Span | None:
         """A place in the pipeline's text as one in what was written: the same word there."""

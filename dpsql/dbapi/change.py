@@ -1,0 +1,39 @@
+"""The settings by their names, and a change of one of them, as it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dpsql.errors import Span
+
+
+class Setting(Enum):
+    """What SHOW tells, and SET changes: all but `TOLD`."""
+
+    BUDGET = "budget"
+    QUERIES = "queries"
+    RELEASES = "releases"
+    EPSILON = "epsilon"
+    GROUPS = "groups"
+    ROWS_PER_GROUP = "rows_per_group"
+    ROWS = "rows"
+    MIN_UNITS = "min_units"
+    NONNEGATIVE = "nonnegative"
+    REUSE = "reuse"
+    CONSISTENT = "consistent"
+    MAX_ERROR = "max_error"
+    MAX_COST = "max_cost"
+
+
+TOLD = frozenset({Setting.BUDGET, Setting.QUERIES, Setting.RELEASES})
+"""What the ledger says, and nobody sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`value` as it is written, None for DEFAULT; `at` is its place."""
+
+    setting: Setting
+    value: str | None
+    at: Span

@@ -1,0 +1,172 @@
+"""What a synopsis tells apart: its own steps, run on two databases to one and the same end.
+
+On the first database every noisy answer is made up, and every choice; on the second they are played
+again. What each mechanism was handed on either is thus known, and what it would take to tell the
+two apart by it: all of that together has to be within what was charged. The tables that are made
+have to be the same, since nothing but answers may decide them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from random import Random
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from privacy.seeded import SeededRandomness
+
+from dpsql.audit.worlds import Groups
+from dpsql.privacy.conversion import rho_of_epsilon
+from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.mechanisms.exponential import Exponential
+from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.privacy.weighing import Moves, Noise, Weighing, weighing
+from dpsql.release.noise import RawGroups
+from dpsql.release.synopsis import synopsis_table
+from dpsql.session.prepared import PreparedRelease
+
+TRIED = 3
+"""Ends to which each pair of databases is led."""
+
+Integers = NDArray[np.int64]
+Handed = tuple[Noise | Exponential, Integers]
+
+
+@dataclass
+class Tape:
+    """What mechanisms were handed, in order, and what they answered the first time."""
+
+    chance: Random
+    answers: list[Integers] = field(default_factory=list)
+    handed: list[Handed] = field(default_factory=list)
+
+    def answer(self, of: Noise | Exponential, handed: Integers) -> Integers:
+        place = len(self.handed)
+        self.handed.append((of, handed))
+        if place == len(self.answers):
+            made = (
+                np.array([self.chance.randrange(handed.size)])
+                if isinstance(of, Exponential)
+                else handed + self.chance.choice([-9, 0, 9, 99])
+            )
+            self.answers.append(made)
+        return self.answers[place]
+
+    def again(self) -> Tape:
+        """For another database."""
+        return Tape(self.chance, self.answers)
+
+
+@dataclass(frozen=True)
+class Taped:
+    """A mechanism whose answers are on tape; its noise is as it would be."""
+
+    own: Noise | Exponential
+    tape: Tape
+
+    @property
+    def variance(self) -> object:
+        return cast("Noise", self.own).variance
+
+    def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
+        del randomness
+        return [int(x) for x in self.tape.answer(self.own, np.array(values, dtype=np.int64))]
+
+    def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
+        del randomness
+        return self.tape.answer(self.own, values.copy())
+
+    choose = release
+
+
+@dataclass(frozen=True)
+class TapedWeighing:
+    """A synopsis' mechanisms, all on one tape."""
+
+    made: Weighing
+    tape: Tape
+
+    @property
+    def rounds(self) -> int:
+        return self.made.rounds
+
+    @property
+    def moves(self) -> Moves:
+        return self.made.moves
+
+    @property
+    def total(self) -> Taped:
+        return Taped(self.made.total, self.tape)
+
+    @property
+    def choice(self) -> Taped:
+        return Taped(self.made.choice, self.tape)
+
+    def noise(self, merged: int) -> Taped:
+        return Taped(self.made.noise(merged), self.tape)
+
+
+def told_apart(one: Groups, other: Groups, release: PreparedRelease) -> Iterator[str]:
+    """Every way in which a synopsis shows more of two neighbours than it costs.
+
+    As it was calibrated, and as it would be under pure.
+    """
+    measured = release.step.measurement
+    made = measured.weighing
+    assert made is not None
+    pure = weighing(made.moves, made.rounds, PrivacyLoss(Accounting.PURE, Fraction(1)))
+    for found, loss in ((made, measured.loss), pure):
+        for number in range(TRIED):
+            tape = Tape(Random(number))
+            first = _table(one, release, found, tape)
+            again = tape.again()
+            if not first.equals(_table(other, release, found, again)):
+                yield "statistic 0 of a synopsis that its answers don't decide"
+            if len(tape.handed) != len(again.handed):
+                yield "statistic 0 of a synopsis: other questions"
+                continue
+            pairs = zip(tape.handed, again.handed, strict=True)
+            spent = sum(_spent(a, b, gaussian=found.gaussian) for a, b in pairs)
+            if spent > _charged(loss):
+                yield f"statistic 0 of a synopsis by {float(spent)}, paid {float(_charged(loss))}"
+
+
+def _table(groups: Groups, release: PreparedRelease, found: Weighing, tape: Tape) -> pa.Table:
+    step, keys = release.step, list(groups)
+    raw = {
+        f"g{n}": pa.array([key[n] for key in keys], pa.int64())
+        for n in range(len(step.query.domains))
+    }
+    raw["s0"] = pa.array([groups[key][0] for key in keys], pa.int64())
+    taped = cast("Any", TapedWeighing(found, tape))
+    nothing = SeededRandomness("taped")
+    return synopsis_table(RawGroups(pa.table(raw)), step.bounded, step.query, taped, nothing)
+
+
+def _spent(one: Handed, other: Handed, *, gaussian: bool) -> Fraction:
+    """What the answer of one mechanism tells of which database it was handed: ε, or ρ."""
+    (mechanism, before), (same, after) = one, other
+    assert mechanism == same
+    moved = [int(b) - int(a) for a, b in zip(before, after, strict=True)]
+    match mechanism:
+        case DiscreteLaplace():
+            return mechanism.epsilon(sum(map(abs, moved)))
+        case DiscreteGaussian():
+            return mechanism.rho(sum(x * x for x in moved))
+        case Exponential():
+            # Two candidates' log-probabilities come apart by as much.
+            apart = mechanism.rate * (max(moved) - min(moved))
+            return apart**2 / 8 if gaussian else apart
+
+
+def _charged(loss: PrivacyLoss) -> Fraction:
+    """In the mechanisms' own terms: (ε, δ) was converted from ρ."""
+    if loss.accounting is Accounting.APPROX and loss.delta:
+        return rho_of_epsilon(loss.amount, loss.delta)
+    return loss.amount
