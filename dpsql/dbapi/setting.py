@@ -14,6 +14,7 @@ from dpsql.session.session import Session
 
 _TRUTH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 _MOST = 2**31
+_MOST_DIGITS = 10
 _NOT_SET = {Setting.MAX_ERROR: "none", Setting.MAX_COST: "none"}
 
 
@@ -72,7 +73,8 @@ def _number(change: Change) -> int | None:
     asked = change.value
     if asked is None:
         return None
-    if not asked.isascii() or not asked.isdigit() or not 1 <= int(asked[:12]) < _MOST:
+    digits = asked.isascii() and asked.isdigit() and len(asked) <= _MOST_DIGITS
+    if not digits or not 1 <= int(asked) < _MOST:
         name = f"dpsql.{change.setting.value}"
         raise BadParameter(f"{name} is a whole number from 1 on", hint=f"SET {name} = 4")
     return int(asked)

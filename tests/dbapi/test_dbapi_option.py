@@ -10,6 +10,8 @@ from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.option import OPTIONS, without_options
 from dpsql.errors import BadParameter, Error, OverTarget, Refused, SyntaxFault
 
+LONG = f"{1:012}{9:05000}"
+
 COUNT = "SELECT species, count(*) AS n FROM penguins GROUP BY species"
 
 
@@ -115,10 +117,12 @@ def test_an_epsilon_of_its_own_is_spent_whatever_error_was_set(connection: Conne
         ("(budget = 1)", BadParameter, "budget", "they are epsilon, groups,"),
         ("(epsilon = 1, EPSILON = 2)", BadParameter, "EPSILON", "write it once"),
         ("(epsilon = -1)", BadParameter, "-1", "ask for an epsilon from"),
+        ("(epsilon = 1000)", BadParameter, "1000", "ask for an epsilon from"),
         ("(epsilon = 'much')", BadParameter, "'much'", "write epsilon = 0.1"),
         ("(max_error = -5)", BadParameter, "-5", "OPTIONS (max_error = 0.5)"),
         ("(max_cost = 0)", BadParameter, "0", "OPTIONS (max_cost = 0.5)"),
         ("(groups = 1.5)", BadParameter, "1.5", "OPTIONS (groups = 4)"),
+        (f"(rows = {LONG})", BadParameter, LONG, "OPTIONS (rows = 4)"),
         ("(nonnegative = perhaps)", BadParameter, "perhaps", "OPTIONS (nonnegative = on)"),
     ],
 )
