@@ -110,7 +110,8 @@ def _together(
     """Of statistics that can't all be extreme at once, too; weighted as their noise weighs them."""
     variances = [Fraction(m.variance) for m in release.step.measurement.mechanisms]
     wide = [Fraction(most) ** 2 for most in derived.per_group]
-    for squares in (variances, wide):
+    # Where answers are shown as they were said, there is no noise to weigh them by.
+    for squares in (variances, wide) if all(variances) else (wide,):
         l2 = sum(
             (Fraction(c * c) / s for row in changed for c, s in zip(row, squares, strict=True)),
             Fraction(0),

@@ -40,6 +40,7 @@ from dpsql.release.job import Job, Step, run
 from dpsql.schema.model import Schema
 from dpsql.session.grant import epsilon_of
 from dpsql.session.prepared import PreparedRelease
+from dpsql.stability.answers_alone import answers_alone
 
 Scores = NDArray[np.float64]
 
@@ -99,6 +100,11 @@ def audit_epsilon(
     tables: dict[str, pa.Table] = {}
     found: list[tuple[str, Bound, Witness]] = []
     for release in ready.releases:
+        if answers_alone(release.step.bounded, schema.apart) is not None:
+            raise BadParameter(
+                f"{release.name} reads randomised answers alone: what hides them was drawn before",
+                hint="ask for a column beside them, or of some of the rows: that is charged",
+            )
         place = universe(release.release, schema, schema.neighbors, size or Size())
         pair = worst_pair(release, place, tables)
         drawn = [Drawing.of(release.step, place.worlds, world, tables) for world in pair]
@@ -162,7 +168,7 @@ class _Score:
         exact: Sequence[dict[Group, tuple[int, ...]]],
         training: Sequence[Answers],
     ) -> None:
-        self._mechanisms = step.measurement.mechanisms
+        self._mechanisms = step.measurement.noise
         self._exact = exact
         self._keys = keys
         self._training = training

@@ -92,7 +92,14 @@ def price(found: Price | None) -> list[str]:
     )
     if found.delta:
         odds += f", up to delta = {found.delta:.2g}"
-    return [f"{cost}, in a {found.accounting} ledger; neighbours: {found.neighbors}", odds]
+    lines = [f"{cost}, in a {found.accounting} ledger; neighbours: {found.neighbors}", odds]
+    if found.said:
+        lines.insert(
+            1,
+            f"beside it: epsilon = {found.said:.6g} of answers that were randomised before they"
+            " came; it is lost once, however often they are asked for, and in no ledger",
+        )
+    return lines
 
 
 def _parts(proof: Proof, *, sql: bool) -> Iterator[str]:

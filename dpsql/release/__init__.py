@@ -14,6 +14,7 @@
 | hierarchy | levels of which each divides the one before, made to add up            |
 | margins   | margins of one table, made to add up                                  |
 | interval  | how far noise may have moved it                                       |
+| said      | what was said, as it is: without noise where that was proved           |
 | others    | what other groups add to a column becomes statistics of each group    |
 | column    | noisy integers → typed columns                                         |
 | moment    | variances, correlations and slopes from noisy moments                  |

@@ -18,6 +18,7 @@ from dpsql.privacy.noise_split import laplace_where_less, split_gaussian, split_
 from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.privacy.weighing import Weighing
 from dpsql.release.choice import Chooser, chooser
+from dpsql.release.said import AsSaid
 from dpsql.stability.sensitivity import Sensitivity, rows_per_group
 
 Noise = DiscreteLaplace | DiscreteGaussian
@@ -30,12 +31,17 @@ class Measurement:
     `rho` or `epsilon` of the vector as it is, not as it was asked for: `loss` is at most the grant.
     """
 
-    mechanisms: tuple[Noise, ...]
+    mechanisms: tuple[Noise | AsSaid, ...]
     threshold: int | None
     loss: PrivacyLoss
     choosers: tuple[Chooser, ...] = ()
     weighing: Weighing | None = None
     """Of a synopsis, instead of all these."""
+
+    @property
+    def noise(self) -> tuple[Noise, ...]:
+        """The mechanisms that add some: all, or none where answers are shown as they were said."""
+        return tuple(m for m in self.mechanisms if not isinstance(m, AsSaid))
 
 
 def calibrate(bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss) -> Measurement:
@@ -71,6 +77,12 @@ def calibrate(bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyL
     return replace(found, choosers=tuple(choosers), loss=loss)
 
 
+def as_said(bounded: BoundedRelease, accounting: Accounting) -> Measurement:
+    """No noise and no charge, of a release that `answers_alone` has proved."""
+    mechanisms = (AsSaid(),) * len(bounded.terms.statistics)
+    return Measurement(mechanisms, None, PrivacyLoss(accounting, Fraction(0)))
+
+
 def _summed(bounded: BoundedRelease, sensitivity: Sensitivity, grant: PrivacyLoss) -> Measurement:
     selects = bounded.selection is not None
     match grant.accounting:
@@ -96,7 +108,7 @@ def _with_one_delta(
     whole = _gaussian(bounded, sensitivity, grant, rho, grant.delta)
     if bounded.selection is None or whole.threshold is None:
         return whole
-    counted = whole.mechanisms[bounded.selection]
+    counted = whole.noise[bounded.selection]
     delta = selection_delta(
         counted.tail(whole.threshold - sensitivity.per_group[bounded.selection]),
         groups=sensitivity.groups * sensitivity.units,

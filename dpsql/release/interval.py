@@ -20,6 +20,7 @@ from dpsql.plan.aggregate import Part
 from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position, Said, Variance
 from dpsql.release.calibrate import Noise
 from dpsql.release.moment import moment, range_of_moment, spread
+from dpsql.release.said import AsSaid
 from dpsql.release.value import evaluate
 
 CONFIDENCE = Fraction(95, 100)
@@ -35,7 +36,7 @@ class Combined:
     width: int
 
 
-Spread = Noise | Combined
+Spread = Noise | AsSaid | Combined
 
 Error = tuple[Fraction | None, Fraction | None, Fraction | None]
 """The standard deviation of a value's noise, and the ends of its 95 % interval."""
@@ -196,7 +197,7 @@ def _width(noise: Spread) -> int:
     It is 1.96 standard deviations of normal noise, 2.12 of Laplace noise; that of a sum is, nearly,
     the root of its parts' squares. Noise that is mostly 0 has one too: of many parts, one isn't 0.
     """
-    return max(half_width(noise), 1)
+    return 0 if isinstance(noise, AsSaid) else max(half_width(noise), 1)
 
 
 def _root(value: float) -> Fraction:

@@ -54,9 +54,16 @@ def _tables(old: Any, new: Any) -> Iterator[str]:
             yield f"the time of {name} was {before.get('time')}, now {table.get('time')}"
         if before.get("visible", True) < table.get("visible", True):
             yield f"table {name} was not visible"
+        if before.get("rows") is None and table.get("rows") is not None and _answers(table):
+            # Then they are shown without noise, and nothing is charged for it.
+            yield f"the number of rows of {name} was no public one, beside randomised answers"
         yield from _limits(name, before["limits"], table["limits"])
         for column, declared in table["columns"].items():
             yield from _column(f"{name}.{column}", before["columns"].get(column), declared)
+
+
+def _answers(table: Any) -> bool:
+    return any("randomized_response" in column for column in table["columns"].values())
 
 
 def _limits(name: str, old: Sequence[int], new: Sequence[int]) -> Iterator[str]:

@@ -87,7 +87,7 @@ def _measured(release: PreparedRelease) -> tuple[Counter[Measured], Fraction]:
     measurement, found = release.step.measurement, release.sensitivity
     loss = measurement.loss
     gaussian = any(isinstance(m, DiscreteGaussian) for m in measurement.mechanisms)
-    moves = list(zip(measurement.mechanisms, found.per_group, strict=True))
+    moves = list(zip(measurement.noise, found.per_group, strict=True))
     if (
         # Where two units differ, one may be in other groups than the other: ε bounds both.
         found.units == 1

@@ -9,7 +9,8 @@ from dpsql.plan.operator import Plan, Scan
 from dpsql.plan.tree import operators
 from dpsql.privacy.distance import Apart
 from dpsql.privacy.loss import Accounting
-from dpsql.schema.model import EntityUnit, Schema
+from dpsql.schema.model import Column, EntityUnit, Schema
+from dpsql.schema.said import said as said_of
 from dpsql.session.advice import advice
 from dpsql.session.claim import column_changes, sensitivities
 from dpsql.session.copied import copied_scans
@@ -17,6 +18,7 @@ from dpsql.session.grant import conversion_delta, epsilon_of
 from dpsql.session.made import column_of
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof
+from dpsql.stability.answers_alone import answers_alone
 from dpsql.stability.chain import chain_lines, tree_lines
 
 
@@ -62,7 +64,7 @@ def _price(prepared: Prepared, schema: Schema) -> Price | None:
     loss = prepared.loss
     if loss is None:
         return None
-    epsilon = float(epsilon_of(schema, loss.amount))
+    epsilon, said = float(epsilon_of(schema, loss.amount)), _said(prepared, schema.apart)
     zcdp = schema.budget.accounting is Accounting.ZCDP
     return Price(
         epsilon,
@@ -71,5 +73,20 @@ def _price(prepared: Prepared, schema: Schema) -> Price | None:
         float(loss.delta),
         schema.budget.accounting.value,
         schema.relation,
-        math.exp(epsilon),
+        math.exp(epsilon + said),
+        said,
     )
+
+
+def _said(prepared: Prepared, apart: Apart) -> float:
+    """The ε of the randomised answers that `prepared` shows without noise, each column's once.
+
+    Of several tables a unit has its row in one.
+    """
+    shown: dict[str, dict[str, Column]] = {}
+    for release in prepared.releases:
+        found = answers_alone(release.step.bounded, apart)
+        if found is not None and not release.step.measurement.noise:
+            shown.setdefault(found.table.name, {}).update((c.name, c) for c in found.columns)
+    lost = (said_of(name, columns.values(), apart).epsilon for name, columns in shown.items())
+    return float(max(lost, default=0))

@@ -18,7 +18,7 @@ from dpsql.errors import Error
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.tree import operators
 from dpsql.privacy.loss import PrivacyLoss
-from dpsql.release.calibrate import calibrate
+from dpsql.release.calibrate import as_said, calibrate
 from dpsql.release.column import beside
 from dpsql.release.job import Step
 from dpsql.release.synopsis import told, weighed
@@ -30,6 +30,7 @@ from dpsql.schema.model import Schema, Table
 from dpsql.session.canonical import meaning
 from dpsql.session.provenance import Marked, marked
 from dpsql.session.totals import Totals, totals
+from dpsql.stability.answers_alone import answers_alone
 from dpsql.stability.sensitivity import Sensitivity, sensitivity
 
 
@@ -155,7 +156,13 @@ def _prepare(
 ) -> PreparedRelease:
     bounded = bound(release, facts, settings)
     found = sensitivity(bounded, schema.apart)
-    if settings.rounds is None:
+    alone = answers_alone(bounded, schema.apart)
+    if settings.rounds is None and alone is not None:
+        measurement = as_said(bounded, share.accounting)
+        names_of = ", ".join(column.name for column in alone.columns)
+        note = f"no noise: of {alone.table.shown} randomised answers alone are read ({names_of})"
+        bounded = replace(bounded, notes=(*bounded.notes, note))
+    elif settings.rounds is None:
         measurement = calibrate(bounded, found, share)
     else:
         measurement = weighed(bounded, schema.apart.steps, share, settings.rounds)

@@ -63,6 +63,7 @@ class Price:
 
     `rho` is what a zcdp ledger adds up, None in others; `selection_delta` is spent on keys. `odds`
     is e^epsilon: no conclusion about one unit becomes more than `odds` times likelier, or less.
+    `said` is the ε of randomised answers that are shown without noise, in `odds` and in no ledger.
     """
 
     epsilon: float
@@ -72,6 +73,7 @@ class Price:
     accounting: str
     neighbors: str
     odds: float
+    said: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

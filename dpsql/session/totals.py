@@ -153,6 +153,8 @@ def _left_out(release: PreparedRelease, read: Iterable[str]) -> str | None:
         return "its groups are shown where noise says that there are enough units"
     if bounded.least is not None:
         return "groups of few units are left out (dpsql.min_units)"
+    if release.step.measurement.mechanisms and not release.step.measurement.noise:
+        return "nothing is added to its randomised answers"
     if any(isinstance(f, Linear) and f.others is not None for f in formulas):
         return "its groups are of randomised answers"
     if any(isinstance(f, Linear) and f.least is not None for f in formulas):
@@ -234,8 +236,7 @@ def _spreads(
 
 def _noise(levels: Sequence[Same], places: Sequence[int]) -> list[Noise]:
     return [
-        same[0].step.measurement.mechanisms[place]
-        for same, place in zip(levels, places, strict=True)
+        same[0].step.measurement.noise[place] for same, place in zip(levels, places, strict=True)
     ]
 
 

@@ -14,6 +14,7 @@
 | public_part | the public rows that private ones can meet: keys to be listed         |
 | public_rows | how many rows there are, where that is public                         |
 | responses   | columns of randomised answers, and conditions on them                |
+| answers_alone | is a release made of randomised answers alone                      |
 | distance    | stability of each operator: distance out, given distance in          |
 | joint       | statistics that can't all be extreme at once                          |
 | sensitivity | of a bounded release: groups and integers per group that can change  |

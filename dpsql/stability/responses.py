@@ -23,8 +23,9 @@ from dpsql.schema.type import Boolean
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What may be said, and how answers were randomised."""
+    """What may be said in the column `name` of a table, and how answers were randomised."""
 
+    name: str
     values: tuple[Literal, ...]
     mechanism: RandomisedResponse
 
@@ -109,4 +110,4 @@ def _answers(scan: Scan) -> dict[Column, Response]:
 def _response(declared: Declared, epsilon: Fraction) -> Response:
     listed = (False, True) if isinstance(declared.type, Boolean) else declared.values or ()
     values = tuple(Literal(value, declared.type) for value in listed)
-    return Response(values, RandomisedResponse.of_epsilon(epsilon, len(values)))
+    return Response(declared.name, values, RandomisedResponse.of_epsilon(epsilon, len(values)))

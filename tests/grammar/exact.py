@@ -1,4 +1,7 @@
-"""The mechanism that adds nothing: it lives in the tests, the package has no noiseless mode."""
+"""The mechanism that adds nothing to anything: it lives in the tests, the package has no such mode.
+
+What `release.said` shows as it is was randomised before it came.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from html import escape
 
+from dpsql.cli.budget.beside import beside_ledger
 from dpsql.cli.budget.record import Point, Record, Share, shares
 from dpsql.dbapi.budget import Allowance, Budget
 from dpsql.ledger.refusal import Refusal
@@ -38,6 +39,7 @@ def page(
         f"<h1>{title}</h1>",
         f"<p>as of {now:%Y-%m-%d %H:%M} UTC</p>",
         _balance(budget),
+        *(f"<p>{_text(line)}</p>" for line in beside_ledger(schema)),
         "<h2>What was left over time</h2>",
         _burn_down(points, now),
         "<h2>Spent by analyst</h2>",

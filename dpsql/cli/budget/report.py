@@ -11,6 +11,7 @@ from typing import Literal, assert_never
 
 import click
 
+from dpsql.cli.budget.beside import beside_ledger
 from dpsql.cli.budget.page import page
 from dpsql.cli.budget.picture import picture
 from dpsql.cli.budget.record import Point, Record, burn_down, records
@@ -78,6 +79,8 @@ def _print(schema: Schema, found: Budget, past: Past, *, history: bool) -> None:
     click.echo(f"dataset {schema.account}: {_balance(found.dataset)}")
     if found.own.epsilon_cap is not None:
         click.echo(f"analyst {visible(found.analyst)}: {_balance(found.own)}")
+    for line in beside_ledger(schema):
+        click.echo(line)
     click.echo(_further(found))
     if not past.points:
         click.echo("nothing was charged yet")

@@ -1,0 +1,52 @@
+"""Seeded bugs of what is shown without noise: counts of randomised answers alone."""
+
+from __future__ import annotations
+
+from mutation.mutants import Mutant
+
+_TESTS = "tests/test_answers_alone.py"
+
+ANSWER_MUTANTS = (
+    Mutant(
+        "all rows are read below a condition",
+        "stability/answers_alone.py",
+        "case Project(source=source):",
+        "case Project(source=source) | Filter(source=source):",
+        _TESTS,
+    ),
+    Mutant(
+        "a release with some randomised answers has nothing else",
+        "stability/answers_alone.py",
+        "not read <= answers.keys()",
+        "not read & answers.keys()",
+        _TESTS,
+    ),
+    Mutant(
+        "conditions in aggregates are no part of what is read",
+        "stability/answers_alone.py",
+        "*(s.filter for s in terms.statistics if s.filter is not None),",
+        "*(),",
+        _TESTS,
+    ),
+    Mutant(
+        "keys beside randomised answers are no part of what is read",
+        "stability/answers_alone.py",
+        "*(key.expression for key in terms.keys),",
+        "*(key.expression for key in terms.keys[:1]),",
+        _TESTS,
+    ),
+    Mutant(
+        "what is summed is no part of what is read",
+        "stability/answers_alone.py",
+        "*(s.term.value.argument for s in terms.statistics if isinstance(s.term, Amount)),",
+        "*(),",
+        _TESTS,
+    ),
+    Mutant(
+        "answers are shown where nobody may know how many there are",
+        "schema/said.py",
+        " and table.rows is not None",
+        " and table.rows != 0",
+        _TESTS,
+    ),
+)
