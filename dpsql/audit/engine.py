@@ -27,6 +27,8 @@ class WorldEngine:
         sql: str,
         parameters: Sequence[object] = (),
         tables: Mapping[str, pa.Table] = NO_TABLES,
+        *,
+        few: bool = False,  # noqa: ARG002 - all its results are small
     ) -> Raw:
         """Run one SELECT; `tables` exist for this statement only."""
         if not parameters and sql in self._known:

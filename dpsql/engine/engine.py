@@ -14,9 +14,14 @@ class Engine(Protocol):
     """An engine over one version of one source; concurrent calls are safe."""
 
     def execute(
-        self, sql: str, parameters: Sequence[object] = (), tables: Mapping[str, pa.Table] = ...
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = ...,
+        *,
+        few: bool = ...,
     ) -> Raw:
-        """Run one SELECT; `tables` exist for this statement only.
+        """Run one SELECT; `tables` exist for this statement only; `few` rows of integers come out.
 
         Whatever fails is `ExecutionFailed`: what an engine says about a failure is made of rows.
         """

@@ -16,9 +16,12 @@ from dpsql.plan.query import EngineQuery
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns
-from dpsql.release.key import domain_table
+from dpsql.release.key import domain_table, number_of_cells
 from dpsql.release.noise import RawGroups, privatize
 from dpsql.release.synopsis import synopsis_table
+
+_FEW = 1_000
+"""Groups that are read row by row; more come sooner as whole columns."""
 
 NO_ROWS = pa.table({})
 NOTHING = RawGroups(NO_ROWS)
@@ -82,7 +85,9 @@ def _release(
     tables |= {name: released[name] for name in step.reads}
     totals = NO_ROWS
     if terms.statistics:
-        totals = engine.execute(step.query.sql, [salt] * step.query.salted, tables).table
+        # All cells are listed: which rows the data have makes no difference to how they come.
+        few = step.bounded.selection is None and number_of_cells(step.query) <= _FEW
+        totals = engine.execute(step.query.sql, [salt] * step.query.salted, tables, few=few).table
     histograms = tuple(
         engine.execute(counted.sql, [salt] * counted.salted, tables).table
         for counted in step.query.histograms

@@ -1,10 +1,12 @@
-"""What a query takes beside its data: each stage apart, on a table of a thousand rows.
+"""What a query takes beside its data, stage by stage, on a table of a thousand rows.
 
     PYTHONPATH=.:tests python -m benchmarks.fixed [--times 50] [--json FILE]
 
 Every statement is a new text, so that all of it is parsed, proved and charged. `whole` is a query
-from its text to its table, `stored` the same text again; `disk` is what `whole` takes less once
-nothing waits for the disk, and `plain` what the engine takes for the same query without privacy.
+from its text to its table, and the stages are parts of it: each one's own time, without that of
+stages within it, with `between` for what is in none. `stored` is the same text again, `disk` what
+`whole` takes less once nothing waits for the disk, and `plain` what the engine takes for the same
+query without privacy.
 """
 
 from __future__ import annotations
@@ -15,30 +17,22 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import duckdb
 
-from dpsql.bind.parse import parse_query
-from dpsql.bind.statement import bind
-from dpsql.emit.bounded import emit_release
-from dpsql.plan.operator import Release
-from dpsql.plan.tree import operators
-from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.release.calibrate import calibrate
-from dpsql.release.column import columns
-from dpsql.release.key import domain_table
-from dpsql.release.noise import RawGroups, privatize
-from dpsql.rewrite.bound import bound
-from dpsql.rewrite.prune import unused
-from dpsql.session.grant import grant
-from dpsql.session.picking import picked
+from dpsql.bind import statement
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.ledger.ledger import Ledger
+from dpsql.release import job
+from dpsql.session import draw, prepared, session
+from dpsql.session.execution import Execution
 from dpsql.session.session import Session
-from dpsql.session.storage import charge_for, from_bytes, to_bytes
-from dpsql.stability.sensitivity import sensitivity
 
 SCHEMA = """\
 dataset: people
@@ -54,22 +48,88 @@ budget: {epsilon: 64, delta: 1.0e-6, accounting: zcdp}
 """
 SQL = "SELECT dept, count(*), avg(pay) FROM people WHERE age > {} GROUP BY dept ORDER BY dept"
 
+STAGES: tuple[tuple[str, Any, str], ...] = (
+    ("parse", statement, "tokens"),
+    ("parse", statement, "parse_query"),
+    ("bind", prepared, "bind"),
+    ("prove", prepared, "unused"),
+    ("prove", prepared, "bound"),
+    ("prove", prepared, "sensitivity"),
+    ("calibrate", prepared, "calibrate"),
+    ("rewrite", prepared, "emit_release"),
+    ("identify", prepared, "meaning"),
+    ("look up", Session, "_edition"),
+    ("look up", Session, "_roll_ups"),
+    ("look up", Session, "_found"),
+    ("charge", Ledger, "charge"),
+    ("engine", DuckDBEngine, "execute"),
+    ("noise", job, "privatize"),
+    ("noise", job, "columns"),
+    ("keep", draw, "to_bytes"),
+    ("keep", draw, "from_bytes"),
+    ("keep", Ledger, "release"),
+    ("finish", Execution, "finish"),
+    ("finish", session, "answered"),
+)
+"""What is timed as which stage, and where it is looked up."""
+
 
 class Watch:
-    """Milliseconds of each stage, run by run."""
+    """Milliseconds of each stage, run by run: its own, without those of stages within it."""
 
     def __init__(self) -> None:
-        self.found: dict[str, list[float]] = {}
+        self._runs: list[dict[str, float]] = []
+        self._within: list[float] = []
 
     @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
+    def run(self, whole: str = "whole", rest: str | None = "between") -> Iterator[None]:
+        """One run; its own time, which is in no stage, is called `rest`."""
+        self._runs.append({})
         start = time.perf_counter()
-        yield
-        self.found.setdefault(stage, []).append(1000 * (time.perf_counter() - start))
+        with self._stage(rest):
+            yield
+        self._runs[-1][whole] = 1000 * (time.perf_counter() - start)
+
+    @contextmanager
+    def stages(self) -> Iterator[None]:
+        """All stages are timed in here."""
+        real = [(owner, name, getattr(owner, name)) for _, owner, name in STAGES]
+        for stage, owner, name in STAGES:
+            setattr(owner, name, self._timed(stage, getattr(owner, name)))
+        try:
+            yield
+        finally:
+            for owner, name, function in real:
+                setattr(owner, name, function)
 
     def medians(self) -> dict[str, float]:
-        """Of each stage."""
-        return {stage: round(statistics.median(took), 2) for stage, took in self.found.items()}
+        """Of each stage, over the runs that it was in."""
+        found: dict[str, list[float]] = {}
+        for run in self._runs:
+            for stage, took in run.items():
+                found.setdefault(stage, []).append(took)
+        return {stage: round(statistics.median(took), 2) for stage, took in found.items()}
+
+    def _timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def timed(*arguments: Any, **named: Any) -> Any:
+            with self._stage(stage):
+                return function(*arguments, **named)
+
+        return timed
+
+    @contextmanager
+    def _stage(self, stage: str | None) -> Iterator[None]:
+        start = time.perf_counter()
+        self._within.append(0.0)
+        yield
+        took = 1000 * (time.perf_counter() - start)
+        own = took - self._within.pop()
+        if self._within:
+            self._within[-1] += took
+        if stage is not None:
+            run = self._runs[-1]
+            run[stage] = run.get(stage, 0.0) + own
 
 
 def main() -> None:
@@ -97,64 +157,28 @@ def fixed_costs(folder: Path, times: int) -> Mapping[str, float]:
         )
     path = folder / "schema.yaml"
     path.write_text(SCHEMA, encoding="utf-8")
-    watch, session = Watch(), Session(path, epsilon="0.001")
-    session.query(SQL.format(-1))
+    watch, asking = Watch(), Session(path, epsilon="0.001")
+    asking.query(SQL.format(-1))
     for number in range(times):
         sql = SQL.format(number)
-        with watch("whole"):
-            session.query(sql)
-        with watch("stored"):
-            session.query(sql)
-        with watch("plain"):
-            session._execution.source().execute(sql)
-        _stages(session, f"{sql} LIMIT 3", watch)
-    session._budget()._chain.database.run("PRAGMA synchronous = OFF")
+        with watch.stages(), watch.run():
+            asking.query(sql)
+        with watch.run("stored", rest=None):
+            asking.query(sql)
+        with watch.run("plain", rest=None):
+            asking._execution.source().execute(sql)
+    asking._budget()._chain.database.run("PRAGMA synchronous = OFF")
     synced = os.fsync
     os.fsync = lambda _: None
     try:
         for number in range(times):
-            with watch("whole, no disk"):
-                session.query(SQL.format(1000 + number))
+            with watch.run("whole, no disk", rest=None):
+                asking.query(SQL.format(1000 + number))
     finally:
         os.fsync = synced
-    session.close()
+    asking.close()
     found = watch.medians()
     return {"disk": round(found["whole"] - found["whole, no disk"], 2), **found}
-
-
-def _stages(session: Session, sql: str, watch: Watch) -> None:
-    """Each stage of `sql`, called as the session calls it."""
-    schema, facts = session.schema, session._execution.facts()
-    with watch("parse"):
-        parse_query(sql)
-    with watch("parse and bind"):
-        statement = bind(sql, schema)
-    with watch("prove"):
-        plan = unused(statement.plan)
-        (release,) = (p for p in operators(plan) if isinstance(p, Release))
-        bounded = bound(release, facts)
-        most = sensitivity(bounded, schema.apart)
-    with watch("rewrite"):
-        query = emit_release(bounded, {})
-    with watch("calibrate"):
-        measurement = calibrate(bounded, most, grant(schema, session.epsilon))
-    prepared, ledger = session.prepare(sql, epsilon="0.002"), session._budget()
-    version = session._execution.version()
-    charge = charge_for(schema, "analyst", sql, prepared.releases, version, measurement.loss, None)
-    with watch("charge"):
-        receipt = ledger.charge(charge)
-    with watch("engine"):
-        tables = {domain.name: domain_table(domain) for domain in query.domains}
-        raw = session._execution.source().execute(query.sql, ["0"] * query.salted, tables)
-    with watch("noise"):
-        groups = privatize(RawGroups(raw.table), bounded, query, measurement, SystemRandomness())
-        table = columns(bounded, groups, measurement)
-    with watch("keep"):
-        answer = to_bytes(table)
-        ledger.release(receipt, answer)
-    with watch("finish"):
-        (only,) = prepared.releases
-        picked(prepared, {only.name: from_bytes(answer, only.columns)})
 
 
 if __name__ == "__main__":

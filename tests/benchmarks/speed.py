@@ -136,9 +136,9 @@ class _Clock:
         self._engine = engine
         self.seconds = 0.0
 
-    def execute(self, *arguments: object) -> object:
+    def execute(self, *arguments: object, **named: object) -> object:
         start = time.perf_counter()
-        found = self._engine.execute(*arguments)  # type: ignore[arg-type]
+        found = self._engine.execute(*arguments, **named)  # type: ignore[arg-type]
         self.seconds += time.perf_counter() - start
         return found
 

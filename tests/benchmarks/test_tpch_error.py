@@ -89,11 +89,16 @@ class Remembering:
     asked: int = 0
 
     def execute(
-        self, sql: str, parameters: Sequence[object] = (), tables: Mapping[str, pa.Table] = {}
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = {},
+        *,
+        few: bool = False,
     ) -> Raw:
         found = self.seen.setdefault(sql, [])
         if len(found) < 2:
-            found.append(self.engine.execute(sql, parameters, tables))
+            found.append(self.engine.execute(sql, parameters, tables, few=few))
         self.asked += 1
         return found[self.asked % len(found)]
 

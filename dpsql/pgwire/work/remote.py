@@ -72,6 +72,8 @@ class RemoteEngine:
         sql: str,
         parameters: Sequence[object] = (),
         tables: Mapping[str, pa.Table] = _NO_TABLES,
+        *,
+        few: bool = False,  # noqa: ARG002 - rows come through a pipe in any case
     ) -> Raw:
         """Run one SELECT over public tables: no others exist where it runs."""
         if parameters or tables:
