@@ -15,6 +15,7 @@ from grammar.search import WORLDS, attack, search
 
 from dpsql.errors import Error
 from dpsql.privacy.distance import Apart
+from dpsql.rewrite.setting import Settings
 
 pytestmark = pytest.mark.bounds
 
@@ -69,4 +70,34 @@ def test_units_that_are_replaced_and_groups_of_them_change_no_more_than_derived(
 ) -> None:
     ready = prepared(claim.sql, claim.schema, claim.verified, apart)
     found = search(claim.schema, claim.verified, 1, apart)
+    attack(ready, found.of(range(FIRST)), claim.sql)
+
+
+FEW_ROWS = [Settings(rows=2), Settings(rows_per_group=2, rows=3)]
+"""Rows in all of a unit's groups are fewer than its groups could hold: one group's, or two's."""
+
+
+def few_rows() -> list[tuple[Claim, Settings, Apart | None]]:
+    """Each claim with one of FEW_ROWS; one in three under another relation than its schema's."""
+    found = [
+        (
+            claim,
+            FEW_ROWS[turn % len(FEW_ROWS)],
+            None if turn % 3 else RELATIONS[turn // 3 % len(RELATIONS)],
+        )
+        for turn, claim in enumerate(answered())
+    ]
+    return [(c, s, a) for c, s, a in found if a is None or not schema_of(c.schema).apart.replaced]
+
+
+@pytest.mark.parametrize(
+    ("claim", "settings", "apart"),
+    few_rows(),
+    ids=lambda value: value.name if isinstance(value, Claim) else None,
+)
+def test_few_rows_in_all_groups_change_no_more_than_derived(
+    claim: Claim, settings: Settings, apart: Apart | None
+) -> None:
+    ready = prepared(claim.sql, claim.schema, claim.verified, apart, settings)
+    found = search(claim.schema, claim.verified, 0 if apart is None else 1, apart)
     attack(ready, found.of(range(FIRST)), claim.sql)

@@ -28,6 +28,9 @@ NARROW = Settings(groups=2, rows_per_group=1, rows=3)
 FEW_ROWS = Settings(rows_per_group=1)
 """All groups are kept, and of most units some are light."""
 
+FEW_IN_ALL = Settings(rows_per_group=2, rows=3)
+"""A unit's groups could hold more of its rows than count in all of them."""
+
 SALT = "1"
 
 SHAPES = [
@@ -68,7 +71,11 @@ def test_no_neighbour_changes_more_than_derived(claim: Claim) -> None:
     attack(claim.sql, claim.schema, NARROW, databases=1)
 
 
-@pytest.mark.parametrize("settings", [AS_DECLARED, NARROW, FEW_ROWS], ids=["all", "narrow", "few"])
+@pytest.mark.parametrize(
+    "settings",
+    [AS_DECLARED, NARROW, FEW_ROWS, FEW_IN_ALL],
+    ids=["all", "narrow", "few", "few in all"],
+)
 @pytest.mark.parametrize("sql", SHAPES)
 def test_shapes_that_are_summed_in_two_parts_stay_within_bounds(
     sql: str, settings: Settings

@@ -14,6 +14,7 @@
 | cell       | the cell that a row lies in, for what is chosen by counts of cells    |
 | histogram  | those counts, so many rows of each unit in each group                 |
 | limit      | each unit's kept groups and values, by keyed hash                     |
+| total_rows | each unit's rows in all its groups, scaled down together               |
 | light      | sums of rows that no limit can bind                                   |
 | distinct   | counts of distinct values                                            |
 | render     | the tree as text                                                    |

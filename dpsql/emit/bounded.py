@@ -5,7 +5,7 @@
 | terms    | row of the source  | unit u, groups g0 …, values v0 …, then r0 … to clamp |
 | partials | unit and group     | rows n, sums s0 … of clamped terms; keys become cells |
 | scaled   | the same           | sums as integers, scaled down where n is too large  |
-| clamped  | the same           | sums within their intervals; then groups are limited |
+| clamped  | the same           | sums within their intervals; then groups, and rows in all |
 | totals   | group              | sums s0 … of integers, and numbers of distinct values |
 """
 
@@ -36,6 +36,7 @@ from dpsql.emit.terms import (
     late_domains,
     select_from,
 )
+from dpsql.emit.total_rows import WEIGHT, limited_rows, weight
 from dpsql.plan.bounded import (
     BoundedRelease,
     ByHash,
@@ -47,7 +48,7 @@ from dpsql.plan.bounded import (
 )
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
-from dpsql.plan.statistic import Deviations, Distinct, Over, Presence, Statistic
+from dpsql.plan.statistic import Deviations, Distinct, Over, Statistic
 from dpsql.stability.sensitivity import partial_bound, partial_interval, rows_per_group
 
 
@@ -143,11 +144,12 @@ def _partial_totals(
     names = group_names(terms)
     groups = [field(name) for name in names]
     numbered = list(enumerate(terms.statistics))
-    summed = [n for n, s in numbered if not _is_beside(s)]
+    summed = [n for n, s in numbered if s.is_of_rows]
     sums = [aliased(total(emit_term(terms.statistics[n], n)), f"s{n}") for n in summed]
     number = aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
     by = ["u", *grouped_names(terms, late)]
-    owned = ["u"] if isinstance(limited.limit, ByHash) else []
+    in_all = limited.rows
+    owned = ["u"] if isinstance(limited.limit, ByHash) or in_all is not None else []
     partials = in_late_domains(
         grouped(rows, [field(name) for name in by], [number, *sums]),
         terms,
@@ -159,8 +161,14 @@ def _partial_totals(
     scaled = [aliased(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
     clamped = [aliased(_clamped_partial(s, n, limited), f"s{n}") for n, s in numbered]
     counted = select_from(partials, [*carried, field("n"), *steps])
-    bounded = select_from(select_from(counted, [*carried, *scaled]), [*carried, *clamped])
+    weights = [] if in_all is None else [weight(rows_per_group(limited))]
+    weighed = [] if in_all is None else [field(WEIGHT)]
+    bounded = select_from(
+        select_from(counted, [*carried, *weights, *scaled]), [*carried, *weighed, *clamped]
+    )
     kept = limited_groups(bounded, limited, names)
+    if in_all is not None:
+        kept = limited_rows(kept, names, terms.statistics, in_all)
     if light is not None:
         shown = [*groups, *(field(f"s{n}") for n, _ in numbered)]
         both = exp.union(select_from(kept, shown), light, distinct=False, copy=False)
@@ -178,7 +186,7 @@ def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> 
     if isinstance(statistic.term, Over):
         many = exp.GT(this=field("n"), expression=integer(rows))
         return exp.case().when(many, integer(1), copy=False).else_(integer(0), copy=False)
-    if _is_beside(statistic):
+    if not statistic.is_of_rows:
         return integer(1)
     total = field(f"s{number}")
     scaled = exp.IntDiv(
@@ -194,15 +202,10 @@ def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) ->
     bound = partial_bound(statistic, limited)
     if isinstance(statistic.term, Over):
         return field(f"s{number}")
-    if _is_beside(statistic):
+    if not statistic.is_of_rows:
         return integer(bound)
     low, high = partial_interval(statistic, limited)
     return within(exp.case(), field(f"s{number}"), integer(low), integer(high))
-
-
-def _is_beside(statistic: Statistic) -> bool:
-    """It counts units or values, not rows."""
-    return isinstance(statistic.term, Presence | Over | Distinct)
 
 
 def _is_distinct(statistic: Statistic) -> bool:

@@ -1,7 +1,8 @@
 """What a release becomes once it is bounded: an operator chain whose every limit is emitted.
 
 Release
-LimitGroups(ByHash(groups=12))      each unit keeps at most 12 of its groups
+LimitGroups(ByHash(groups=12))      each unit keeps at most 12 of its groups; its sums in them are
+                                    scaled together where they are of more than `rows` rows
 ClampPartials(rows_per_group=60)  each unit's sums lie in 60 times their rows' interval
 Partials                        one row per (unit, group), integer sums
 Terms                         one row per row: unit, keys, clamped integers
@@ -88,10 +89,15 @@ GroupLimit = ByHash | ByDomain | ByUnit
 
 @dataclass(frozen=True, slots=True)
 class LimitGroups:
-    """Each unit is in at most so many groups."""
+    """Each unit is in at most so many groups, and counts for at most `rows` rows in all of them.
+
+    A unit of more rows has its sums in all its groups scaled down together, truncated toward 0; of
+    a group's rows no more count than `rows_per_group`. None where the other limits say as much.
+    """
 
     source: ClampPartials
     limit: GroupLimit
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,11 @@ class Statistic:
                 assert_never(missing)
 
     @property
+    def is_of_rows(self) -> bool:
+        """Rows are summed, so that half of a unit's rows count half; units and values are not."""
+        return not isinstance(self.term, Presence | Over | Distinct)
+
+    @property
     def magnitude(self) -> int:
         """The most one row can add or take away."""
         low, high = self.interval

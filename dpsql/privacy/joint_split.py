@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.noise_split import Weights, rounded_up
+from dpsql.privacy.noise_split import Many, Weights, each, rounded_up
 
 Corners = Sequence[Sequence[int]]
 """For each corner of a block, the change of every statistic; 0 for those outside the block."""
@@ -22,37 +22,40 @@ _ROUNDS = 60
 
 
 def split_gaussian_jointly(
-    blocks: Sequence[Corners], weights: Weights, groups: int, rho: Fraction
+    blocks: Sequence[Corners], weights: Weights, groups: Many, rho: Fraction
 ) -> tuple[DiscreteGaussian, ...]:
-    """Return mechanisms with `groups`·Σ over blocks of the worst Σ c²/(2·variance) <= rho."""
-    variances = [s**2 for s in _relative_scales(blocks, weights, power=2)]
+    """Return mechanisms with Σ over blocks of groups·the worst Σ c²/(2·variance) <= rho."""
+    many = each(groups, len(blocks))
+    variances = [s**2 for s in _relative_scales(blocks, weights, many, power=2)]
     worst = sum(
-        max(sum(c * c / v for c, v in zip(k, variances, strict=True)) for k in block)
-        for block in blocks
+        number * max(sum(c * c / v for c, v in zip(k, variances, strict=True)) for k in block)
+        for block, number in zip(blocks, many, strict=True)
     )
-    factor = groups * worst / (2 * rho)
+    factor = worst / (2 * rho)
     return tuple(DiscreteGaussian(rounded_up(factor * v)) for v in variances)
 
 
 def split_laplace_jointly(
-    blocks: Sequence[Corners], weights: Weights, groups: int, epsilon: Fraction
+    blocks: Sequence[Corners], weights: Weights, groups: Many, epsilon: Fraction
 ) -> tuple[DiscreteLaplace, ...]:
-    """Return mechanisms with `groups`·Σ over blocks of the worst corner's Σ c/scale <= epsilon."""
-    scales = _relative_scales(blocks, weights, power=1)
+    """Return mechanisms with Σ over blocks of groups·the worst corner's Σ c/scale <= epsilon."""
+    many = each(groups, len(blocks))
+    scales = _relative_scales(blocks, weights, many, power=1)
     worst = sum(
-        max(sum(c / s for c, s in zip(k, scales, strict=True)) for k in block) for block in blocks
+        number * max(sum(c / s for c, s in zip(k, scales, strict=True)) for k in block)
+        for block, number in zip(blocks, many, strict=True)
     )
-    factor = groups * worst / epsilon
+    factor = worst / epsilon
     return tuple(DiscreteLaplace(rounded_up(factor * s)) for s in scales)
 
 
 def _relative_scales(
-    blocks: Sequence[Corners], weights: Weights, *, power: int
+    blocks: Sequence[Corners], weights: Weights, groups: tuple[int, ...], *, power: int
 ) -> tuple[Fraction, ...]:
     """Scales, up to a common factor, that minimise Σ weight·scale² for a given loss.
 
-    The loss is Σ over blocks of the worst corner's Σ (change / scale)^power: 2 for variances of
-    Gaussian noise (Lagrange: variance ∝ change / √weight), 1 for scales of Laplace noise
+    The loss is Σ over blocks of groups·the worst corner's Σ (change / scale)^power: 2 for variances
+    of Gaussian noise (Lagrange: variance ∝ change / √weight), 1 for scales of Laplace noise
     (scale³ ∝ change / weight). Mixtures of corners are fitted by multiplicative updates.
     """
     widest = [max(corner[j] for block in blocks for corner in block) for j in range(len(weights))]
@@ -61,9 +64,13 @@ def _relative_scales(
     heaviest = max(weights)
     costs = [float(Fraction(w) / Fraction(heaviest)) for w in weights]
     # Statistics are measured by their widest change, so that nothing overflows.
+    most = max(groups)
     shapes = [
-        [[(c / w) ** power for c, w in zip(corner, widest, strict=True)] for corner in block]
-        for block in blocks
+        [
+            [(c / w) ** power * (number / most) for c, w in zip(corner, widest, strict=True)]
+            for corner in block
+        ]
+        for block, number in zip(blocks, groups, strict=True)
     ]
     prices = [c * float(Fraction(w, max(widest))) ** 2 for c, w in zip(costs, widest, strict=True)]
     mixtures = [[1 / len(block)] * len(block) for block in blocks]

@@ -1,6 +1,6 @@
 """How the statistics of one vector release share its loss so that weighted variance is least.
 
-Statistic j moves by at most sensitivities[j] in each of `groups` groups. Σ weights[j]·Var_j is
+Statistic j moves by at most sensitivities[j] in each of groups[j] groups. Σ weights[j]·Var_j is
 minimised by Lagrange's rule; shares are then fixed as integers, and everything after is exact:
 each parameter is rounded up, so the losses add up to no more than was granted.
 """
@@ -24,28 +24,33 @@ _AS_CONTINUOUS = 8
 
 Weights = Sequence[Fraction | float]
 
+Many = int | Sequence[int]
+"""Groups: of each statistic or block, or the same number of all."""
+
 
 def split_gaussian(
-    sensitivities: Sequence[int], weights: Weights, groups: int, rho: Fraction
+    sensitivities: Sequence[int], weights: Weights, groups: Many, rho: Fraction
 ) -> tuple[DiscreteGaussian, ...]:
-    """Return mechanisms with Σ groups·Δ_j²/(2·variance_j) <= rho, least in Σ c_j·variance_j."""
-    # Minimise Σ c·v subject to Σ D²/(2v) = rho, D = √groups·Δ: v ∝ D/√c, that is, rho_j ∝ Δ_j·√c_j.
-    shares = _shares(sensitivities, weights, groups, rho, powers=(1.0, 0.5))
+    """Return mechanisms with Σ groups_j·Δ_j²/(2·variance_j) <= rho, least in Σ c_j·variance_j."""
+    # Minimise Σ c·v subject to Σ D²/(2v) = rho, D = √groups·Δ: v ∝ D/√c, that is, rho_j ∝ D_j·√c_j.
+    many = each(groups, len(sensitivities))
+    shares = _shares(sensitivities, weights, many, rho, powers=(1.0, 0.5, 0.5))
     return tuple(
-        DiscreteGaussian(rounded_up(groups * delta**2 / (2 * rho * share)))
-        for delta, share in zip(sensitivities, shares, strict=True)
+        DiscreteGaussian(rounded_up(number * delta**2 / (2 * rho * share)))
+        for delta, number, share in zip(sensitivities, many, shares, strict=True)
     )
 
 
 def split_laplace(
-    sensitivities: Sequence[int], weights: Weights, groups: int, epsilon: Fraction
+    sensitivities: Sequence[int], weights: Weights, groups: Many, epsilon: Fraction
 ) -> tuple[DiscreteLaplace, ...]:
-    """Return mechanisms with Σ groups·Δ_j/scale_j <= ε, least in Σ c_j·2·scale_j²."""
-    # Minimise Σ c·2b² subject to Σ D/b = ε, D = groups·Δ: b³ ∝ D/c, that is, ε_j ∝ Δ_j^⅔·c_j^⅓.
-    shares = _shares(sensitivities, weights, groups, epsilon, powers=(2 / 3, 1 / 3))
+    """Return mechanisms with Σ groups_j·Δ_j/scale_j <= ε, least in Σ c_j·2·scale_j²."""
+    # Minimise Σ c·2b² subject to Σ D/b = ε, D = groups·Δ: b³ ∝ D/c, that is, ε_j ∝ D_j^⅔·c_j^⅓.
+    many = each(groups, len(sensitivities))
+    shares = _shares(sensitivities, weights, many, epsilon, powers=(2 / 3, 1 / 3, 2 / 3))
     return tuple(
-        DiscreteLaplace(rounded_up(groups * delta / (epsilon * share)))
-        for delta, share in zip(sensitivities, shares, strict=True)
+        DiscreteLaplace(rounded_up(number * delta / (epsilon * share)))
+        for delta, number, share in zip(sensitivities, many, shares, strict=True)
     )
 
 
@@ -86,21 +91,25 @@ def _variance(noise: DiscreteGaussian) -> float:
 def _shares(
     sensitivities: Sequence[int],
     weights: Weights,
-    groups: int,
+    groups: Sequence[int],
     loss: Fraction,
-    powers: tuple[float, float],
+    powers: tuple[float, float, float],
 ) -> tuple[Fraction, ...]:
-    """Return what part of the loss each statistic gets: ∝ Δ_j^powers[0]·c_j^powers[1], 1 in all."""
-    if loss <= 0 or groups < 1 or any(delta < 1 for delta in sensitivities):
+    """Return what part of the loss each statistic gets, 1 in all.
+
+    In proportion to Δ_j^powers[0]·c_j^powers[1]·groups_j^powers[2].
+    """
+    if loss <= 0 or any(number < 1 for number in (*groups, *sensitivities)):
         raise ValueError("a split takes a positive loss, and sensitivities and groups from 1 on")
     if not all(0 < weight < float("inf") for weight in weights):
         raise ValueError("error weights are positive and finite")
     # Relative to the largest, so that nothing overflows.
-    widest, heaviest = max(sensitivities), max(weights)
+    widest, heaviest, most = max(sensitivities), max(weights), max(groups)
     wishes = [
         float(Fraction(delta, widest)) ** powers[0]
         * float(Fraction(weight) / Fraction(heaviest)) ** powers[1]
-        for delta, weight in zip(sensitivities, weights, strict=True)
+        * (number / most) ** powers[2]
+        for delta, weight, number in zip(sensitivities, weights, groups, strict=True)
     ]
     # Any positive integers keep the loss; 40 bits are as near to the optimum as can be told. No
     # share is 0, whatever the weights: a statistic without loss could not be released.
@@ -108,6 +117,11 @@ def _shares(
     parts = [max(round(wish / largest * 2**40), 1) for wish in wishes]
     total = sum(parts)
     return tuple(Fraction(part, total) for part in parts)
+
+
+def each(groups: Many, count: int) -> tuple[int, ...]:
+    """The number of groups of each of `count`."""
+    return (groups,) * count if isinstance(groups, int) else tuple(groups)
 
 
 def rounded_up(parameter: Fraction) -> Fraction:

@@ -113,7 +113,7 @@ def _with_one_delta(
         counted.tail(whole.threshold - sensitivity.per_group[bounded.selection]),
         groups=sensitivity.groups * sensitivity.units,
         rho=rho,
-        rho_per_group=rho / sensitivity.groups,
+        rho_per_group=sensitivity.l2.in_one_group(lambda p, c: _rho(whole.noise[p], c)),
         epsilon=grant.amount,
     )
     if delta <= grant.delta:
@@ -172,7 +172,7 @@ def _laplace(
 ) -> Measurement:
     costs, norm = weights(bounded, sensitivity), sensitivity.l1
     if norm.apart is not None:
-        mechanisms = split_laplace(norm.apart, costs, norm.groups, grant.amount)
+        mechanisms = split_laplace(norm.apart, costs, norm.groups_of_each, grant.amount)
     else:
         mechanisms = split_laplace_jointly(norm.corners, costs, norm.groups, grant.amount)
     epsilon = norm.total(lambda place, change: mechanisms[place].epsilon(change))
@@ -195,7 +195,7 @@ def _gaussian(
 ) -> Measurement:
     costs, norm = weights(bounded, sensitivity), sensitivity.l2
     if norm.apart is not None:
-        gaussian = split_gaussian(norm.apart, costs, norm.groups, rho)
+        gaussian = split_gaussian(norm.apart, costs, norm.groups_of_each, rho)
         mechanisms: tuple[Noise, ...] = gaussian
         if norm.apart == sensitivity.per_group:
             # How far each statistic may move in a group, not only a bound on sums of squares: the

@@ -36,15 +36,20 @@ from dpsql.stability.dependency import (
     one_row_per_unit,
 )
 from dpsql.stability.lineage import private_scans
+from dpsql.stability.sensitivity import filled_groups
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a unit may contribute to a release, and why."""
+    """What a unit may contribute to a release, and why.
+
+    `rows` in all its groups, None where the other limits leave it no more.
+    """
 
     groups: int
     rows_per_group: int
     reasons: tuple[str, ...]
+    rows: int | None = None
 
 
 def limited(terms: Terms, facts: Facts, settings: Settings) -> tuple[Limited, tuple[str, ...]]:
@@ -56,7 +61,17 @@ def limited(terms: Terms, facts: Facts, settings: Settings) -> tuple[Limited, tu
         )
     bounds = contribution_bounds(terms, settings)
     clamped = ClampPartials(Partials(terms), bounds.rows_per_group)
-    return LimitGroups(clamped, _group_limit(terms, bounds, facts)), bounds.reasons
+    limit = _group_limit(terms, bounds, facts)
+    # Where the unit determines the group, or nothing is a sum of rows, there is nothing to limit.
+    summed = not isinstance(limit, ByUnit) and any(s.is_of_rows for s in terms.statistics)
+    if bounds.rows is None or not summed:
+        return LimitGroups(clamped, limit), bounds.reasons
+    table = finest(terms)
+    found = LimitGroups(clamped, limit, bounds.rows)
+    filled = filled_groups(found, bounds.groups)
+    origin = _origin(table, "rows", settings.tightened(table.limits))
+    reason = f"{origin}, in all groups: as many as fill {filled} of them"
+    return found, (*bounds.reasons, reason)
 
 
 def contribution_bounds(terms: Terms, settings: Settings) -> Bounds:
@@ -72,10 +87,17 @@ def contribution_bounds(terms: Terms, settings: Settings) -> Bounds:
         # In its only group a unit has all its rows.
         rows = limits.rows
         reasons.append(_origin(table, "rows", limits))
-    else:
-        rows = limits.rows_per_group
+        return Bounds(groups, rows, tuple(reasons))
+    if "rows" not in limits.declared and settings.rows is None:
+        # Who says how many rows count in each group says by that how many do in all of them.
         reasons.append(_origin(table, "rows_per_group", limits))
-    return Bounds(groups, rows, tuple(reasons))
+        return Bounds(groups, limits.rows_per_group, tuple(reasons))
+    rows = min(limits.rows_per_group, limits.rows)
+    name = "rows_per_group" if rows == limits.rows_per_group else "rows"
+    reasons.append(_origin(table, name, limits))
+    # Where it saves no group's worth of rows, it would be enforced for nothing.
+    in_all = limits.rows if -(-limits.rows // rows) < groups else None
+    return Bounds(groups, rows, tuple(reasons), in_all)
 
 
 def finest(terms: Terms) -> Table:

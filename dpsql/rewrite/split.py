@@ -10,6 +10,9 @@ sum(x) GROUP BY flag, 60 rows of a unit in a group, by domain
 light  rows with flag <= 60   sum(clamped x) GROUP BY flag
 rest   rows with flag >  60   GROUP BY unit, flag; scale, clamp, limit; then GROUP BY flag
 
+Where a unit's rows in all its groups are limited, too, light units have no more in all, of any
+group: the others are all of the rest, where their sums are scaled down together.
+
 A condition on a row would not do: with x <= 60 light, a unit of 60 rows below and 60 above counts
 for 120. Nor do rows alone where groups are limited by a hash: a unit with 12 light groups here and
 12 others there would be in 24. There, rows are told apart only if nothing is left out on the way.
@@ -26,7 +29,7 @@ from dataclasses import dataclass, replace
 from dpsql.engine.beside import MOST, ROWS, first_of, place_of, rows_with
 from dpsql.plan.bounded import BoundedRelease, ByHash, LimitGroups, Split, Terms
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal, conjunction
+from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal, Or, conjunction
 from dpsql.plan.operator import Filter, Scan
 from dpsql.plan.statistic import Distinct, Ones, Presence, Statistic
 from dpsql.plan.tree import operators
@@ -59,8 +62,8 @@ def split_release(release: BoundedRelease, facts: Facts) -> BoundedRelease:
     conditions = parts.conditions()
     if conditions is None:
         return release
-    name, most = conditions.light
-    note = f"prepared: {name} <= {most}: summed without regard to units"
+    said = " and ".join(f"{name} <= {most}" for name, most in conditions.light)
+    note = f"prepared: {said}: summed without regard to units"
     if conditions.drawn is not None:
         place, groups = conditions.drawn
         note += f"; {place} <= {groups}: drawn once for all queries"
@@ -69,9 +72,12 @@ def split_release(release: BoundedRelease, facts: Facts) -> BoundedRelease:
 
 @dataclass(frozen=True, slots=True)
 class _Conditions:
-    """A column beside each row and the most it holds: of light rows, and of rows that are kept."""
+    """A column beside each row and the most it holds: of light rows, and of rows that are kept.
 
-    light: tuple[str, int]
+    Light rows have no more than each of `light` says.
+    """
+
+    light: tuple[tuple[str, int], ...]
     drawn: tuple[str, int] | None
 
 
@@ -99,27 +105,35 @@ class _Parts:
                 return None
             drawn = place_of(only), self.limited.limit.groups
         column, rows = self._column(), self.limited.source.rows_per_group
-        light = ROWS if column is None else rows_with(column), rows
-        if max(rows, 0 if drawn is None else drawn[1]) >= MOST:
+        light = [(ROWS if column is None else rows_with(column), rows)]
+        in_all = self.limited.rows
+        if in_all is not None and column is not None:
+            # Of no more rows in all, there are no more in a group.
+            light = [(ROWS, in_all), *(light if rows < in_all else [])]
+        if max(*(most for _, most in light), 0 if drawn is None else drawn[1]) >= MOST:
             return None
-        return _Conditions(light, drawn)
+        return _Conditions(tuple(light), drawn)
 
     def split(self, conditions: _Conditions) -> Split:
         """Both parts over the table with what stands beside its rows."""
-        (name, most), drawn, only = conditions.light, conditions.drawn, self._only()
-        number = self._free_number()
-        rows = Column(number, name, _NUMBER)
-        place = None if drawn is None else Column(number + 1, drawn[0], _NUMBER)
+        drawn, only, number = conditions.drawn, self._only(), self._free_number()
+        most = [
+            (Column(number + 2 + n, name, _NUMBER), limit)
+            for n, (name, limit) in enumerate(conditions.light)
+        ]
+        place = None if drawn is None else Column(number, drawn[0], _NUMBER)
         first = None
         if only is not None and any(isinstance(s.term, Presence) for s in self.terms.statistics):
-            first = Column(number + 2, first_of(only), Boolean())
-        added = tuple(column for column in (rows, place, first) if column is not None)
+            first = Column(number + 1, first_of(only), Boolean())
+        beside = (*(column for column, _ in most), place, first)
+        added = tuple(column for column in beside if column is not None)
         scan = self.stem.scan
         wide = replace(scan, table=_with_counts(scan.table), columns=(*scan.columns, *added))
         kept = [] if place is None or drawn is None else [_most(place, drawn[1])]
         handed = () if first is None else (first,)
-        light = self._over(wide, (*kept, _most(rows, most)), handed)
-        rest = self._over(wide, (*kept, _more(rows, most)), handed)
+        light = self._over(wide, (*kept, *(_most(rows, limit) for rows, limit in most)), handed)
+        more = [_more(rows, limit) for rows, limit in most]
+        rest = self._over(wide, (*kept, more[0] if len(more) == 1 else Or(tuple(more))), handed)
         by_row = tuple(_by_row(s, first) for s in self.terms.statistics)
         return Split(replace(light, statistics=by_row), rest)
 

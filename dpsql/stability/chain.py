@@ -89,13 +89,14 @@ def show(found: Distance) -> str:
             assert_never(missing)
 
 
-def describe_limit(limit: GroupLimit) -> str:
-    """What keeps a unit to so many groups."""
+def describe_limit(limit: GroupLimit, rows: int | None = None) -> str:
+    """What keeps a unit to so many groups, and to so many rows in all of them."""
+    few = "" if rows is None else f"; rows={rows} in all"
     match limit:
         case ByHash(groups=groups):
-            return f"LimitGroups({groups}, by keyed hash)"
+            return f"LimitGroups({groups}, by keyed hash{few})"
         case ByDomain(groups=groups):
-            return f"LimitGroups({groups}, all there are)"
+            return f"LimitGroups({groups}, all there are{few})"
         case ByUnit(tables=tables):
             return f"LimitGroups(1, the unit determines the keys: verified {', '.join(tables)})"
         case missing:
@@ -112,7 +113,7 @@ def _bounded(bounded: BoundedRelease, units: int) -> list[tuple[int, str, Distan
             ]
         case LimitGroups(source=clamped, limit=limit):
             head = [
-                (0, describe_limit(limit), top),
+                (0, describe_limit(limit, limited.rows), top),
                 (
                     1,
                     f"ClampPartials(rows_per_group={clamped.rows_per_group})",

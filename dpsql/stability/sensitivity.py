@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 from typing import assert_never
@@ -33,11 +33,18 @@ Measure = Callable[[int, int], Fraction]
 class Norm:
     """What changes in all groups together, in a norm of any weights.
 
-    It is no more than if, in `groups` groups, each block changed as in the worst of its corners.
+    It is no more than if, in `groups` groups, each block changed as in the worst of its corners:
+    each in so many of its own, as a unit's rows fill fewer groups than it is in.
     """
 
-    groups: int
+    groups: tuple[int, ...]
     blocks: tuple[Block, ...]
+
+    @property
+    def groups_of_each(self) -> tuple[int, ...]:
+        """The groups of each statistic, by its place."""
+        found = {p: n for b, n in zip(self.blocks, self.groups, strict=True) for p in b.places}
+        return tuple(found[place] for place in range(len(found)))
 
     @property
     def apart(self) -> tuple[int, ...] | None:
@@ -61,19 +68,22 @@ class Norm:
 
     def total(self, measure: Measure) -> Fraction:
         """Σ of `measure`(place, change) over blocks and groups, at the worst corners."""
-        return self.groups * sum(
-            (
-                max(
-                    sum(
-                        (measure(p, c) for p, c in zip(block.places, corner, strict=True)),
-                        Fraction(0),
-                    )
-                    for corner in block.corners
-                )
-                for block in self.blocks
-            ),
-            Fraction(0),
-        )
+        worst = (number * b for number, b in zip(self.groups, self._worst(measure), strict=True))
+        return sum(worst, Fraction(0))
+
+    def in_one_group(self, measure: Measure) -> Fraction:
+        """The same for a single group."""
+        return sum(self._worst(measure), Fraction(0))
+
+    def _worst(self, measure: Measure) -> list[Fraction]:
+        """Σ of `measure`(place, change) at each block's worst corner."""
+        return [
+            max(
+                sum((measure(p, c) for p, c in zip(b.places, k, strict=True)), Fraction(0))
+                for k in b.corners
+            )
+            for b in self.blocks
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +125,36 @@ def sensitivity(release: BoundedRelease, apart: Apart) -> Sensitivity:
     )
 
 
-def _norm(groups: int, release: BoundedRelease, units: int, *, squared: bool) -> Norm:
-    """Each unit has its rows in one of the databases only."""
+def _norm(
+    groups: int, release: BoundedRelease, units: int, *, squared: bool, times: int = 1
+) -> Norm:
+    """Each unit has its rows in one of the databases only; or others, `times` as many, in each."""
     statistics = release.terms.statistics
     bounds = (partial_bound(s, release.limited) for s in statistics)
     rows = [units * bound // s.magnitude for s, bound in zip(statistics, bounds, strict=True)]
-    return Norm(groups, tuple(block.of_rows(rows) for block in blocks(statistics, squared=squared)))
+    found = tuple(block.of_rows(rows) for block in blocks(statistics, squared=squared))
+    filled = filled_groups(release.limited, groups)
+    # A block is of rows or of units: joint never has both in one.
+    of_rows = [all(statistics[place].is_of_rows for place in block.places) for block in found]
+    return Norm(tuple(times * (filled if rows else groups) for rows in of_rows), found)
+
+
+def filled_groups(limited: Limited, groups: int) -> int:
+    """How many groups a unit can fill with as many rows as count in one, being in `groups`.
+
+    Let u_g rows of a unit count in group g: none is more than r, `rows_per_group`, and all
+    together are no more than R, `rows`. A sum of convex functions of them that are 0 at 0, as is
+    Σ u_g, Σ u_g² or the loss of Laplace noise, is largest in a corner of what they can be: where
+    Σ u_g may be ⌈R / r⌉·r, that is r in ⌈R / r⌉ groups and 0 in all others. Of 120 rows at most,
+    60 at most in each of six groups: no more than two groups of 60, and not 360 rows.
+    """
+    match limited:
+        case LimitGroups(rows=int(rows)):
+            return min(groups, -(-rows // rows_per_group(limited)))
+        case LimitGroups() | OneRowPerUnit():
+            return groups
+        case missing:
+            assert_never(missing)
 
 
 def _replaced(release: BoundedRelease, changed: Groups) -> Sensitivity:
@@ -138,13 +172,18 @@ def _replaced(release: BoundedRelease, changed: Groups) -> Sensitivity:
     for squared in (False, True):
         # The groups of the two units are others, or the same: in up to `groups` of them t, in up to
         # `groups` t', in those they share |t - t'| <= |t| + |t'|.
-        found = _norm(2 * groups, release, units, squared=squared)
+        # So it is where rows in all are limited: what t and t' are at worst is convex in how many
+        # rows of either count in each group, and largest where these are r or 0 (filled_groups).
+        found = _norm(groups, release, units, squared=squared, times=2)
         if squared:
-            found = Norm(2 * groups, tuple(_widened(b, intervals, units) for b in found.blocks))
+            found = replace(
+                found, blocks=tuple(_widened(b, intervals, units) for b in found.blocks)
+            )
         if _has_few_groups(release):
             # There are no others: |t - t'| in each.
-            alone = (Block((p,), ((units * width,),)) for p, width in enumerate(widths))
-            found = _less(found, Norm(groups, tuple(alone)), widths, power=1 + squared)
+            alone = [Block((p,), ((units * width,),)) for p, width in enumerate(widths)]
+            own = Norm((groups,) * len(alone), tuple(alone))
+            found = _less(found, own, widths, power=1 + squared)
         norms.append(found)
     return Sensitivity(
         groups=groups,
@@ -214,7 +253,7 @@ def partial_bound(statistic: Statistic, limited: Limited) -> int:
 def partial_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
     """What one unit's sum in a group is clamped to, 0 always in it: there it may be missing."""
     bound = partial_bound(statistic, limited)
-    if isinstance(statistic.term, Presence | Over | Distinct):
+    if not statistic.is_of_rows:
         return 0, bound
     rows, (least, most) = rows_per_group(limited), statistic.interval
     return max(-bound, min(0, rows * least)), min(bound, max(0, rows * most))

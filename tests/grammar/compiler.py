@@ -17,7 +17,7 @@ from dpsql.dbapi.statement import Keep, Query, read_statement
 from dpsql.errors import Error
 from dpsql.plan.describe import describe_number
 from dpsql.privacy.distance import Apart
-from dpsql.rewrite.setting import Settings
+from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.claim import (
@@ -42,7 +42,11 @@ def schema_of(name: str) -> Schema:
 
 @cache
 def prepared(
-    sql: str, schema: str, verified: frozenset[str], apart: Apart | None = None
+    sql: str,
+    schema: str,
+    verified: frozenset[str],
+    apart: Apart | None = None,
+    settings: Settings = AS_DECLARED,
 ) -> Prepared:
     """`sql` up to the point where it would be charged; `apart` may be another than the schema's."""
     found = schema_of(schema)
@@ -50,15 +54,15 @@ def prepared(
         relation = Neighbors.CHANGE_ONE if apart.replaced else Neighbors.ADD_REMOVE
         found = replace(found, neighbors=relation, group_size=apart.units)
     facts = WorldFacts(found, public_connection(schema), verified)
-    query, epsilon, settings = asked(sql)
+    query, epsilon, settings = asked(sql, settings)
     return prepare(query, found, facts, grant(found, epsilon), "data", settings=settings)
 
 
-def asked(sql: str) -> tuple[str, Fraction, Settings]:
+def asked(sql: str, settings: Settings = AS_DECLARED) -> tuple[str, Fraction, Settings]:
     """The query that a statement is or keeps, its ε, 1 if it says nothing, and its options."""
     found = read_statement(sql)
     assert isinstance(found, Query | Keep)
-    epsilon, settings = Fraction(1), Settings()
+    epsilon = Fraction(1)
     for option in found.options:
         if option.setting is Setting.EPSILON:
             epsilon = as_epsilon(option.value)

@@ -67,9 +67,33 @@ MUTANTS = (
     Mutant(
         "partial sums are neither scaled nor clamped",
         "emit/bounded.py",
-        "bounded = select_from(select_from(counted, [*carried, *scaled]), [*carried, *clamped])",
-        "free = [aliased(integer(1) if _is_beside(s) else field(f's{n}'), f's{n}') "
-        "for n, s in numbered]\n    bounded = select_from(counted, [*carried, *free])",
+        "    bounded = select_from(\n",
+        "    free = [aliased(field(f's{n}') if s.is_of_rows else integer(1), f's{n}') "
+        "for n, s in numbered]\n    clamped = free\n    scaled = free\n    bounded = select_from(\n",
+    ),
+    Mutant(
+        "rows in all groups aren't limited",
+        "emit/bounded.py",
+        "kept = limited_rows(kept, names, terms.statistics, in_all)",
+        "kept = select_from(kept, [*groups, *(field(f's{n}') for n, _ in numbered)])",
+    ),
+    Mutant(
+        "of rows in all groups, one group's worth too many are kept",
+        "emit/total_rows.py",
+        "exp.GT(this=counted.copy(), expression=integer(rows))",
+        "exp.GT(this=counted.copy(), expression=integer(2 * rows))",
+    ),
+    Mutant(
+        "a part of a group that rows fill is none",
+        "stability/sensitivity.py",
+        "return min(groups, -(-rows // rows_per_group(limited)))",
+        "return min(groups, max(1, rows // rows_per_group(limited)))",
+    ),
+    Mutant(
+        "units are there in as few groups as rows fill",
+        "stability/sensitivity.py",
+        "of_rows = [all(statistics[place].is_of_rows for place in block.places) for block in found]",
+        "of_rows = [True for block in found]",
     ),
     Mutant(
         "values are clamped by their upper end only",
@@ -122,8 +146,8 @@ MUTANTS = (
     Mutant(
         "groups are forgotten in the norms",
         "stability/sensitivity.py",
-        "return Norm(groups, tuple(block.of_rows(rows)",
-        "return Norm(1, tuple(block.of_rows(rows)",
+        "return Norm(tuple(times * (filled if rows else groups)",
+        "return Norm(tuple(times * (1 if rows else groups)",
     ),
     Mutant(
         "a unit's presence is free",

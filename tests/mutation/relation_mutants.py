@@ -8,14 +8,14 @@ RELATION_MUTANTS = (
     Mutant(
         "a replaced unit stays in its groups",
         "stability/sensitivity.py",
-        "found = _norm(2 * groups, release, units, squared=squared)",
-        "found = _norm(groups, release, units, squared=squared)",
+        "found = _norm(groups, release, units, squared=squared, times=2)",
+        "found = _norm(groups, release, units, squared=squared, times=2 if squared else 1)",
     ),
     Mutant(
         "a replaced unit stays in its groups, squared",
         "stability/sensitivity.py",
-        "found = Norm(2 * groups, tuple(_widened(",
-        "found = Norm(groups, tuple(_widened(",
+        "found = _norm(groups, release, units, squared=squared, times=2)",
+        "found = _norm(groups, release, units, squared=squared, times=1 if squared else 2)",
     ),
     Mutant(
         "a replaced value is as if removed",

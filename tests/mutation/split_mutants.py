@@ -12,14 +12,14 @@ SPLIT_MUTANTS = (
     _Split(
         "a row more than the limit is light",
         "rewrite/split.py",
-        "(*kept, _most(rows, most))",
-        "(*kept, _most(rows, most + 1))",
+        "*(_most(rows, limit) for rows, limit in most)",
+        "*(_most(rows, limit + 1) for rows, limit in most)",
     ),
     _Split(
         "light rows are in the rest, too",
         "rewrite/split.py",
-        "(*kept, _more(rows, most))",
-        "(*kept, _more(rows, most - 1))",
+        "more = [_more(rows, limit) for",
+        "more = [_more(rows, limit - 1) for",
     ),
     _Split(
         "groups are limited in each part apart",
@@ -36,8 +36,14 @@ SPLIT_MUTANTS = (
     _Split(
         "a value's place is taken for its number of rows",
         "rewrite/split.py",
-        "light = ROWS if column is None else rows_with(column), rows",
-        "light = ROWS if column is None else place_of(column), rows",
+        "light = [(ROWS if column is None else rows_with(column), rows)]",
+        "light = [(ROWS if column is None else place_of(column), rows)]",
+    ),
+    _Split(
+        "light units may have more rows in all than the limit",
+        "rewrite/split.py",
+        "light = [(ROWS, in_all), *(light if rows < in_all else [])]",
+        "light = light if rows < in_all else [(ROWS, in_all)]",
     ),
     _Split(
         "light rows needn't stem from rows of their own",

@@ -26,7 +26,7 @@ def test_a_query_is_explained_without_its_data(tmp_path: Path) -> None:
     session.close()
     assert not list(tmp_path.rglob("*.db"))
     for line in (
-        "LimitGroups(6, all there are)",
+        "LimitGroups(6, all there are; rows=120 in all)",
         "ClampPartials(rows_per_group=60)",
         "Scan(lineitem, unit=l_orderkey → orders.o_custkey)",
         "Groups(count=1, per_unit=6)",

@@ -7,7 +7,8 @@ FOLDER holds the Parquet files of TPC-H. Run by hand: each library gets an envir
 under P, with the versions below, in which its script runs. Each time is that of a whole answer, and
 is compared with what the same question takes without privacy on the library's own DuckDB and
 tables.
-Units are customers, of each of which at most 30 orders or 120 lines are counted.
+Units are customers, of each of which at most 30 orders or 120 lines are counted. All libraries are
+told the same bounds, values and limits, as far as each can be, and spend the same on a whole query.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Any
 
 import duckdb
 import sqlalchemy
-from measured import DELTA, EPSILON, LINES, SHAPES, Rows, measured, show
+from measured import DELTA, EPSILON, LINES, ORDERS, SHAPES, Rows, measured, show
 from pyqrlew import Dataset, Dialect
 
 COLUMNS = {
@@ -28,10 +28,10 @@ COLUMNS = {
     " l_returnflag, l_linestatus, strftime(l_shipdate, '%Y-%m') ship_month",
 }
 RANGES = {
-    ("lineitem", "l_quantity"): 50.0,
-    ("lineitem", "l_extendedprice"): 105_000.0,
-    ("lineitem", "l_discount"): 0.1,
-    ("orders", "o_totalprice"): 600_000.0,
+    ("lineitem", "l_quantity"): (1.0, 50.0),
+    ("lineitem", "l_extendedprice"): (900.0, 105_000.0),
+    ("lineitem", "l_discount"): (0.0, 0.1),
+    ("orders", "o_totalprice"): (0.0, 600_000.0),
 }
 VALUES = {
     ("lineitem", "l_returnflag"): ["A", "N", "R"],
@@ -83,8 +83,9 @@ def main() -> None:
 
     def private(sql: str) -> Rows:
         budget = {"epsilon": EPSILON, "delta": DELTA}
+        rows = float(LINES if "lineitem" in sql else ORDERS)
         relation = data.relation(sql).rewrite_with_differential_privacy(
-            data, UNITS, budget, max_multiplicity=float(LINES), max_multiplicity_share=1.0
+            data, UNITS, budget, max_multiplicity=rows, max_multiplicity_share=1.0
         )
         rewritten = relation.relation().to_query(Dialect.PostgreSql)
         return connection.execute(rewritten).fetchall()
@@ -115,8 +116,8 @@ def dataset(connection: Any, path: Path) -> Any:
             while rows := cursor.fetchmany(100_000):
                 lite.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
     found = Dataset.from_database("tpch", sqlalchemy.create_engine(f"sqlite:///{path}"))
-    for (table, column), high in RANGES.items():
-        found = found.with_range(None, table, column, 0.0, high)
+    for (table, column), (low, high) in RANGES.items():
+        found = found.with_range(None, table, column, low, high)
     for (table, column), values in VALUES.items():
         found = found.with_possible_values(None, table, column, values)
     return found

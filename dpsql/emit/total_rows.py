@@ -1,0 +1,70 @@
+"""A unit's rows in all its groups: where they are too many, its sums are scaled down together.
+
+| level | one row per          | columns                                                   |
+| ----- | -------------------- | --------------------------------------------------------- |
+| kept  | unit and kept group  | u, groups, w: the rows that count there, at most the limit |
+| more  | unit of too many     | mu, m: the rows that count in all its groups              |
+
+What a unit's sums are scaled by is decided by its own rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.emit.expression import integer
+from dpsql.emit.name import aliased, field, subquery, table
+from dpsql.emit.term import total
+from dpsql.plan.statistic import Over, Statistic
+
+WEIGHT: Final = "w"
+
+
+def weight(rows_per_group: int) -> exp.Expr:
+    """How many rows a unit of n rows in a group counts for there."""
+    many = exp.GT(this=field("n"), expression=integer(rows_per_group))
+    counted = exp.case().when(many, integer(rows_per_group), copy=False)
+    return aliased(counted.else_(field("n"), copy=False), WEIGHT)
+
+
+def limited_rows(
+    kept: exp.Select, names: Sequence[str], statistics: Sequence[Statistic], rows: int
+) -> exp.Select:
+    """The groups and sums of `kept`, those of a unit with more than `rows` rows scaled down."""
+    counted = total(field(WEIGHT))
+    more = (
+        exp.select(aliased(field("u"), "mu"), aliased(counted, "m"), copy=False)
+        .from_(table("kept"), copy=False)
+        .group_by(field("u"), copy=False)
+        .having(exp.GT(this=counted.copy(), expression=integer(rows)), copy=False)
+    )
+    sums = [aliased(_scaled(s, n, rows), f"s{n}") for n, s in enumerate(statistics)]
+    return (
+        exp.select(*map(field, names), *sums, copy=False)
+        .from_(table("kept"), copy=False)
+        .join(
+            subquery(more, "t"),
+            on=exp.EQ(this=field("u"), expression=field("mu")),
+            join_type="left",
+            copy=False,
+        )
+        # Read twice, computed once.
+        .with_("kept", as_=kept, materialized=True, copy=False)
+    )
+
+
+def _scaled(statistic: Statistic, number: int, rows: int) -> exp.Expr:
+    """`//` goes toward 0: no part is more than its share of `rows` rows."""
+    found = field(f"s{number}")
+    if isinstance(statistic.term, Over):
+        share: exp.Expr = integer(1)
+    elif statistic.is_of_rows:
+        product = exp.Paren(this=exp.Mul(this=found.copy(), expression=integer(rows)))
+        share = exp.IntDiv(this=product, expression=field("m"))
+    else:
+        return found
+    few = exp.Is(this=field("m"), expression=exp.null())
+    return exp.case().when(few, found, copy=False).else_(share, copy=False)

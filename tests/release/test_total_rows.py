@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from grammar.compiler import prepared, schema_of
+from grammar.public_rows import PUBLIC
+
+from dpsql.audit.owner import Rows
+from dpsql.audit.worlds import Groups, Worlds
+from dpsql.rewrite.setting import AS_DECLARED, Settings
+
+SQL = "SELECT ward, count(*), sum(cost), dp_over_limit(sum(cost)) FROM visits GROUP BY ward"
+
+WARDS = ("ER", "ICU", "GP")
+
+
+def totals(settings: Settings) -> Groups:
+    """Of a patient with four visits of 1000 to each ward, and of one with a single visit to ER."""
+    visited = [(1, ward) for ward in WARDS for _ in range(4)] + [(2, "ER")]
+    rows: Rows = {name: [] for name in schema_of("clinic").tables}
+    rows["visits"] = [
+        (number, patient, None, date(2024, 1, 1), Decimal(1000), ward)
+        for number, (patient, ward) in enumerate(visited)
+    ]
+    (release,) = prepared(SQL, "clinic", frozenset(), None, settings).releases
+    (found,) = Worlds.apart(schema_of("clinic"), PUBLIC["clinic"], [rows]).totals(release, "1")
+    cells = release.step.bounded.terms.domains[0].cells
+    return {(cells[int(str(key))][0],): found[(key,)] for (key,) in found}
+
+
+def test_rows_within_the_limit_in_all_count_as_the_limit_in_a_group_says() -> None:
+    # Sums are in cents: of four visits three count.
+    assert totals(AS_DECLARED) == {
+        ("ER",): (4, 400_000, 1),
+        ("ICU",): (3, 300_000, 1),
+        ("GP",): (3, 300_000, 1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "kept"),
+    # 9 rows would count in three wards, and what is kept in each is truncated.
+    [(3, 1), (4, 1), (5, 1), (6, 2)],
+)
+def test_a_unit_of_too_many_rows_in_all_counts_for_less_in_each_group(rows: int, kept: int) -> None:
+    found = totals(Settings(rows=rows))
+    worth = 300_000 * rows // 9
+    assert found == {
+        ("ER",): (kept + 1, worth + 100_000, 1),
+        ("ICU",): (kept, worth, 1),
+        ("GP",): (kept, worth, 1),
+    }
+
+
+def test_units_of_few_rows_in_all_but_many_in_groups_are_told_apart() -> None:
+    found = totals(Settings(rows_per_group=2, rows=4))
+    # Two of each ward would count, six in all: two thirds of them do in each.
+    assert found[("ICU",)] == (1, 133_333, 1)
+    assert found[("ER",)] == (2, 233_333, 1)
