@@ -14,7 +14,7 @@ from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import COUNT_TYPE
 from dpsql.bind.expression import ExpressionBinder, convert
 from dpsql.bind.name import Names
-from dpsql.bind.order_term import order_terms
+from dpsql.bind.order_term import order_terms, telling
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
@@ -143,7 +143,7 @@ class Aggregates:
         if is_summed(function):
             arguments = tuple(_number_of(a, node) for a in arguments)
         fraction = None if found.place is None else _fraction(found.place, inner, found, at)
-        order = () if found.order is None else tuple(order_terms(found.order, inner.bind))
+        order = () if found.order is None else telling(order_terms(found.order, inner.bind))
         if found.distinct and any(term.expression != arguments[0] for term in order):
             shown = describe(arguments[0])
             raise GroupingFault(

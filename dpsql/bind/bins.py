@@ -11,6 +11,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from dpsql.bind.allow import only
+from dpsql.bind.literal import number
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.expression import Expression, Literal
@@ -76,7 +77,8 @@ def _number(node: exp.Expr | None) -> Fraction | None:
     if isinstance(node, exp.Neg):
         sign, node = -1, node.this
     if isinstance(node, exp.Literal) and not node.is_string:
-        return sign * Fraction(node.this)
+        value = number(node.this, None).value
+        return sign * Fraction(value) if isinstance(value, int | Fraction) else None
     return None
 
 

@@ -155,7 +155,8 @@ def _numbers(
     if by == 0:
         raise SyntaxFault("a series with a step of 0 has no end", at=span(node))
     found = range(first, last + (0 if not inclusive else 1 if by > 0 else -1), by)
-    _check_number(len(found), node)
+    # len() knows no number beyond a machine word.
+    _check_number(MOST_ROWS + 1 if found[MOST_ROWS:] else len(found), node)
     return list(found)
 
 

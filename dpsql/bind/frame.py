@@ -8,12 +8,23 @@ from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
 from dpsql.bind.interval import length
+from dpsql.bind.literal import number
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, TypeFault
 from dpsql.plan.expression import Literal
+from dpsql.plan.number import holds
 from dpsql.plan.operator import Frame, FrameEnd, FrameKind, Offset
 from dpsql.plan.sort import SortKey
-from dpsql.schema.type import Date, Decimal, Double, Integer, Interval, SqlType, Timestamp
+from dpsql.schema.type import (
+    BIGINT,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    Interval,
+    SqlType,
+    Timestamp,
+)
 
 
 def frame_of(node: exp.Window, order: tuple[SortKey, ...]) -> Frame | None:
@@ -48,7 +59,10 @@ def _end(
     if kind is FrameKind.RANGE and isinstance(end, exp.Expr):
         return Offset(_distance(node, end, order), following=following)
     if isinstance(end, exp.Literal) and not end.is_string and end.this.isdigit():
-        return int(end.this) if following else -int(end.this)
+        rows = int(end.this)
+        if not holds(BIGINT, rows):
+            raise refused(node, "a window frame of 2^63 rows or more", hint="write UNBOUNDED")
+        return rows if following else -rows
     raise refused(node, "this window frame")
 
 
@@ -70,12 +84,17 @@ def _distance(node: exp.Window, end: exp.Expr, order: tuple[SortKey, ...]) -> Li
         if end.this.isdigit() and int(end.this) < 2**63:
             return Literal(int(end.this), Integer(128))
     elif isinstance(end, exp.Literal) and not end.is_string and isinstance(kind, Decimal | Double):
-        distance = Fraction(end.this)
+        distance = _exact(number(end.this, span(node)))
         if isinstance(kind, Double) or _fits(distance, kind):
             return Literal(distance, kind)
     raise TypeFault(
         f"this is no distance of two keys of type {kind}", at=span(node), hint=_distance_of(kind)
     )
+
+
+def _exact(distance: Literal) -> Fraction:
+    assert isinstance(distance.value, int | Fraction)
+    return Fraction(distance.value)
 
 
 def _fits(distance: Fraction, kind: Decimal) -> bool:

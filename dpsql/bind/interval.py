@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
-from dpsql.errors import Refused
+from dpsql.bind.parse import span
+from dpsql.errors import DataError, Refused
 from dpsql.plan.duration import Duration
 from dpsql.plan.functions.evaluation import Operand, evaluated
 from dpsql.schema.type import BIGINT, Interval, Varchar
@@ -31,6 +33,8 @@ _UNITS = {
 
 _FRACTIONAL = ("to_seconds", "to_milliseconds")
 
+_WHOLE = re.compile(r"-?[0-9]{1,30}")
+
 _PARTS = ("year", "month", "day", "hour", "minute", "microsecond")
 
 
@@ -45,6 +49,17 @@ class Length:
 
 def length(node: exp.Expr) -> Length | None:
     """The length of time that `node` is, None if it is something else."""
+    found = _length(node)
+    if found is not None and not found.duration.fits:
+        raise DataError(
+            "an INTERVAL is longer than there are any",
+            at=span(node),
+            hint="write one of less than 100 million years",
+        )
+    return found
+
+
+def _length(node: exp.Expr) -> Length | None:
     match node:
         case exp.Paren():
             only(node, "this")
@@ -100,7 +115,7 @@ def _interval(node: exp.Interval) -> Length:
             # INTERVAL '1.5 days' is thirty-six hours, and INTERVAL '1.5' DAY is one day.
             found = read(f"{count.this} {unit.name}")
         else:
-            found = one * int(count.this) if count.this.lstrip("-").isdigit() else None
+            found = one * int(count.this) if _WHOLE.fullmatch(count.this) else None
     if found is None:
         raise _unreadable(node)
     return Length(found)

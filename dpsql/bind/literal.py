@@ -23,6 +23,8 @@ from dpsql.schema.type import (
 )
 
 _PLAIN = re.compile(r"(\d*)\.?(\d*)")
+_MOST_DIGITS = 38
+"""Of a DECIMAL."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(_DAY.pattern + r"[ T]\d{2}:\d{2}:\d{2}(\.\d{3}|\.\d{6})?")
 
@@ -32,7 +34,7 @@ def number(text: str, at: Span | None) -> Literal:
     text = text.replace("_", "")
     match = _PLAIN.fullmatch(text)
     try:
-        if match is None:
+        if match is None or (len(match[1]) + len(match[2]) > _MOST_DIGITS and "." in text):
             return Literal(Fraction(float(text)), Double())
         if "." not in text:
             return whole_number(int(text))
@@ -41,8 +43,6 @@ def number(text: str, at: Span | None) -> Literal:
     whole, digits = match[1], match[2]
     scale = len(digits)
     precision = max(1, len(whole) + scale)
-    if precision > 38:
-        return Literal(Fraction(float(text)), Double())
     return Literal(Fraction(int((whole + digits) or "0"), 10**scale), Decimal(precision, scale))
 
 

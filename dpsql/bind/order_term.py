@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlglot import exp
 
 from dpsql.bind.allow import only
-from dpsql.plan.expression import Expression
+from dpsql.plan.expression import Expression, Literal
 from dpsql.plan.sort import SortKey
 
 
@@ -24,3 +24,8 @@ def order_terms(
         meant = every if is_all and len(order.expressions) == 1 else (read(term.this),)
         keys += [SortKey(expression, descending, nulls_first) for expression in meant]
     return keys
+
+
+def telling(keys: Iterable[SortKey]) -> tuple[SortKey, ...]:
+    """`keys` without constants, on which all rows agree: DuckDB refuses to sort by a text."""
+    return tuple(key for key in keys if not isinstance(key.expression, Literal))

@@ -9,15 +9,16 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.context import Selected
 from dpsql.bind.expression import ExpressionBinder
-from dpsql.bind.order_term import order_terms
+from dpsql.bind.order_term import order_terms, telling
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
-from dpsql.errors import Refused, SyntaxFault, UnknownColumn
+from dpsql.errors import DataError, Refused, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Column, Expression, Literal
+from dpsql.plan.number import holds
 from dpsql.plan.operator import Limit, Plan, Sort, Values
 from dpsql.plan.sort import SortKey
-from dpsql.schema.type import Integer
+from dpsql.schema.type import BIGINT, Integer
 from dpsql.stability.lineage import Visibility, visibility
 
 
@@ -43,8 +44,7 @@ def sorted_rows(plan: Plan, keys: tuple[SortKey, ...], clause: exp.Expr) -> Plan
     """`plan` in order; of two private rows, which is first depends on there being the other."""
     if visibility(plan) is Visibility.PRIVATE:
         raise _private_order(clause)
-    # All rows agree on a constant, and DuckDB refuses to sort by a text.
-    told = tuple(key for key in keys if not isinstance(key.expression, Literal))
+    told = telling(keys)
     return Sort(plan, told) if told else plan
 
 
@@ -102,12 +102,16 @@ def _check_options(limit: exp.Expr) -> None:
 def _constant(clause: exp.Expr, count: exp.Expr, parameters: Parameters) -> int | None:
     """A whole number, or none at all for NULL; it may be given as a parameter."""
     found = ExpressionBinder(Scope(), lambda _: None, parameters).bind(count)
+    name = "OFFSET" if isinstance(clause, exp.Offset) else "LIMIT"
     if isinstance(found, Literal):
         if found.value is None:
             return None
         if isinstance(found.type, Integer) and isinstance(found.value, int) and found.value >= 0:
-            return found.value
-    name = "OFFSET" if isinstance(clause, exp.Offset) else "LIMIT"
+            if holds(BIGINT, found.value):
+                return found.value
+            raise DataError(
+                f"{name} takes no number of 2^63 or more", at=span(clause), hint="leave it out"
+            )
     raise SyntaxFault(
         f"{name} takes a whole number of at least 0", at=span(clause), hint=f"write {name} 10"
     )

@@ -22,6 +22,9 @@ Parameters = Mapping[str, Literal]
 
 LONGEST = 64 * 1024
 
+_LARGEST = 10**38
+"""SQL has no integer from here on: as a DOUBLE it would be another one."""
+
 
 def value_of(node: exp.Expr, parameters: Parameters) -> Literal:
     """The constant that was given for `$1` or `:name`."""
@@ -51,7 +54,7 @@ def literal(value: object, name: str) -> Literal:
             return Literal(None, Null())
         case bool():
             return Literal(value, Boolean())
-        case int():
+        case int() if abs(value) < _LARGEST:
             return whole_number(value)
         case float() if math.isfinite(value):
             return Literal(Fraction(value), Double())
@@ -60,8 +63,7 @@ def literal(value: object, name: str) -> Literal:
         case str() if len(value) <= LONGEST and is_text(value):
             return Literal(value, Varchar())
         case dt.datetime():
-            naive = value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo else value
-            return Literal(naive, Timestamp())
+            return Literal(_in_utc(value, name), Timestamp())
         case dt.date():
             return Literal(value, Date())
         case _:
@@ -72,9 +74,19 @@ def literal(value: object, name: str) -> Literal:
             )
 
 
+def _in_utc(value: dt.datetime, name: str) -> dt.datetime:
+    try:
+        return value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo else value
+    except OverflowError:
+        raise BadParameter(f"parameter {name} is a moment that no year of UTC has") from None
+
+
 def _decimal(value: decimal.Decimal, name: str) -> Literal:
     exponent = value.as_tuple().exponent
     scale = max(0, -exponent) if isinstance(exponent, int) else 0
+    if value and value.adjusted() >= 38:
+        # As an integer, 1E+999999999 would fill the memory.
+        raise BadParameter(f"parameter {name} has more than 38 digits")
     whole = abs(int(value))
     precision = max(1, len(str(whole)) * (whole > 0) + scale)
     if precision > 38:

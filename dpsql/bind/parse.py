@@ -15,6 +15,7 @@ MAX_CHARACTERS = 64 * 1024
 MAX_TOKENS = 10_000
 MAX_DEPTH = 60
 MAX_OPERATORS = 400
+MAX_DIGITS = 1_000
 
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
@@ -40,6 +41,12 @@ def tokens(sql: str) -> list[Token]:
         )
     depth = 0
     for token in found:
+        if token.token_type is TokenType.NUMBER and len(token.text) > MAX_DIGITS:
+            raise TooComplex(
+                f"a number has more than {MAX_DIGITS:,} digits",
+                at=Span(token.start, token.end + 1),
+                hint="write fewer: a DOUBLE has 17",
+            )
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
         if depth > MAX_DEPTH:
             raise TooComplex(

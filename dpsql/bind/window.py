@@ -61,6 +61,8 @@ class Windows:
             call = call.this
         name = _name(call)
         arguments, distinct = _arguments(call)
+        if distinct and not arguments:
+            raise refused(node, f"{name} of nothing", hint=f"write {name}(DISTINCT column)")
         if (distinct or condition is not None) and name not in _AGGREGATES:
             clause = "DISTINCT" if distinct else "FILTER"
             raise refused(node, f"{clause} with {name}()", hint="leave it out")
@@ -218,5 +220,5 @@ def _whole(value: Expression) -> bool:
         isinstance(value, Literal)
         and isinstance(value.type, Integer)
         and isinstance(value.value, int)
-        and value.value > 0
+        and 0 < value.value < 2**63
     )

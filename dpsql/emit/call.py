@@ -10,7 +10,7 @@ from dpsql.emit.name import field
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.function import Total
-from dpsql.schema.type import Double, Integer, SqlType
+from dpsql.schema.type import Double, Integer, Null, SqlType
 
 _INFIX: dict[str, type[exp.Binary]] = {
     "+": exp.Add,
@@ -85,6 +85,9 @@ def data_type(name: str) -> exp.DataType:
 
 @lru_cache(maxsize=256)
 def _parsed(name: str) -> exp.DataType:
+    if name == str(Null()):
+        # sqlglot's own NULL is written without the quotes that DuckDB asks for.
+        return exp.DataType(this=exp.DType.USERDEFINED, kind=name)
     return exp.DataType.build(name, dialect="duckdb")
 
 

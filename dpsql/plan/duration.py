@@ -82,6 +82,11 @@ class Duration:
         return cls(*map(int, found.groups())) if found else None
 
     @property
+    def fits(self) -> bool:
+        """An INTERVAL holds it: 32 bits for months, and for days, and 64 for microseconds."""
+        return max(map(abs, self.parts[:2])) < 2**31 and abs(self.microseconds) < 2**63
+
+    @property
     def parts(self) -> tuple[int, int, int]:
         """Months, days, microseconds."""
         return self.months, self.days, self.microseconds

@@ -74,7 +74,7 @@ def _mean(formula: Mean, statistics: Sequence[Integers]) -> pa.Array | None:
     terms = ((0, formula.centre), (1, 1))
     above, below = formula.step.numerator, formula.step.denominator
     sums = combined(terms, (rows, statistics[formula.total]), above)
-    if sums is None or below * largest(rows) >= BEYOND:
+    if sums is None or below * max(largest(rows), 1) >= BEYOND:
         return None
     tops, bottoms = sums * np.int64(above), rows * np.int64(below)
     means = tops / bottoms

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
+
 import pytest
 from fuzz.long import deep, wide
-from fuzz.outcome import prepared
+from fuzz.outcome import prepared, runs
 from grammar.compiler import schema_of
 
-from dpsql.bind.parse import MAX_CHARACTERS, MAX_TOKENS
+from dpsql.bind.parameter import literals
+from dpsql.bind.parse import MAX_CHARACTERS, MAX_DIGITS, MAX_TOKENS
 from dpsql.bind.statement import bind
-from dpsql.errors import TooComplex
+from dpsql.errors import BadParameter, TooComplex
 
 
 @pytest.mark.parametrize("depth", [30, 100, 5000])
@@ -35,3 +39,54 @@ def test_more_words_than_allowed_are_refused_by_their_number() -> None:
     assert len(text) < MAX_CHARACTERS
     with pytest.raises(TooComplex, match="words"):
         bind(text, schema_of("clinic"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT {}",
+        "SELECT 1 ORDER BY {}",
+        "SELECT INTERVAL {} HOUR + DATE '2024-01-01'",
+        "SELECT ward FROM visits GROUP BY {}",
+        "SELECT ward, sum(count(*)) OVER (ORDER BY ward ROWS {} PRECEDING) FROM visits GROUP BY 1",
+    ],
+)
+def test_a_number_of_more_digits_than_allowed_is_refused_wherever_it_stands(text: str) -> None:
+    with pytest.raises(TooComplex, match="digits"):
+        bind(text.format("9" * (MAX_DIGITS + 1)), schema_of("clinic"))
+
+
+@pytest.mark.parametrize("digits", [1, 30, 38, 39, 308, 309, MAX_DIGITS])
+@pytest.mark.parametrize("suffix", ["", ".5", "e5", "e99999999"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT {}",
+        "SELECT 1 LIMIT {}",
+        "SELECT INTERVAL {} HOUR + DATE '2024-01-01'",
+        "SELECT INTERVAL '{}' HOUR + DATE '2024-01-01'",
+        "SELECT width_bucket(age, 0, {}, 3), count(*) FROM patients GROUP BY 1",
+        "SELECT sum(count(*)) OVER (ORDER BY ward ROWS {} PRECEDING) FROM visits GROUP BY ward",
+        "SELECT sum(count(*)) OVER (ORDER BY 1e5 * count(*) RANGE {} PRECEDING) FROM visits",
+        "SELECT sum(count(*)) OVER (ORDER BY 1.5 * count(*) RANGE {} PRECEDING) FROM visits",
+    ],
+)
+def test_a_long_number_is_answered_or_refused(text: str, digits: int, suffix: str) -> None:
+    runs(text.format("9" * (digits - len(suffix)) + suffix), "clinic")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        10**38,
+        -(10**400),
+        Decimal("1E+38"),
+        Decimal("1E+999999999"),
+        Decimal("1E-999999999"),
+        dt.datetime.max.replace(tzinfo=dt.timezone(dt.timedelta(hours=-1))),
+        dt.datetime.min.replace(tzinfo=dt.timezone(dt.timedelta(hours=1))),
+    ],
+)
+def test_a_parameter_that_sql_has_no_constant_for_is_refused(value: object) -> None:
+    with pytest.raises(BadParameter):
+        literals([value])
