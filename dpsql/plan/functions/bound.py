@@ -73,7 +73,7 @@ def whole(rule: Rule) -> Rule:
         if isinstance(found.call.type, Integer) or ends is None:
             return known
         numbers = range(math.ceil(ends[0]), math.floor(ends[1]) + 1)
-        if not 0 < len(numbers) <= MOST_VALUES:
+        if not numbers or numbers[MOST_VALUES:]:  # len() knows no number beyond a machine word
             return known
         return of_values(tuple(map(Fraction, numbers)), nullable=known.nullable)
 
