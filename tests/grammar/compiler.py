@@ -48,11 +48,17 @@ def prepared(
     apart: Apart | None = None,
     settings: Settings = AS_DECLARED,
 ) -> Prepared:
-    """`sql` up to the point where it would be charged; `apart` may be another than the schema's."""
+    """`sql` up to the point where it would be charged; `apart` may be another than the schema's.
+
+    Where rows are removed, how many there are is no public number.
+    """
     found = schema_of(schema)
     if apart is not None:
         relation = Neighbors.CHANGE_ONE if apart.replaced else Neighbors.ADD_REMOVE
         found = replace(found, neighbors=relation, group_size=apart.units)
+        if not apart.replaced:
+            tables = {name: replace(table, rows=None) for name, table in found.tables.items()}
+            found = replace(found, tables=tables)
     facts = WorldFacts(found, public_connection(schema), verified)
     query, epsilon, settings = asked(sql, settings)
     return prepare(query, found, facts, grant(found, epsilon), "data", settings=settings)

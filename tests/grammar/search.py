@@ -73,13 +73,17 @@ class Search:
 
 @cache
 def search(
-    name: str, verified: frozenset[str], seed: int = 0, apart: Apart | None = None
+    name: str,
+    verified: frozenset[str],
+    seed: int = 0,
+    apart: Apart | None = None,
+    databases: int = WORLDS,
 ) -> Search:
     """Random databases of the fixture `name` whose `verified` keys hold, with all neighbours.
 
     They are as far `apart` as the fixture says, if nothing else is said.
     """
-    return one_of(name, verified, Random(f"{name}{sorted(verified)}{seed}"), WORLDS, apart)
+    return one_of(name, verified, Random(f"{name}{sorted(verified)}{seed}"), databases, apart)
 
 
 def one_of(

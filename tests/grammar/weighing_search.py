@@ -31,9 +31,6 @@ from dpsql.release.noise import RawGroups
 from dpsql.release.synopsis import synopsis_table
 from dpsql.session.prepared import PreparedRelease
 
-TRIED = 3
-"""Ends to which each pair of databases is led."""
-
 Integers = NDArray[np.int64]
 Handed = tuple[Noise | Exponential, Integers]
 
@@ -122,19 +119,25 @@ def told_apart(one: Groups, other: Groups, release: PreparedRelease) -> Iterator
     assert made is not None
     pure = weighing(made.moves, made.rounds, PrivacyLoss(Accounting.PURE, Fraction(1)))
     for found, loss in ((made, measured.loss), pure):
-        for number in range(TRIED):
-            tape = Tape(Random(number))
-            first = _table(one, release, found, tape)
-            again = tape.again()
-            if not first.equals(_table(other, release, found, again)):
-                yield "statistic 0 of a synopsis that its answers don't decide"
-            if len(tape.handed) != len(again.handed):
-                yield "statistic 0 of a synopsis: other questions"
-                continue
-            pairs = zip(tape.handed, again.handed, strict=True)
-            spent = sum(_spent(a, b, gaussian=found.gaussian) for a, b in pairs)
-            if spent > _charged(loss):
-                yield f"statistic 0 of a synopsis by {float(spent)}, paid {float(_charged(loss))}"
+        tape = Tape(Random(f"{one}{other}"))
+        first = _table(one, release, found, tape)
+        again = tape.again()
+        if not first.equals(_table(other, release, found, again)):
+            yield "statistic 0 of a synopsis that its answers don't decide"
+        if len(tape.handed) != len(again.handed):
+            yield "statistic 0 of a synopsis: other questions"
+            continue
+        pairs = zip(tape.handed, again.handed, strict=True)
+        spent = [_spent(a, b, gaussian=found.gaussian) for a, b in pairs]
+        # Another statement's rounds may take each of theirs in full, where these happen not to.
+        paid = found.choice.rho() if found.gaussian else found.choice.epsilon
+        steps = [
+            (one, paid if isinstance(mechanism, Exponential) else found.amount)
+            for one, (mechanism, _) in zip(spent[1:], tape.handed[1:], strict=True)
+        ]
+        for of, most in (*steps, (sum(spent), _charged(loss))):
+            if of > most:
+                yield f"statistic 0 of a synopsis by {float(of)}, paid {float(most)}"
 
 
 def _table(groups: Groups, release: PreparedRelease, found: Weighing, tape: Tape) -> pa.Table:

@@ -19,6 +19,8 @@ class Mutant:
     old: str
     new: str
     tests: str = "tests/test_bounds_hold.py"
+    about: str = ""
+    """What the names of the notes have that fail; all notes may, if it is empty."""
 
 
 MUTANTS = (

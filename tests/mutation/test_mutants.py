@@ -1,4 +1,4 @@
-"""The neighbour search is tested too: every seeded bug makes `pytest -m bounds` fail.
+"""The neighbour search is tested too: every seeded bug makes it fail.
 
 pytest tests/mutation -m mutation            all of them, some minutes
 """
@@ -19,6 +19,7 @@ from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.mutants import MUTANTS, Mutant
 from mutation.relation_mutants import RELATION_MUTANTS
 from mutation.split_mutants import SPLIT_MUTANTS
+from mutation.synopsis_mutants import SYNOPSIS_MUTANTS
 
 ALL = (
     *MUTANTS,
@@ -27,6 +28,7 @@ ALL = (
     *GRAMMAR_MUTANTS,
     *RELATION_MUTANTS,
     *SPLIT_MUTANTS,
+    *SYNOPSIS_MUTANTS,
 )
 
 ROOT = Path(__file__).parent.parent.parent
@@ -55,8 +57,10 @@ def test_the_neighbour_search_kills(mutant: Mutant, tmp_path: Path) -> None:
         "-m",
         "pytest",
         "-m",
-        "bounds",
+        "bounds and not slow",
         mutant.tests,
+        "-k",
+        mutant.about,
         "-x",
         "-q",
         "-p",

@@ -11,6 +11,7 @@ from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.mutants import MUTANTS, Mutant
 from mutation.relation_mutants import RELATION_MUTANTS
 from mutation.split_mutants import SPLIT_MUTANTS
+from mutation.synopsis_mutants import SYNOPSIS_MUTANTS
 
 ALL = (
     *MUTANTS,
@@ -19,6 +20,7 @@ ALL = (
     *GRAMMAR_MUTANTS,
     *RELATION_MUTANTS,
     *SPLIT_MUTANTS,
+    *SYNOPSIS_MUTANTS,
 )
 
 PACKAGE = Path(__file__).parent.parent.parent / "dpsql"

@@ -1,0 +1,108 @@
+"""Seeded bugs of synopses. A kept answer is its query's, whose bugs the other mutants are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mutation.mutants import Mutant
+
+_FOUND = (
+    Mutant(
+        "a unit is in one cell of a histogram",
+        "privacy/weighing.py",
+        "return self.groups * self.per_cell",
+        "return self.per_cell",
+    ),
+    Mutant(
+        "cells that are merged don't add up",
+        "privacy/weighing.py",
+        "return _noise(self.moves, merged, self.amount, gaussian=self.gaussian)",
+        "return _noise(self.moves, 1, self.amount, gaussian=self.gaussian)",
+    ),
+    Mutant(
+        "measurements are charged once for all rounds, under pure",
+        "privacy/weighing.py",
+        "spent = total + self.rounds * (self.choice.epsilon + self.amount)",
+        "spent = total + self.rounds * self.choice.epsilon + self.amount",
+    ),
+    Mutant(
+        "measurements are charged once for all rounds",
+        "privacy/weighing.py",
+        "spent = total + self.rounds * (self.choice.rho() + self.amount)",
+        "spent = total + self.rounds * self.choice.rho() + self.amount",
+    ),
+    Mutant(
+        "choices are free",
+        "privacy/weighing.py",
+        "spent = total + self.rounds * (self.choice.rho() + self.amount)",
+        "spent = total + self.rounds * self.amount",
+    ),
+    Mutant(
+        "scores are taken for monotone, under pure",
+        "privacy/weighing.py",
+        "Exponential(each, 2 * moves.l1), each, gaussian=False)",
+        "Exponential(each, moves.l1), each, gaussian=False)",
+    ),
+    Mutant(
+        "the number of rows is free",
+        "privacy/weighing.py",
+        "total = self.total.rho(self.moves.l1**2)",
+        "total = Fraction(0)",
+    ),
+    Mutant(
+        "noise of what is measured is of one cell's move, under pure",
+        "privacy/weighing.py",
+        "return DiscreteLaplace(moves.l1 / amount)",
+        "return DiscreteLaplace((moves.l1 if merged == moves.groups else moves.per_cell) / amount)",
+    ),
+    Mutant(
+        "the steps between neighbours are forgotten in a histogram's move",
+        "release/synopsis.py",
+        "moves = Moves(changed.per_unit, changed.count * rows_per_group(bounded.limited))",
+        "moves = Moves(changed.per_unit, rows_per_group(bounded.limited))",
+    ),
+    Mutant(
+        "the rows of a unit in a cell are one",
+        "release/synopsis.py",
+        "moves = Moves(changed.per_unit, changed.count * rows_per_group(bounded.limited))",
+        "moves = Moves(changed.per_unit, changed.count)",
+    ),
+    Mutant(
+        "a replaced unit of a synopsis is as if removed",
+        "session/prepared.py",
+        "measurement = weighed(bounded, schema.apart.steps, share, settings.rounds)",
+        "measurement = weighed(bounded, schema.apart.units, share, settings.rounds)",
+    ),
+    Mutant(
+        "a round more is measured than is paid for",
+        "release/synopsis.py",
+        "for number in range(made.rounds if among else 0):",
+        "for number in range(made.rounds + 1 if among else 0):",
+    ),
+    Mutant(
+        "rows are counted twice in a histogram",
+        "release/synopsis.py",
+        "grid = np.asarray(totals, dtype=np.int64).reshape(shape)",
+        "grid = 2 * np.asarray(totals, dtype=np.int64).reshape(shape)",
+    ),
+    Mutant(
+        "weights are scaled to the true number of rows",
+        "release/synopsis.py",
+        "total = min(max(float(rows), 1.0), 2.0**50)",
+        "total = float(cells.sum()) + 1",
+    ),
+    Mutant(
+        "a partition's true counts are kept beside its noisy ones",
+        "release/synopsis.py",
+        "measured.append(_Measured(chosen, noisy.astype(np.float64), 1 / float(noise.variance)))",
+        "measured.append(_Measured(chosen, exact.astype(np.float64), 1 / float(noise.variance)))",
+    ),
+    Mutant(
+        "a box merges as many cells as its narrowest side",
+        "release/partition.py",
+        "return math.prod(min(n, size) for n, size in zip(self.shape, self.sizes, strict=True))",
+        "return min(min(n, size) for n, size in zip(self.shape, self.sizes, strict=True))",
+    ),
+)
+
+SYNOPSIS_MUTANTS = tuple(replace(mutant, about="synopsis") for mutant in _FOUND)
