@@ -7,19 +7,22 @@ Arguments of selections are x0 …, and p0 … what their cells are told apart b
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sqlglot import exp
 
 from dpsql.emit.cell import argument, coordinate
-from dpsql.emit.expression import emit_expression, integer
+from dpsql.emit.expression import emit_expression, emit_literal, integer
 from dpsql.emit.name import aliased, field, reference, subquery, table
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.term import clamped_term, measured, values
 from dpsql.plan.bounded import KeyDomain, Terms
+from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Release
 from dpsql.plan.statistic import Statistic
+from dpsql.schema.type import Date, Timestamp
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
 from dpsql.stability.lineage import unit
@@ -74,7 +77,7 @@ def emit_terms(
             items.append(aliased(field("cell", table=f"d{place}"), f"g{place}"))
     names = group_names(terms)[len(terms.domains) :]
     items += [
-        aliased(emit_expression(key.expression), name)
+        aliased(_within_years(key.expression), name)
         for key, name in zip(unlisted, names, strict=True)
     ]
     items += [
@@ -126,6 +129,21 @@ def in_late_domains(
         keys = [field(name, table="t") for name in _late_names(terms, place)]
         select = _in_domain(select, terms.domains[place], place, keys)
     return select
+
+
+def _within_years(key: Expression) -> exp.Expr:
+    """A key that no domain lists; NULL where it is a day beyond the years that answers have.
+
+    One unit with the day 'infinity' makes a group, which no threshold has hidden yet when groups
+    are read: not to be able to read it would tell of the unit.
+    """
+    found = emit_expression(key)
+    if not isinstance(key.type, Date | Timestamp):
+        return found
+    kind = dt.date if isinstance(key.type, Date) else dt.datetime
+    first, last = (emit_literal(end, key.type) for end in (kind.min, kind.max))
+    there = exp.Between(this=found.copy(), low=first, high=last)
+    return exp.case().when(there, found, copy=False)
 
 
 def _in_domain(

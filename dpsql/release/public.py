@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
 from dpsql.engine.raw import Raw
 from dpsql.plan.operator import Plan
 from dpsql.stability.lineage import Visibility, visibility
 
+_ENDS = {
+    pa.date32(): (np.dtype("<i4"), -719_162, 2_932_896),
+    pa.timestamp("us"): (np.dtype("<i8"), -62_135_596_800_000_000, 253_402_300_799_999_999),
+}
+"""The years 1 to 9999, as days and as microseconds from 1970 on."""
+
 
 def open_rows(plan: Plan, raw: Raw) -> pa.Table:
-    """The rows of `plan`, which no private row is below but under a release."""
+    """The rows of `plan`, which no private row is below but under a release.
+
+    Days and moments beyond the years 1 to 9999 are NULL: DuckDB has them, and Python doesn't.
+    """
     if visibility(plan) is Visibility.PRIVATE:
         raise ValueError("the plan reads private rows")
-    return raw.table
+    columns = [_within_years(column) for column in raw.table.columns]
+    return pa.table(columns, names=raw.table.column_names) if columns else raw.table
+
+
+def _within_years(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if column.type not in _ENDS:
+        return column
+    return pa.chunked_array([_chunk(chunk) for chunk in column.chunks], column.type)
+
+
+def _chunk(chunk: pa.Array) -> pa.Array:
+    kind, first, last = _ENDS[chunk.type]
+    stored = chunk.buffers()[1]
+    if stored is None:
+        return chunk
+    # Where a value is NULL anything may be stored.
+    numbers = np.frombuffer(stored, kind)[chunk.offset : chunk.offset + len(chunk)]
+    there = (numbers >= first) & (numbers <= last)
+    if there.all():
+        return chunk
+    missing = ~there | np.asarray(chunk.is_null().to_numpy(zero_copy_only=False))
+    return pa.array(numbers, mask=missing).view(chunk.type)

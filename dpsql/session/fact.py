@@ -73,4 +73,6 @@ class SourceFacts:
     def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
         """The distinct values of a public table's column."""
         plan = distinct_values(self._schema, reference)
-        return None if plan is None else self.rows(plan, at_most)
+        found = None if plan is None else self.rows(plan, at_most)
+        # Days beyond all years are NULL here, however many there are.
+        return None if found is None else tuple(dict.fromkeys(found))
