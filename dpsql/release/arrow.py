@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from fractions import Fraction
@@ -27,6 +28,8 @@ from dpsql.schema.type import (
 )
 
 _EXACT = decimal.Context(prec=80)
+_LARGEST = sys.float_info.max
+_LARGEST_FLOAT = float(2**128 - 2**104)
 
 
 def arrow_type(kind: SqlType) -> pa.DataType:
@@ -99,8 +102,8 @@ def arrow_value(value: Value | None, kind: SqlType) -> object:
             return min(max(int(_number(value)), low), high)
         case Decimal(precision=precision, scale=scale):
             return _decimal(Fraction(_number(value)), precision, scale)
-        case Double():
-            return float(_number(value))
+        case Double(bits=bits):
+            return _double(Fraction(_number(value)), _LARGEST if bits == 64 else _LARGEST_FLOAT)
         case _:
             return value
 
@@ -109,6 +112,10 @@ def _number(value: Value) -> int | Fraction:
     if not isinstance(value, int | Fraction):
         raise TypeError(f"{type(value).__name__} isn't a number")
     return value
+
+
+def _double(value: Fraction, most: float) -> float:
+    return float(min(max(value, -Fraction(most)), Fraction(most)))
 
 
 def _decimal(value: Fraction, precision: int, scale: int) -> decimal.Decimal:

@@ -19,7 +19,7 @@ from typing import assert_never
 from dpsql.plan.aggregate import Part
 from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position, Said, Variance
 from dpsql.release.calibrate import Noise
-from dpsql.release.moment import moment, range_of_moment, spread
+from dpsql.release.moment import moment, range_of_moment, root, spread
 from dpsql.release.said import AsSaid
 from dpsql.release.value import evaluate
 
@@ -114,9 +114,9 @@ def _with_answers(
         raise TypeError("a count is a number")
     count = Fraction(max(rows, 1))
     inside = min(max(value, Fraction(0)), count)
-    answers = float(said.inside * inside + said.outside * (count - inside))
-    spread, width = map(float, noise)
-    return _root(spread**2 + answers), _root(width**2 + _NORMAL**2 * answers)
+    answers = said.inside * inside + said.outside * (count - inside)
+    spread, width = noise
+    return root(spread**2 + answers), root(width**2 + Fraction(_NORMAL) ** 2 * answers)
 
 
 def _mean_error(formula: Mean, row: tuple[int, ...], mechanisms: Sequence[Spread]) -> Error:
@@ -144,7 +144,7 @@ def _moment_error(formula: Moments, row: tuple[int, ...], mechanisms: Sequence[S
     value = moment(formula, row)
     if value is None:
         return None, None, None
-    variance, squared_width = 0.0, 0.0
+    variance, squared_width = Fraction(0), Fraction(0)
     for place in formula.places:
         deviation = math.ceil(math.sqrt(mechanisms[place].variance))
         ends = [
@@ -152,10 +152,10 @@ def _moment_error(formula: Moments, row: tuple[int, ...], mechanisms: Sequence[S
             for move in (deviation, -deviation)
         ]
         above, below = (value if end is None else end for end in ends)
-        moved = float(max(abs(above - value), abs(below - value)))
+        moved = max(abs(above - value), abs(below - value))
         variance += moved**2
         squared_width += (moved * _width(mechanisms[place]) / deviation) ** 2
-    spread, width = _root(variance), _root(squared_width)
+    spread, width = root(variance), root(squared_width)
     low, high = range_of_moment(formula, row)
     return (
         spread,

@@ -27,9 +27,9 @@ def moment(formula: Moments, row: tuple[int, ...]) -> Fraction | None:
         case AggregateFunction.VAR_SAMP:
             return x.variance * _of_sample(count)
         case AggregateFunction.STDDEV_POP:
-            return _root(x.variance)
+            return root(x.variance)
         case AggregateFunction.STDDEV_SAMP:
-            return _root(x.variance * _of_sample(count))
+            return root(x.variance * _of_sample(count))
         case _:
             return _paired(formula, count, x, row)
 
@@ -42,7 +42,7 @@ def spread(formula: Variance, pairs: int) -> Fraction:
     """
     quarter = Fraction((formula.value.high - formula.value.low) ** 2, 4)
     variance = _within(Fraction(pairs), _ZERO, quarter * formula.rows**2) * formula.worth
-    return _root(variance) if formula.is_root else variance
+    return root(variance) if formula.is_root else variance
 
 
 def range_of_moment(
@@ -58,15 +58,21 @@ def range_of_moment(
         case AggregateFunction.VAR_SAMP:
             return _ZERO, most * sample
         case AggregateFunction.STDDEV_POP:
-            return _ZERO, _root(most)
+            return _ZERO, root(most)
         case AggregateFunction.STDDEV_SAMP:
-            return _ZERO, _root(most * sample)
+            return _ZERO, root(most * sample)
         case AggregateFunction.CORR:
             return -_ONE, _ONE
         case AggregateFunction.REGR_R2:
             return _ZERO, _ONE
         case _:
             return None, None
+
+
+def root(value: Fraction) -> Fraction:
+    """The square root, as near as a DOUBLE of its size is: `value` may lie beyond them all."""
+    halvings = max(0, value.numerator.bit_length() - value.denominator.bit_length() - 1000) // 2
+    return Fraction(math.sqrt(value / 4**halvings)) * 2**halvings
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,7 @@ def _paired(formula: Moments, count: int, x: _Moment, row: tuple[int, ...]) -> F
         case AggregateFunction.REGR_INTERCEPT:
             return y.mean - covariance / x.variance * x.mean if x.variance else None
         case AggregateFunction.CORR | AggregateFunction.REGR_R2:
-            both = _root(x.variance) * _root(y.variance)
+            both = root(x.variance) * root(y.variance)
             if not both:
                 return None
             found = _within(covariance / both, Fraction(-1), Fraction(1))
@@ -124,10 +130,6 @@ def _of_sample(count: int) -> Fraction:
     """Bessel's correction n / (n - 1)."""
     rows = max(count, 2)
     return Fraction(rows, rows - 1)
-
-
-def _root(value: Fraction) -> Fraction:
-    return Fraction(math.sqrt(value))
 
 
 def _within(value: Fraction, low: Fraction, high: Fraction) -> Fraction:

@@ -23,6 +23,12 @@ MAX_SQUARED = 2**26
 _MAX_DOUBLE = 2**1023
 """No whole number of steps up to here rounds to infinity."""
 
+_MAX_SUMMED = 2**900
+"""Sums of 2^50 such doubles, with noise a million times as large, are no infinity either."""
+
+_MAX_SQUARED_DOUBLE = 2**450
+"""Nor are those of their squares."""
+
 _DOUBLE_STEPS = 2**30
 """Half a DOUBLE's range is worth about so many steps: rounding is far below any noise."""
 
@@ -67,9 +73,10 @@ def range_of(
     if ends is None:
         raise unbounded(argument, domains, at)
     low, high = ends
-    if isinstance(argument.type, Double) and max(abs(low), abs(high)) > _MAX_DOUBLE:
+    most = _MAX_DOUBLE if ordered else _MAX_SQUARED_DOUBLE if squared else _MAX_SUMMED
+    if isinstance(argument.type, Double) and max(abs(low), abs(high)) > most:
         raise Refused(
-            f"the bounds of {describe(argument)} lie beyond what DOUBLE holds",
+            f"within the bounds of {describe(argument)} its sums may pass what DOUBLE holds",
             at=at,
             hint=_narrowed(argument),
             note="aggregate_sum",
