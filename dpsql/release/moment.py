@@ -72,7 +72,7 @@ def range_of_moment(
 def root(value: Fraction) -> Fraction:
     """The square root, as near as a DOUBLE of its size is: `value` may lie beyond them all."""
     halvings = max(0, value.numerator.bit_length() - value.denominator.bit_length() - 1000) // 2
-    return Fraction(math.sqrt(value / 4**halvings)) * 2**halvings
+    return Fraction(math.sqrt(value / (1 << 2 * halvings))) * (1 << halvings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 import numpy as np
 import pyarrow as pa
 
@@ -9,7 +12,7 @@ from dpsql.engine.raw import Raw
 from dpsql.plan.operator import Plan
 from dpsql.stability.lineage import Visibility, visibility
 
-_ENDS = {
+_ENDS: Final[Mapping[pa.DataType, tuple[np.dtype[Any], int, int]]] = {
     pa.date32(): (np.dtype("<i4"), -719_162, 2_932_896),
     pa.timestamp("us"): (np.dtype("<i8"), -62_135_596_800_000_000, 253_402_300_799_999_999),
 }
