@@ -4,15 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar, get_args
+from enum import Enum, auto
+from operator import is_not
+from typing import Any, TypeVar, assert_never, get_args
 
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Plan
 
-_PLAN = get_args(Plan)
-_EXPRESSION = get_args(Expression)
-
 Node = TypeVar("Node")
+
+
+class _Way(Enum):
+    """What a traversal does with a value."""
+
+    TAKE = auto()
+    EACH = auto()
+    INTO = auto()
+    PASS = auto()
+
+
+class _Kinds(dict[type, _Way]):
+    """What is looked for, and by class what to do with a value: asked of each class once.
+
+    Plans are walked all the time. Their parts live in dpsql.plan; a schema's table is not walked
+    into, and no operator is part of an expression.
+    """
+
+    def __init__(self, kinds: tuple[type, ...]) -> None:
+        super().__init__()
+        self._kinds = kinds
+
+    def __missing__(self, kind: type) -> _Way:
+        if issubclass(kind, self._kinds):
+            way = _Way.TAKE
+        elif issubclass(kind, tuple):
+            way = _Way.EACH
+        elif issubclass(kind, get_args(Expression)):
+            way = _Way.PASS
+        else:
+            own = kind.__module__.startswith("dpsql.plan.")
+            way = _Way.INTO if own and is_dataclass(kind) else _Way.PASS
+        self[kind] = way
+        return way
+
+
+_PLAN = _Kinds(get_args(Plan))
+_EXPRESSION = _Kinds(get_args(Expression))
 
 
 def bottom_up(rule: Callable[[Plan], Plan], plan: Plan) -> Plan:
@@ -47,7 +84,7 @@ def subexpressions(expression: Expression) -> Iterator[Expression]:
     return _sources_first(expression, _EXPRESSION)
 
 
-def _sources_first(node: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
+def _sources_first(node: Any, kinds: _Kinds) -> Iterator[Any]:
     # Generators within generators would hand each part up through all levels above it.
     waiting: list[Any] = [node]
     found: list[Any] = []
@@ -74,7 +111,7 @@ def columns(*expressions: Expression | None) -> frozenset[Column]:
     )
 
 
-def _rebuild(node: Node, rule: Callable[[Any], Any], kinds: tuple[type, ...]) -> Node:
+def _rebuild(node: Node, rule: Callable[[Any], Any], kinds: _Kinds) -> Node:
     """`node` with `rule` applied to the nearest descendants that are of `kinds`."""
     changed: dict[str, Any] = {}
     for name in _names(type(node)):
@@ -85,35 +122,42 @@ def _rebuild(node: Node, rule: Callable[[Any], Any], kinds: tuple[type, ...]) ->
     return replace(node, **changed) if changed else node  # type: ignore[type-var]
 
 
-def _apply(value: Any, rule: Callable[[Any], Any], kinds: tuple[type, ...]) -> Any:
-    if isinstance(value, kinds):
-        return rule(value)
-    if isinstance(value, tuple):
-        items = tuple(_apply(item, rule, kinds) for item in value)
-        return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-    if _is_part(type(value)):
-        return _rebuild(value, rule, kinds)
-    return value
+def _apply(value: Any, rule: Callable[[Any], Any], kinds: _Kinds) -> Any:
+    match kinds[type(value)]:
+        case _Way.PASS:
+            return value
+        case _Way.TAKE:
+            return rule(value)
+        case _Way.EACH:
+            items = tuple([_apply(item, rule, kinds) for item in value])
+            return items if any(map(is_not, items, value)) else value
+        case _Way.INTO:
+            return _rebuild(value, rule, kinds)
+        case missing:
+            assert_never(missing)
 
 
-def _children(node: Any, kinds: tuple[type, ...]) -> list[Any]:
+def _children(node: Any, kinds: _Kinds) -> list[Any]:
     found: list[Any] = []
     for name in _names(type(node)):
         _collect(getattr(node, name), kinds, found)
     return found
 
 
-def _collect(value: Any, kinds: tuple[type, ...], found: list[Any]) -> None:
+def _collect(value: Any, kinds: _Kinds, found: list[Any]) -> None:
     """Add the nearest parts of `value` that are of `kinds` to `found`."""
-    if isinstance(value, kinds):
-        found.append(value)
-    elif isinstance(value, tuple):
-        for item in value:
-            _collect(item, kinds, found)
-    elif isinstance(value, _EXPRESSION):
-        return  # no operator is part of an expression
-    elif _is_part(type(value)):
-        found += _children(value, kinds)
+    match kinds[type(value)]:
+        case _Way.PASS:
+            pass
+        case _Way.TAKE:
+            found.append(value)
+        case _Way.EACH:
+            for item in value:
+                _collect(item, kinds, found)
+        case _Way.INTO:
+            found += _children(value, kinds)
+        case missing:
+            assert_never(missing)
 
 
 def _names(kind: type) -> tuple[str, ...]:
@@ -123,18 +167,7 @@ def _names(kind: type) -> tuple[str, ...]:
     return found
 
 
-def _is_part(kind: type) -> bool:
-    """Parts of a plan live in dpsql.plan; a schema's table is not walked into."""
-    found = _PARTS.get(kind)
-    if found is None:
-        own = kind.__module__.startswith("dpsql.plan.")
-        found = _PARTS[kind] = own and is_dataclass(kind)
-    return found
-
-
 _NAMES: dict[type, tuple[str, ...]] = {}
-_PARTS: dict[type, bool] = {}
-"""What reflection says of each class, asked once: plans are walked all the time."""
 
 
 def rewrite_top_down(

@@ -29,6 +29,7 @@ def answered(
     columns = prepared.statement.columns
     ordered = table.select([f"c{c.id}" for c in columns])
     loss, receipt = (None, None) if paid is None else paid
+    made = answer_columns(prepared, rolled)
     privacy = Privacy(
         loss,
         epsilon_of(schema, loss.amount if loss else Fraction(0)),
@@ -40,7 +41,7 @@ def answered(
         ),
         bool(prepared.releases) and paid is None,
         None if receipt is None else str(receipt.proof),
-        answer_columns(prepared, rolled),
+        made,
         max((way.cells for way in rolled.values()), default=0),
         prepared.totals.without(rolled).notes,
     )
@@ -48,5 +49,5 @@ def answered(
     keys = tuple(dict.fromkeys(r.key for r in made_of if r.step.measurement.loss.amount))
     # Names may repeat; only the plan's columns are told apart, so they go beside the table.
     types = tuple(c.type for c in columns)
-    widths = half_widths(prepared, table, rolled)
+    widths = half_widths(prepared, made, table, rolled)
     return Answer(ordered, prepared.statement.names, types, privacy, widths, keys)

@@ -54,9 +54,17 @@ def answer_columns(
     return tuple(reader.noisiest(each) for each in found)
 
 
-def half_widths(prepared: Prepared, finished: pa.Table, rolled: Rolled) -> tuple[HalfWidth, ...]:
-    """For each column of the answer the 95 % half-widths of its values, as `finished` has them."""
-    shown, marked = answer_columns(prepared, rolled), prepared.marked
+def half_widths(
+    prepared: Prepared,
+    shown: tuple[ColumnPrivacy | None, ...],
+    finished: pa.Table,
+    rolled: Rolled,
+) -> tuple[HalfWidth, ...]:
+    """For each column of the answer the 95 % half-widths of its values, as `finished` has them.
+
+    `shown` are its `answer_columns`.
+    """
+    marked = prepared.marked
     found: list[HalfWidth] = [None if made is None else made.half_width for made in shown]
     if marked is None:
         return tuple(found)

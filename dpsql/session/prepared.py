@@ -62,7 +62,8 @@ class Prepared:
     """A statement that is ready to be charged and run; no private row was read for it.
 
     Its rows are told apart if they are `marked`. The releases' keys are those of answers for
-    `version` of the data. `totals` are made to add up before `finish`.
+    `version` of the data. `totals` are made to add up before `finish`. `kept` are the tables that
+    analysts keep and that are read, wherever in the plan.
     """
 
     statement: Statement
@@ -73,17 +74,13 @@ class Prepared:
     settings: Settings
     marked: Marked | None
     totals: Totals = field(compare=False)
+    kept: tuple[Table, ...]
 
     @property
     def finish(self) -> str:
         """The SQL that makes the answer of the released tables."""
         plan = self.plan if self.marked is None else self.marked.plan
         return rendered(emit_plan(plan, {r.release: r.name for r in self.releases}))
-
-    @property
-    def kept(self) -> tuple[Table, ...]:
-        """The tables that analysts keep and that are read, wherever in the plan."""
-        return kept_tables(self.plan)
 
     @property
     def loss(self) -> PrivacyLoss | None:
@@ -121,9 +118,9 @@ def prepare(
                 release, names, prepared, schema, facts, share, version, settings
             )
     ready = tuple(prepared.values())
-    return Prepared(
-        statement, plan, ready, grant, version, settings, marked(plan), totals(ready, settings)
-    )
+    made = totals(ready, settings)
+    kept = kept_tables(plan)
+    return Prepared(statement, plan, ready, grant, version, settings, marked(plan), made, kept)
 
 
 @contextmanager
