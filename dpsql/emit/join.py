@@ -84,7 +84,9 @@ def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
     conditions = [emit_expression(p) for p in join.on]
     roots = [u for u in map(unit, join.sources) if u is not None and u not in found]
     conditions += [
-        exp.EQ(this=reference(roots[0]), expression=reference(other)) for other in roots[1:]
+        exp.EQ(this=reference(roots[0]), expression=reference(other))
+        for other in roots[1:]
+        if not _says(join, roots[0], other)
     ]
     return select.where(*conditions, copy=False) if conditions else select
 
@@ -113,6 +115,27 @@ def owners(join: Join) -> dict[Column, Column]:
                 found[source.unit] = parent.unit
                 break
     return found
+
+
+def _says(join: Join, own: Column, other: Column) -> bool:
+    """The statement itself equates the columns whose values these units are.
+
+    orders ⋈ customer ON o_custkey = c_custkey: said twice, rows would be looked up by two columns.
+    """
+    found = [table for table in map(_scanned, join.sources) if table is not None]
+    return any(
+        a.unit == own and b.unit == other and _equated(join.on, a, a_name, b, b_name)
+        for a in found
+        for b in found
+        for a_name, b_name in [(_own_column(a), _own_column(b))]
+        if a_name is not None and b_name is not None
+    )
+
+
+def _own_column(plan: Scan) -> str | None:
+    """The column whose value is the row's unit, where nothing has to be looked up."""
+    own = plan.table.ownership
+    return own.column if isinstance(own, EntityUnit) and not own.hops else None
 
 
 def _scanned(source: Plan) -> Scan | None:
@@ -200,16 +223,33 @@ def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Sele
 
 def mark(plan: Mark, source: exp.Select, relation: exp.Select) -> exp.Select:
     """Each row with the answer to EXISTS; of private rows only those of its own unit are asked."""
-    ours, theirs = unit(plan.source), unit(plan.relation)
-    conditions = [emit_expression(p) for p in plan.on] + _same_unit(ours, theirs)
-    rows = exp.select(exp.Literal.number(1), copy=False).from_(subquery(relation, "t1"), copy=False)
-    if conditions:
-        rows = rows.where(*conditions, copy=False)
-    items: list[exp.Expr] = [reference(c) for c in output_columns(plan.source)]
-    if ours is not None:
-        items.append(reference(ours))
-    items.append(named(exp.Exists(this=rows), plan.column))
+    items = [*_of_source(plan), named(_exists(plan, relation), plan.column)]
     return exp.select(*items, copy=False).from_(subquery(source, "t0"), copy=False)
+
+
+def marked(plan: Mark, source: exp.Select, relation: exp.Select, *, answer: bool) -> exp.Select:
+    """The rows of `mark` whose answer is `answer`.
+
+    EXISTS is asked where rows are filtered: as a column, it is found for each of `source`'s rows by
+    a table of all of `relation`'s.
+    """
+    asked = _exists(plan, relation)
+    items = [*_of_source(plan), named(exp.Boolean(this=answer), plan.column)]
+    rows = exp.select(*items, copy=False).from_(subquery(source, "t0"), copy=False)
+    return rows.where(asked if answer else exp.Not(this=asked), copy=False)
+
+
+def _of_source(plan: Mark) -> list[exp.Expr]:
+    own = unit(plan.source)
+    found = output_columns(plan.source)
+    return [reference(c) for c in (*found, *(() if own is None else (own,)))]
+
+
+def _exists(plan: Mark, relation: exp.Select) -> exp.Expr:
+    conditions = [emit_expression(p) for p in plan.on]
+    conditions += _same_unit(unit(plan.source), unit(plan.relation))
+    rows = exp.select(exp.Literal.number(1), copy=False).from_(subquery(relation, "t1"), copy=False)
+    return exp.Exists(this=rows.where(*conditions, copy=False) if conditions else rows)
 
 
 def _same_unit(ours: Column | None, theirs: Column | None) -> list[exp.Expr]:

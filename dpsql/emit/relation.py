@@ -10,10 +10,10 @@ from sqlglot import exp
 from dpsql.emit.aggregate import emit_aggregate, emit_window, sort_key
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression, emit_literal
-from dpsql.emit.join import inner_join, mark, outer_join, owners, scan, unowned
+from dpsql.emit.join import inner_join, mark, marked, outer_join, owners, scan, unowned
 from dpsql.emit.name import column_name, named, no_column, reference, subquery, table
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column
+from dpsql.plan.expression import Column, Expression, Not, conjuncts
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
@@ -45,6 +45,8 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
         case Filter(source=Join() as join, predicate=predicate):
             joined = inner_join(join, _sources(join, releases))
             return joined.where(emit_expression(predicate), copy=False)
+        case Filter(source=Filter() | Mark()):
+            return _sifted(plan, releases)
         case Filter(source=source, predicate=predicate):
             return _over(source, releases, _passed_on(source)).where(
                 emit_expression(predicate), copy=False
@@ -92,6 +94,34 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return _ordered(plan, releases, _passed_on(plan))
         case missing:
             assert_never(missing)
+
+
+def _sifted(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
+    """Rows that pass several filters, of which some may be answers that are asked for below."""
+    below: Plan = plan
+    predicates: list[Expression] = []
+    while isinstance(below, Filter):
+        predicates += conjuncts(below.predicate)
+        below = below.source
+    asked: list[Mark] = []
+    top = below
+    while isinstance(below, Mark):
+        asked.append(below)
+        below = below.source
+    found = emit_plan(below, releases)
+    for each in reversed(asked):
+        relation = emit_plan(each.relation, releases)
+        for answer, predicate in ((True, each.column), (False, Not(each.column))):
+            if predicate in predicates:
+                predicates.remove(predicate)
+                found = marked(each, found, relation, answer=answer)
+                break
+        else:
+            found = mark(each, found, relation)
+    if not predicates:
+        return found
+    kept = exp.select(*_passed_on(top), copy=False).from_(subquery(found, "t"), copy=False)
+    return kept.where(*map(emit_expression, predicates), copy=False)
 
 
 def _listed(plan: Values) -> exp.Select:

@@ -8,6 +8,9 @@ is in the table changes none of it. Of a column c:
 | rows with c | the unit's rows that have this row's value of c, NULL being one            |
 | place of c  | the place of this value among the unit's, by a keyed hash of unit and value |
 | first of c  | TRUE in one of the unit's rows with this value; which one is nobody's promise |
+
+Rows stand in the order of their units, those of few rows first. Who may be over a limit thus stands
+at the end, and reading them alone skips the rest; no statement sees an order.
 """
 
 from __future__ import annotations
@@ -65,7 +68,7 @@ class Contents:
 
 
 def statements(contents: Contents, made: exp.Table, salt: str) -> Iterator[str]:
-    """What makes the table `made`, in the order of its units, and leaves nothing else behind."""
+    """What makes the table `made`, small units first, and leaves nothing else behind."""
     rows = f"SELECT row_number() OVER () AS {_sql(_NUMBER)}, * FROM ({contents.rows})"  # noqa: S608
     yield f"CREATE TEMP TABLE {_sql(_BASE)} AS {rows}"
     for place, column in enumerate(contents.counted):
@@ -116,7 +119,7 @@ def _joined(counted: Sequence[str]) -> exp.Select:
             *(_narrow(name, beside) for name in names),
             _as(exp.Paren(this=first), first_of(column)),
         )
-    return select.order_by(unit.copy())
+    return select.order_by(_column(ROWS, "u"), unit.copy())
 
 
 def _narrow(name: str, of: str) -> exp.Expr:

@@ -29,7 +29,7 @@ from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.type import BIGINT
 
-_FORM = "3"
+_FORM = "4"
 """Of the file: what this package writes and reads."""
 
 _SYSTEM = SystemRandomness()

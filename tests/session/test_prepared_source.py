@@ -13,7 +13,7 @@ from corpus.statement import FIXTURES, tpch, written
 from corpus.test_tpch import ANSWERED
 from privacy.seeded import ReplayedRandomness
 
-from dpsql.engine.beside import UNIT
+from dpsql.engine.beside import ROWS, UNIT
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.sidecar import PREPARED
 from dpsql.errors import Error
@@ -140,9 +140,9 @@ def test_it_can_be_read_by_its_owner_only(ready: Schema) -> None:
     ]
 
 
-def test_rows_stand_in_the_order_of_their_units(ready: Schema) -> None:
+def test_rows_stand_in_the_order_of_their_units_small_ones_first(ready: Schema) -> None:
     with duckdb.connect(str(sidecar_path(ready)), read_only=True) as connection:
-        found = connection.sql(f'SELECT "{UNIT}" FROM lineitem').fetchall()
+        found = connection.sql(f'SELECT "{ROWS}", "{UNIT}" FROM lineitem').fetchall()
     assert found == sorted(found)
 
 
