@@ -25,6 +25,7 @@
 | keeping  | CREATE RELEASE: an answer is kept under a name                        |
 | answer   | what an analyst gets: a table, and what it cost                        |
 | answering | a finished table becomes an answer                                   |
+| trial    | what stands above the releases, tried on no rows before the charge     |
 | draw     | charge, run, keep: one entry for all that is drawn together           |
 | batch    | statements declared together, composed, and charged as one            |
 | picking  | answers whose rows are released ones as they are, without an engine    |

@@ -23,9 +23,13 @@ from dpsql.session.fact import SourceFacts
 from dpsql.session.picking import picked
 from dpsql.session.prepared import Prepared
 from dpsql.session.ready import open_source, sidecar_path
+from dpsql.session.trial import no_rows
 from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
+
+_MOST_TRIED = 256
+"""Texts that are remembered: a page of charts asks the same again with other data."""
 
 
 class Execution:
@@ -36,6 +40,8 @@ class Execution:
         self._progress = progress
         self._source: Engine | None = None
         self._finisher: Engine | None = None
+        self._finishing: tuple[Prepared, str] | None = None
+        self._tried: set[tuple[str, tuple[pa.DataType, ...]]] = set()
         self._facts: SourceFacts | None = None
 
     @property
@@ -78,7 +84,29 @@ class Execution:
         found = picked(prepared, released)
         if found is not None:
             return found
-        return open_rows(prepared.plan, self._above(prepared.plan, prepared.finish, released))
+        return open_rows(
+            prepared.plan, self._above(prepared.plan, self._finish(prepared), released)
+        )
+
+    def check(self, prepared: Prepared) -> None:
+        """Fail now, if what stands above the releases can't be computed of any rows."""
+        tables = no_rows(prepared)
+        if picked(prepared, tables) is not None:
+            return
+        sql = self._finish(prepared)
+        kinds = tuple(kind for table in tables.values() for kind in table.schema.types)
+        if (sql, kinds) in self._tried:
+            return
+        try:
+            self.finisher().execute(sql, (), tables)
+        except ExecutionFailed:
+            raise ExecutionFailed(
+                "the engine can't compute what stands above the releases; nothing was charged",
+                hint="write it more simply, and report it",
+            ) from None
+        if len(self._tried) == _MOST_TRIED:
+            self._tried.clear()
+        self._tried.add((sql, kinds))
 
     def rows(self, plan: Plan, kept: Mapping[str, pa.Table]) -> pa.Table:
         """The rows of a public plan that reads `kept` tables beside the source's."""
@@ -108,6 +136,12 @@ class Execution:
         for engine in (self._source, self._finisher):
             if engine is not None:
                 engine.close()
+
+    def _finish(self, prepared: Prepared) -> str:
+        """The SQL of the answer: tried before the charge, and run after it."""
+        if self._finishing is None or self._finishing[0] is not prepared:
+            self._finishing = prepared, prepared.finish
+        return self._finishing[1]
 
     def _above(self, plan: Plan, sql: str, released: Mapping[str, pa.Table]) -> Raw:
         """`sql`, which says what of `plan` isn't in `released`; public tables are copied."""

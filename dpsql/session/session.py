@@ -239,11 +239,12 @@ class Session:
 
     def _found(self, prepared: Prepared, rolled: Mapping[str, RollUp]) -> Part:
         """What is due of `prepared`, beside what was paid before, or never has to be."""
-        ledger = self._budget()
         asked = [r for r in prepared.releases if r.name not in rolled]
-        kept = [r for r in asked if ledger.stored(r.key) is not None]
+        kept = [r for r in asked if self._budget().stored(r.key) is not None]
         rest = [r for r in asked if r not in kept]
         due = [r for r in rest if r.step.measurement.loss.amount]
+        if due:
+            self._execution.check(prepared)
         read = [*kept, *(way.fine for way in rolled.values())]
         answers = self._view([r.key for r in read])
         found = [from_bytes(a, r.columns) for r, a in zip(read, answers, strict=True)]

@@ -1,0 +1,57 @@
+"""What the engine can't bind above the releases fails before the charge, of tables without rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import duckdb
+import pytest
+from grammar.compiler import schema_of
+from grammar.public_rows import PUBLIC, create_tables
+
+from dpsql.audit.fact import WorldFacts
+from dpsql.errors import ExecutionFailed
+from dpsql.plan.operator import Limit
+from dpsql.session.execution import Execution
+from dpsql.session.grant import grant
+from dpsql.session.prepared import Prepared, prepare
+
+SCHEMA = schema_of("clinic")
+ANSWERED = [
+    "SELECT ward, count(*) FROM visits GROUP BY ward",
+    "SELECT ward, count(*) AS n, avg(cost) FROM visits GROUP BY ward HAVING n > 3 ORDER BY n",
+    "SELECT DISTINCT NULL AS nothing, insured FROM patients WHERE insured",
+    (
+        "SELECT specialty, count(*) AS n FROM visits JOIN doctors USING (doctor_id) "
+        "GROUP BY specialty HAVING n > (SELECT max(doctor_id) FROM doctors)"
+    ),
+    "SELECT sum(n) OVER () FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) t",
+]
+
+
+def ready(sql: str) -> Prepared:
+    with duckdb.connect() as connection:
+        create_tables(connection, SCHEMA, PUBLIC["clinic"])
+        facts = WorldFacts(SCHEMA, connection, frozenset())
+        return prepare(sql, SCHEMA, facts, grant(SCHEMA, Fraction(1)), "data")
+
+
+@pytest.fixture(scope="module")
+def execution() -> Execution:
+    return Execution(SCHEMA, lambda _: None)
+
+
+@pytest.mark.parametrize("sql", ANSWERED)
+def test_what_is_answered_can_be_computed_of_no_rows(execution: Execution, sql: str) -> None:
+    execution.check(ready(sql))
+
+
+def test_what_the_engine_cannot_bind_fails_before_the_charge(execution: Execution) -> None:
+    prepared = ready("SELECT ward, count(*) AS n FROM visits GROUP BY ward HAVING n > 3")
+    # The binder refuses such a LIMIT; had it not, this is who would notice.
+    unbound = replace(prepared, plan=Limit(prepared.plan, 2**63, 0))
+    for _ in range(2):
+        with pytest.raises(ExecutionFailed, match="nothing was charged"):
+            execution.check(unbound)
+    assert not execution.has_source
