@@ -11,6 +11,7 @@ from dpsql.bind.interval import length
 from dpsql.bind.literal import number
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, TypeFault
+from dpsql.plan.duration import DAY, Duration
 from dpsql.plan.expression import Literal
 from dpsql.plan.number import holds
 from dpsql.plan.operator import Frame, FrameEnd, FrameKind, Offset
@@ -78,7 +79,7 @@ def _distance(node: exp.Window, end: exp.Expr, order: tuple[SortKey, ...]) -> Li
     kind = order[0].expression.type
     if isinstance(kind, Date | Timestamp):
         found = length(end)
-        if found is not None and found.count is None and min(found.duration.parts) >= 0:
+        if found is not None and found.count is None and _reaches(found.duration):
             return Literal(str(found.duration), Interval())
     elif isinstance(end, exp.Literal) and not end.is_string and isinstance(kind, Integer):
         if end.this.isdigit() and int(end.this) < 2**63:
@@ -90,6 +91,12 @@ def _distance(node: exp.Window, end: exp.Expr, order: tuple[SortKey, ...]) -> Li
     raise TypeFault(
         f"this is no distance of two keys of type {kind}", at=span(node), hint=_distance_of(kind)
     )
+
+
+def _reaches(distance: Duration) -> bool:
+    """It isn't backwards, nor so long that no moment lies there: DuckDB has 290,000 years."""
+    months, days, microseconds = distance.parts
+    return min(distance.parts) >= 0 and 31 * months + days + microseconds // DAY < 36_500_000
 
 
 def _exact(distance: Literal) -> Fraction:
