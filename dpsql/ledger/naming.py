@@ -22,9 +22,6 @@ from dpsql.ledger.request import check_key
 from dpsql.ledger.terms import check_name, check_text
 from dpsql.ledger.total import sum_up
 
-MOST_NAMES = 20
-"""So many tables one analyst keeps."""
-
 Transaction = Callable[[], AbstractContextManager[None]]
 
 
@@ -51,12 +48,14 @@ NOTHING: Mapping[int, NamedTable] = MappingProxyType({})
 class Name:
     """An analyst's name for a table, folded.
 
-    `shared`: analysts see each other's tables, so that no two may have one name.
+    `shared`: analysts see each other's tables, so that no two may have one name. `most` is how many
+    tables one analyst keeps.
     """
 
     analyst: str
     name: str
     shared: bool
+    most: int
 
 
 class Names:
@@ -158,10 +157,12 @@ def _check(chain: Chain, wanted: Name, *, replace: bool) -> None:
         if replace:
             raise NotOwner(f"{name} is another analyst's: only its maker may replace it")
         raise NameTaken(f"there is a release {name} already", hint="give it another name")
-    if sum(owner == wanted.analyst for owner, _ in found) >= MOST_NAMES:
+    if sum(owner == wanted.analyst for owner, _ in found) >= wanted.most:
         raise QuotaSpent(
-            f"one analyst keeps at most {MOST_NAMES} releases and synopses",
-            hint="DROP RELEASE one of those that SHOW dpsql.releases lists",
+            f"one analyst keeps at most {wanted.most} releases and synopses",
+            hint="DROP RELEASE one of those that SHOW dpsql.releases lists"
+            if wanted.most
+            else "ask without CREATE",
         )
 
 

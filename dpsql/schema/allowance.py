@@ -15,6 +15,7 @@ from dpsql.schema.model import Budget, Every, PerQuery
 LEAST_EPSILON: Final = Fraction(1, 1_000_000)
 MOST_EPSILON: Final = Fraction(64)
 MOST_UNITS: Final = 1000
+MOST_RELEASES: Final = 1000
 LEAST_DELTA: Final = Fraction(1, 10**18)
 
 
@@ -89,6 +90,15 @@ def read_group_size(document: Document, written: int) -> int:
     if not 1 <= written <= MOST_UNITS:
         raise document.fault(
             ("group_size",), "out of range", f"write a number of units from 1 to {MOST_UNITS}"
+        )
+    return written
+
+
+def read_releases(document: Document, written: int) -> int:
+    """Read `releases`: how many releases and synopses one analyst may keep."""
+    if not 0 <= written <= MOST_RELEASES:
+        raise document.fault(
+            ("releases",), "out of range", f"write a number from 0 to {MOST_RELEASES}"
         )
     return written
 

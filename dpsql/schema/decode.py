@@ -13,6 +13,7 @@ from dpsql.schema.allowance import (
     read_budget,
     read_group_size,
     read_per_query,
+    read_releases,
 )
 from dpsql.schema.catalogue import Read, find_columns
 from dpsql.schema.document import Document, read_document
@@ -78,6 +79,7 @@ def load_schema(
             document, every, neighbors.apart(group_size), today or dt.datetime.now(dt.UTC).date()
         ),
         group_size=group_size,
+        releases=read_releases(document, file.releases),
         views=read_views(document, file.views, forms),
     )
     policy = policy_text(schema)

@@ -31,6 +31,7 @@ class File(Form, frozen=True, kw_only=True):
     analysts: dict[str, object] | None = None
     ledger: str | None = None
     store: Literal["shared", "private"] = "shared"
+    releases: int = 20
     version: object = None
 
 

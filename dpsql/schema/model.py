@@ -242,7 +242,7 @@ class Schema:
     `ledger` is a file, or a PostgreSQL connection string; a period's is named after both. `policy`
     says all that a ledger holds the owner to, as JSON, and `policy_hash` identifies it.
     `shares_answers`: what one analyst was answered, others are answered again. Neighbours differ in
-    up to `group_size` units.
+    up to `group_size` units. One analyst keeps up to `releases` releases and synopses.
     """
 
     dataset: str
@@ -257,6 +257,7 @@ class Schema:
     ledger: Path | str
     anchor: Path
     shares_answers: bool
+    releases: int
     version: str | None
     policy: str
     policy_hash: str

@@ -96,7 +96,9 @@ class Kept:
 
     def name(self, name: str) -> Name:
         """The analyst's own `name`."""
-        return Name(self._analyst, name.casefold(), shared=self._schema.shares_answers)
+        schema = self._schema
+        shared, most = schema.shares_answers, schema.releases
+        return Name(self._analyst, name.casefold(), shared, most)
 
     def drop(self, name: str) -> None:
         """What the analyst keeps under `name` is gone; what was charged for it stays charged."""

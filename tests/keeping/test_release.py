@@ -25,7 +25,6 @@ from dpsql.errors import (
     WouldShowIndividuals,
 )
 from dpsql.ledger.entry import Charged, Dropped, Named
-from dpsql.ledger.naming import MOST_NAMES
 from dpsql.session.account import recorded_ledger
 from dpsql.session.session import Session
 
@@ -185,9 +184,11 @@ def test_what_is_refused_is_refused_for_nothing(
     assert told(alice, "SHOW dpsql.releases") == []
 
 
-def test_one_analyst_keeps_so_many_and_no_more(opened: Open) -> None:
+def test_one_analyst_keeps_so_many_and_no_more(opened: Open, schema: Path) -> None:
+    with schema.open("a", encoding="utf-8") as file:
+        file.write("releases: 3\n")
     alice = opened()
-    for number in range(MOST_NAMES):
+    for number in range(3):
         alice.execute(f"CREATE RELEASE r{number} AS {BY_STATUS}")
     with pytest.raises(QuotaSpent):
         alice.execute("CREATE RELEASE more AS SELECT count(*) AS n FROM lineitem")
@@ -195,6 +196,13 @@ def test_one_analyst_keeps_so_many_and_no_more(opened: Open) -> None:
     alice.execute(f"CREATE OR REPLACE RELEASE r0 AS {BY_STATUS}")
     opened("bob").execute(f"CREATE RELEASE more AS {BY_STATUS}")
     assert spent(alice) == before
+    # One that is lowered takes nothing away.
+    schema.write_text(schema.read_text(encoding="utf-8").replace("releases: 3", "releases: 0"))
+    nobody = opened()
+    assert len(told(nobody, "SELECT * FROM r1")) == 3
+    with pytest.raises(QuotaSpent, match="at most 0"):
+        nobody.execute(f"CREATE RELEASE r3 AS {BY_STATUS}")
+    assert spent(nobody) == before
 
 
 def test_a_reader_with_a_cap_pays_for_it_once(opened: Open) -> None:

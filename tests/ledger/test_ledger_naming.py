@@ -13,13 +13,14 @@ from ledger.ledger_world import PURE, TENTH, Place, charge, run
 
 from dpsql.errors import LedgerFault, NameTaken, NotOwner, QuotaSpent, UnknownRelease
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.naming import MOST_NAMES, Name
+from dpsql.ledger.naming import Name
 from dpsql.ledger.request import Kept
 from dpsql.ledger.store import Store
 from dpsql.privacy.loss import PrivacyLoss
 
 KEY = "a" * 64
-MINE = Name("alice", "t", shared=True)
+MOST = 3
+MINE = Name("alice", "t", shared=True, most=MOST)
 
 
 def paid(ledger: Ledger, analyst: str = "alice") -> None:
@@ -52,7 +53,7 @@ def test_a_name_means_its_rows_until_it_is_dropped(place: Place) -> None:
 
 
 def test_who_may_do_what(place: Place) -> None:
-    theirs = Name("bob", "t", shared=True)
+    theirs = Name("bob", "t", shared=True, most=MOST)
     with place.open() as ledger:
         ledger.names.keep(MINE, "about", b"rows", [], replace=False)
         with pytest.raises(NameTaken):
@@ -63,7 +64,7 @@ def test_who_may_do_what(place: Place) -> None:
             ledger.names.keep(theirs, "about", b"rows", [], replace=True)
         with pytest.raises(NotOwner):
             ledger.names.drop(theirs)
-        unshared = Name("bob", "t", shared=False)
+        unshared = Name("bob", "t", shared=False, most=MOST)
         with pytest.raises(UnknownRelease):
             ledger.names.drop(unshared)
         ledger.names.keep(unshared, "about", b"rows", [], replace=False)
@@ -81,13 +82,15 @@ def test_a_table_is_made_of_what_its_maker_has_seen(place: Place) -> None:
 
 def test_the_quota_is_each_analysts_own(place: Place) -> None:
     with place.open() as ledger:
-        for number in range(MOST_NAMES):
-            ledger.names.keep(Name("alice", f"t{number}", True), "about", b"", [], replace=False)
+        for number in range(MOST):
+            ledger.names.keep(
+                Name("alice", f"t{number}", True, MOST), "about", b"", [], replace=False
+            )
         with pytest.raises(QuotaSpent):
-            ledger.names.keep(Name("alice", "more", True), "about", b"", [], replace=False)
-        ledger.names.keep(Name("bob", "more", True), "about", b"", [], replace=False)
-        ledger.names.drop(Name("alice", "t0", True))
-        ledger.names.keep(Name("alice", "new", True), "about", b"", [], replace=False)
+            ledger.names.keep(Name("alice", "more", True, MOST), "about", b"", [], replace=False)
+        ledger.names.keep(Name("bob", "more", True, MOST), "about", b"", [], replace=False)
+        ledger.names.drop(Name("alice", "t0", True, MOST))
+        ledger.names.keep(Name("alice", "new", True, MOST), "about", b"", [], replace=False)
         ledger.verify()
 
 

@@ -63,6 +63,7 @@ FAULTS = [
     Fault("key: town_id", "key: []", "tables.towns.key", "different columns"),
     Fault(BUDGET, BUDGET + "\nneighbors: any", "neighbors", "any is not one of its values"),
     Fault(BUDGET, BUDGET + "\ngroup_size: 0", "group_size", "units from 1 to 1000"),
+    Fault(BUDGET, BUDGET + "\nreleases: -1", "releases", "a number from 0 to 1000"),
     Fault(BUDGET, BUDGET + "\ngroup_size: 1.5", "group_size", "write a whole number"),
     Fault("    unit: row", "    unit: row\n    rows: 9", "tables.readings.rows", "change_one"),
     Fault("    key: town_id", "    rows: 9\n    key: town_id", "tables.towns.rows", "are units"),

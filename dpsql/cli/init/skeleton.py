@@ -27,6 +27,12 @@ source: {source}  # a DuckDB file, or a folder of TABLE.parquet or TABLE.csv
 _FOOT = """\
 budget: {epsilon: 1, delta: 1.0e-6}  # decide: smaller is more private
 per_query: {epsilon: 0.1}  # what a query spends unless it says otherwise
+# analysts: {NAME: {epsilon: 0.5}}  # caps of their own, on all that one of them sees
+# releases: 20  # how many releases and synopses each analyst may keep
+# neighbors: change_one  # hides what a unit's rows are, and not how many units there are
+# group_size: 3  # hides so many units together, at up to so many times the noise
+# views:  # queries that analysts see as tables, with bounds and values of their own
+#   NAME: {query: "SELECT …"}
 """
 _NUMBERS = frozenset(
     {"decimal", "double", "float"}
