@@ -33,7 +33,10 @@ Noise = DiscreteLaplace | DiscreteGaussian
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """How far neighbours move a histogram: `groups` cells, each by at most `per_cell`."""
+    """How far neighbours move a histogram: no more than `groups` cells by `per_cell` each.
+
+    That is in all, and in what `merged` of its cells add up to no more than in as many of those.
+    """
 
     groups: int
     per_cell: int

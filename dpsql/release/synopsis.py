@@ -31,7 +31,7 @@ from dpsql.release.noise import RawGroups, all_totals
 from dpsql.release.partition import Partition, count_partitions, partitions
 from dpsql.schema.type import SqlType
 from dpsql.stability.distance import limited_distance
-from dpsql.stability.sensitivity import rows_per_group
+from dpsql.stability.sensitivity import filled_groups, rows_per_group
 
 Counts = NDArray[np.int64]
 Weights = NDArray[np.float64]
@@ -48,7 +48,7 @@ def weighed(bounded: BoundedRelease, steps: int, grant: PrivacyLoss, rounds: int
     """The mechanisms of a synopsis over the cells of `bounded`, within `grant`.
 
     `steps` units are removed or added from one neighbour to the other: the rows of each are in at
-    most so many groups, and at most so many in each, in either database.
+    most so many groups, at most so many in each and in all, in either database.
     """
     if bounded.selection is not None or not bounded.terms.keys:
         raise Refused(
@@ -66,7 +66,10 @@ def weighed(bounded: BoundedRelease, steps: int, grant: PrivacyLoss, rounds: int
     if [statistic.term for statistic in bounded.terms.statistics] != [Ones()]:
         raise Refused("a synopsis counts rows that nobody knows the number of", note="synopsis")
     changed = limited_distance(bounded.limited, steps)
-    moves = Moves(changed.per_unit, changed.count * rows_per_group(bounded.limited))
+    # A unit's rows may be in more cells than they fill: together they are no more than fill these,
+    # and in a box that merges some cells no more than fill as many.
+    filled = filled_groups(bounded.limited, changed.per_unit)
+    moves = Moves(filled, changed.count * rows_per_group(bounded.limited))
     made, loss = weighing(moves, rounds, grant)
     return Measurement((made.noise(1),), None, loss, weighing=made)
 

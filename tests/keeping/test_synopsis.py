@@ -194,7 +194,7 @@ def test_its_price_and_its_rounds_are_told_for_nothing(connection: Connection) -
     assert "multiplicative weights" in text
     assert "4 rounds" in text
     assert "95 partitions" in text
-    assert "288 rows" in text
+    assert "48 rows" in text
     assert spent(connection) == 0
 
 

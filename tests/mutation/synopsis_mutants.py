@@ -58,14 +58,20 @@ _FOUND = (
     Mutant(
         "the steps between neighbours are forgotten in a histogram's move",
         "release/synopsis.py",
-        "moves = Moves(changed.per_unit, changed.count * rows_per_group(bounded.limited))",
-        "moves = Moves(changed.per_unit, rows_per_group(bounded.limited))",
+        "moves = Moves(filled, changed.count * rows_per_group(bounded.limited))",
+        "moves = Moves(filled, rows_per_group(bounded.limited))",
     ),
     Mutant(
         "the rows of a unit in a cell are one",
         "release/synopsis.py",
-        "moves = Moves(changed.per_unit, changed.count * rows_per_group(bounded.limited))",
-        "moves = Moves(changed.per_unit, changed.count)",
+        "moves = Moves(filled, changed.count * rows_per_group(bounded.limited))",
+        "moves = Moves(filled, changed.count)",
+    ),
+    Mutant(
+        "a unit's rows fill a cell less than they may",
+        "release/synopsis.py",
+        "filled = filled_groups(bounded.limited, changed.per_unit)",
+        "filled = max(1, filled_groups(bounded.limited, changed.per_unit) - 1)",
     ),
     Mutant(
         "a replaced unit of a synopsis is as if removed",
