@@ -22,31 +22,14 @@ a missing number       of rows: it isn't declared to be nobody's secret
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import assert_never
 
 from dpsql.plan.bounded import BoundedRelease, OneRowPerUnit
-from dpsql.plan.operator import (
-    Aggregate,
-    Filter,
-    Join,
-    Limit,
-    Mark,
-    OuterJoin,
-    Plan,
-    Project,
-    Release,
-    Scan,
-    SetOperation,
-    Sort,
-    Union,
-    Values,
-    Window,
-)
 from dpsql.plan.statistic import Amount, Ones
 from dpsql.plan.tree import columns
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, Table
 from dpsql.schema.said import shows_answers
+from dpsql.stability.public_rows import all_rows
 from dpsql.stability.responses import lifted
 
 
@@ -64,7 +47,7 @@ def answers_alone(bounded: BoundedRelease, apart: Apart) -> Alone | None:
     `apart`: how far the databases are that nobody may tell from each other.
     """
     terms = bounded.terms
-    scan = _all_rows(terms.source)
+    scan = all_rows(terms.source)
     if scan is None or not shows_answers(scan.table, apart):
         return None
     if not isinstance(bounded.limited, OneRowPerUnit) or terms.selections:
@@ -83,29 +66,3 @@ def answers_alone(bounded: BoundedRelease, apart: Apart) -> Alone | None:
         return None
     named = {found.name for column, found in answers.items() if column in read}
     return Alone(scan.table, tuple(scan.table.columns[name] for name in sorted(named)))
-
-
-def _all_rows(plan: Plan) -> Scan | None:
-    """The table all of whose rows `plan` has, each once; None if that may be otherwise."""
-    match plan:
-        case Scan():
-            return plan
-        case Project(source=source):
-            return _all_rows(source)
-        case (
-            Filter()
-            | Join()
-            | OuterJoin()
-            | Mark()
-            | Union()
-            | SetOperation()
-            | Aggregate()
-            | Window()
-            | Sort()
-            | Limit()
-            | Release()
-            | Values()
-        ):
-            return None
-        case missing:
-            assert_never(missing)

@@ -33,11 +33,17 @@ def public_rows(plan: Plan) -> int | None:
 
     Nothing is proved by the number: a wrong one makes answers wrong, and no neighbour tell more.
     """
+    scan = all_rows(plan)
+    return scan.table.rows if scan and isinstance(scan.table.ownership, RowUnit) else None
+
+
+def all_rows(plan: Plan) -> Scan | None:
+    """The table all of whose rows `plan` has, each once; None where it may have others."""
     match plan:
-        case Scan(table=table):
-            return table.rows if isinstance(table.ownership, RowUnit) else None
+        case Scan():
+            return plan
         case Project(source=source):
-            return public_rows(source)
+            return all_rows(source)
         case (
             Filter()
             | Join()

@@ -9,7 +9,7 @@ _TESTS = "tests/test_answers_alone.py"
 ANSWER_MUTANTS = (
     Mutant(
         "all rows are read below a condition",
-        "stability/answers_alone.py",
+        "stability/public_rows.py",
         "case Project(source=source):",
         "case Project(source=source) | Filter(source=source):",
         _TESTS,

@@ -5,23 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mutation.aggregate_mutants import AGGREGATE_MUTANTS
-from mutation.answer_mutants import ANSWER_MUTANTS
-from mutation.grammar_mutants import GRAMMAR_MUTANTS
+from mutation.all_mutants import ALL
 from mutation.mutants import MUTANTS, Mutant
-from mutation.relation_mutants import RELATION_MUTANTS
-from mutation.split_mutants import SPLIT_MUTANTS
-from mutation.synopsis_mutants import SYNOPSIS_MUTANTS
-
-ALL = (
-    *MUTANTS,
-    *AGGREGATE_MUTANTS,
-    *ANSWER_MUTANTS,
-    *GRAMMAR_MUTANTS,
-    *RELATION_MUTANTS,
-    *SPLIT_MUTANTS,
-    *SYNOPSIS_MUTANTS,
-)
 
 PACKAGE = Path(__file__).parent.parent.parent / "dpsql"
 

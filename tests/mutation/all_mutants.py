@@ -1,0 +1,21 @@
+"""Every seeded bug."""
+
+from __future__ import annotations
+
+from mutation.aggregate_mutants import AGGREGATE_MUTANTS
+from mutation.answer_mutants import ANSWER_MUTANTS
+from mutation.grammar_mutants import GRAMMAR_MUTANTS
+from mutation.mutants import MUTANTS
+from mutation.relation_mutants import RELATION_MUTANTS
+from mutation.split_mutants import SPLIT_MUTANTS
+from mutation.synopsis_mutants import SYNOPSIS_MUTANTS
+
+ALL = (
+    *MUTANTS,
+    *AGGREGATE_MUTANTS,
+    *ANSWER_MUTANTS,
+    *GRAMMAR_MUTANTS,
+    *RELATION_MUTANTS,
+    *SPLIT_MUTANTS,
+    *SYNOPSIS_MUTANTS,
+)
