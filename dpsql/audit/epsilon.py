@@ -152,7 +152,7 @@ def lower_bound(
     keys = sorted({key for totals in exact for key in totals}, key=repr)
     training = [draw(drawing, keys, tried) for drawing in drawn]
     score = _Score(step, keys, exact, training)
-    event = _event([score.of(answers) for answers in training], step, schema)
+    event = _event([score.of(answers) for answers in training], step, schema, alpha)
     lower = event.bound([score.of(draw(drawing, keys, rest)) for drawing in drawn], alpha)
     charged, _ = _charged(step, schema)
     return Bound(_measure(step), charged, max(0.0, lower), alpha, rest)
@@ -238,8 +238,11 @@ class _Event:
                 assert_never(missing)
 
 
-def _event(scores: Sequence[Scores], step: Step, schema: Schema) -> _Event:
-    """The event of whose two probabilities the scores say that they are farthest apart."""
+def _event(scores: Sequence[Scores], step: Step, schema: Schema, alpha: float) -> _Event:
+    """The event of whose two probabilities the scores say most surely that they are far apart.
+
+    By what is asked of the bound itself: of rare events one seems to tell much by chance.
+    """
     _, delta = _charged(step, schema)
     both = np.unique(np.concatenate(scores))
     some = both[np.linspace(0, both.size - 1, min(both.size, _THRESHOLDS)).astype(int)]
@@ -249,7 +252,7 @@ def _event(scores: Sequence[Scores], step: Step, schema: Schema) -> _Event:
         for least in some
         for above, swapped in ((True, False), (False, True))
     )
-    return max(events, key=lambda event: event.bound(scores, 0.05))
+    return max(events, key=lambda event: event.bound(scores, alpha))
 
 
 def rho_of_event(often: float, seldom: float) -> float:

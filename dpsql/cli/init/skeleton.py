@@ -33,6 +33,12 @@ per_query: {epsilon: 0.1}  # what a query spends unless it says otherwise
 # group_size: 3  # hides so many units together, at up to so many times the noise
 # views:  # queries that analysts see as tables, with bounds and values of their own
 #   NAME: {query: "SELECT …"}
+#
+# A table may say, too:
+#   visible: false  # only views read it
+#   rows: 500  # with change_one and unit: row, that so many are no secret
+# and a column:
+#   randomized_response: {epsilon: 1}  # its answers were randomised before they came
 """
 _NUMBERS = frozenset(
     {"decimal", "double", "float"}
