@@ -11,12 +11,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from dpsql.errors import BadParameter, OperationalError
 from dpsql.pgwire.protocol.scram import Verifier, pretended, read_verifier, verifier
 from dpsql.schema.model import Schema
 
 LEAST_PASSWORD: Final = 8
 _OTHERS: Final = 0o077
+
+
+class _Written(msgspec.Struct, forbid_unknown_fields=True):
+    """The file; of a known form, so that nothing can nest deeper than the stack."""
+
+    secret: str
+    users: dict[str, str]
 
 
 class UsersFault(OperationalError):
@@ -64,12 +73,12 @@ def read_users(path: Path) -> Users:
         with path.open(encoding="utf-8") as file:
             if os.fstat(file.fileno()).st_mode & _OTHERS:
                 raise UsersFault(f"{path} may be read by others", hint=f"run chmod 600 {path}")
-            found = json.load(file)
-        secret = bytes.fromhex(found["secret"])
-        verifiers = {str(k): read_verifier(v) for k, v in found["users"].items()}
+            found = msgspec.json.decode(file.read(), type=_Written)
+        secret = bytes.fromhex(found.secret)
+        verifiers = {name: read_verifier(text) for name, text in found.users.items()}
     except FileNotFoundError:
         return Users(secrets.token_bytes(32), {})
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except ValueError:
         raise UsersFault(f"{path} isn't a file of users") from None
     known = {name: found for name, found in verifiers.items() if found is not None}
     if len(known) != len(verifiers):

@@ -108,6 +108,8 @@ def test_the_record_is_its_owners_alone(tmp_path: Path) -> None:
         b'{"f": {"people(id)": 1}}',
         b'{"f": ["people(id)"], "g": []}',
         b"[" * 100000,
+        b'{"f": ' + b"[" * 100000,
+        b'{"f": ["people(id)"], "f": 7}',
     ],
 )
 def test_a_damaged_record_verifies_nothing(tmp_path: Path, damage: bytes) -> None:
