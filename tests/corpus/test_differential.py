@@ -69,7 +69,7 @@ def test_the_corpora_are_large() -> None:
     assert all(marks(s) <= documented().keys() for s in accepted())
 
 
-@pytest.mark.parametrize("statement", parameters("raises", "clock", "chance"))
+@pytest.mark.parametrize("statement", parameters("raises", "clock", "far", "chance"))
 def test_an_answer_without_noise_is_duckdbs(statement: Statement, data: World) -> None:
     known = marks(statement)
     ours = exact_answer(ready(statement, data), data, empty_groups="keeps" in known)
@@ -88,7 +88,7 @@ def test_an_answer_without_noise_is_duckdbs(statement: Statement, data: World) -
     )
 
 
-@pytest.mark.parametrize("statement", parameters("raises", "clock", "chance"))
+@pytest.mark.parametrize("statement", parameters("raises", "clock", "far", "chance"))
 def test_columns_are_named_and_typed_as_duckdb_does(statement: Statement, data: World) -> None:
     bound = ready(statement, data).statement
     sql = f"DESCRIBE {_as_duckdb_has_it(statement.sql)}"
