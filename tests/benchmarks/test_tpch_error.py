@@ -112,7 +112,14 @@ def scale_1(tmp_path_factory: pytest.TempPathFactory, fixtures: Path) -> Schema:
     # As the others were given: at most 30 orders of a customer. One with two at a clerk is rare.
     orders = schema.tables["orders"]
     limits = replace(orders.limits, groups=30, rows_per_group=1, rows=30)
-    tables = {**schema.tables, "orders": replace(orders, limits=limits)}
+    # These have up to seven lines each.
+    lines = schema.tables["lineitem"]
+    of_lines = replace(lines.limits, rows=30 * 7)
+    tables = {
+        **schema.tables,
+        "orders": replace(orders, limits=limits),
+        "lineitem": replace(lines, limits=of_lines),
+    }
     return replace(schema, source=replace(schema.source, path=folder, files=files), tables=tables)
 
 
@@ -151,8 +158,8 @@ def median_error(task: Task, schema: Schema, engine: DuckDBEngine, accounting: A
     facts = SourceFacts(schema, lambda: engine)
     ready = prepare(task.sql, schema, facts, granted(accounting), "benchmark")
     (release,) = ready.releases
-    *_, value = release.columns
-    keys = release.columns[: len(release.step.bounded.terms.keys)]
+    # Behind the keys and the value stand the integers that it is made of.
+    *keys, value = release.columns[: len(release.step.bounded.terms.keys) + 1]
     exact = exact_answer(task, schema)
     job, remembered = Job(engine_source(schema), (release.step,)), Remembering(engine)
     errors, randomness = [], SeededRandomness(f"{task.name}, {accounting.value}")
