@@ -32,6 +32,7 @@ from dpsql.dbapi.statement import (
     Keep,
     Query,
     Show,
+    explained,
     read_statement,
 )
 from dpsql.errors import BadParameter, InterfaceError, UnknownRelease
@@ -127,10 +128,11 @@ class Connection:
         with self._one_statement:
             self._check_open()
             statement = read_statement(sql)
-            if isinstance(statement, Query | ExplainPrivacy | Keep):
+            if isinstance(statement, ExplainPrivacy):
+                statement = explained(statement)
+            if isinstance(statement, Query | Keep):
                 given = literals(() if parameters is None else parameters)
-                explained = isinstance(statement, ExplainPrivacy)
-                return self._explain(statement.sql if explained else sql, given)
+                return self._explain(statement, given)
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
     def sweep(
@@ -250,8 +252,9 @@ class Connection:
                 work = partial(session.query, sql, parameters=parameters, written=written)
                 with under(session, options, self._usual_epsilon):
                     return answered(interruptible(work, session.interrupt))
-            case ExplainPrivacy(sql=sql, form=form, with_sql=with_sql):
-                found = self._explain(sql, parameters).written(form, sql=with_sql)
+            case ExplainPrivacy(form=form, with_sql=with_sql):
+                inner = explained(statement)
+                found = self._explain(inner, parameters).written(form, sql=with_sql)
                 lines = found.split("\n") if form is Form.TEXT else [found]
                 return texts([EXPLAINED], ([line] for line in lines))
             case Keep(wanted=wanted, sql=sql, options=options):
@@ -271,13 +274,10 @@ class Connection:
             case missing:
                 assert_never(missing)
 
-    def _explain(self, sql: str, parameters: Literals) -> Explanation:
-        session, inner = self._session, read_statement(sql)
-        if not isinstance(inner, Query | Keep):
-            inner = Query(sql)  # which is refused where it is bound
-        wanted = inner.wanted if isinstance(inner, Keep) else None
-        work = partial(session.explain, inner.sql, None, parameters, wanted)
-        with under(session, inner.options, self._usual_epsilon):
+    def _explain(self, asked: Query | Keep, parameters: Literals) -> Explanation:
+        session, wanted = self._session, asked.wanted if isinstance(asked, Keep) else None
+        work = partial(session.explain, asked.sql, None, parameters, wanted)
+        with under(session, asked.options, self._usual_epsilon):
             return Explanation(interruptible(work, session.interrupt))
 
     def _show(self, setting: Setting) -> Result:

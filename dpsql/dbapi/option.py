@@ -60,8 +60,7 @@ def assignments(
     seen: set[str] = set()
     for at in range(0, max(len(inside), 1), 4):
         match inside[at : at + 4]:
-            case [what, *rest] if what.folded not in known and what.text.isidentifier():
-                del rest
+            case [what, *_] if what.folded not in known and what.text.isidentifier():
                 near = get_close_matches(what.folded, known, n=1)
                 raise BadParameter(
                     f"there is no option {what.text}",

@@ -141,6 +141,12 @@ def read_statement(sql: str) -> Statement:
             return Query(*without_options(sql))
 
 
+def explained(statement: ExplainPrivacy) -> Query | Keep:
+    """What EXPLAIN PRIVACY is asked of; what has no price is refused where it is bound."""
+    inner = read_statement(statement.sql)
+    return inner if isinstance(inner, Query | Keep) else Query(statement.sql)
+
+
 _MOST_WORDS = 8
 
 
