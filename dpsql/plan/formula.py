@@ -121,11 +121,15 @@ class Variance:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """`low + width * cell`, as `type`: the middle of the cell that was chosen `place`th."""
+    """`low + width * cell`, as `type`: the middle of the cell that was chosen `place`th.
+
+    The last cell's may lie beyond all values, of which `high` is the highest.
+    """
 
     place: int
     low: Fraction
     width: Fraction
+    high: Fraction
     type: SqlType
 
 

@@ -39,8 +39,8 @@ def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) ->
             return moment(formula, row)
         case Variance(place=place):
             return spread(formula, row[place])
-        case Position(place=place, low=low, width=width, type=kind):
-            return _middle(low + width * chosen[place], kind)
+        case Position(place=place, low=low, width=width, high=high, type=kind):
+            return _middle(min(low + width * chosen[place], high), kind)
         case Named(place=place, values=values):
             return values[chosen[place]]
         case missing:

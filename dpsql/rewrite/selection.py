@@ -16,7 +16,7 @@ from dpsql.plan.describe import describe
 from dpsql.plan.expression import Expression, conjunction, conjuncts
 from dpsql.plan.formula import FormulaOutput, Named, Position
 from dpsql.plan.selection import Cells, Listed, MostFrequent, Places, Selection, Spaced
-from dpsql.rewrite.measure import range_of
+from dpsql.rewrite.measure import Range, range_of
 from dpsql.schema.type import Date, SqlType, Timestamp
 from dpsql.stability.domain import DAY, Environment, domain
 from dpsql.stability.narrowing import narrow
@@ -81,7 +81,8 @@ class Selections:
                         place = before + quantiles.index(place_of(call))
                         middle = value.low + Fraction(width - 1, 2)
                         step = value.step * _unit(value.argument.type, call.type)
-                        return Position(place, middle * step, width * step, call.type)
+                        high = self._range(call).high * step
+                        return Position(place, middle * step, width * step, high, call.type)
                     case MostFrequent(), Listed(values=values):
                         return Named(before, values)
                     case _:
@@ -92,12 +93,20 @@ class Selections:
     def _key(self, call: AggregateCall) -> _Key:
         (argument,) = call.arguments
         only = None if call.filter is None else _ordered(call.filter)
-        domains = self.domains if only is None else narrow(only, self.domains)
         if call.function is AggregateFunction.MODE:
-            return _listed(call, argument, domains), only
-        found = range_of(argument, domains, call.at, squared=False, ordered=True)
+            return _listed(call, argument, self._known(call)), only
+        found = self._range(call)
         value = found.around(argument, found.low)
         return Spaced(value, -(-(value.high - value.low + 1) // CELLS)), only
+
+    def _range(self, call: AggregateCall) -> Range:
+        (argument,) = call.arguments
+        return range_of(argument, self._known(call), call.at, squared=False, ordered=True)
+
+    def _known(self, call: AggregateCall) -> Environment:
+        """What is known of the rows that `call` is over."""
+        only = call.filter
+        return self.domains if only is None else narrow(_ordered(only), self.domains)
 
 
 def _unit(argument: SqlType, result: SqlType) -> Fraction:
