@@ -11,7 +11,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.call import attempt, cast, try_cast
+from dpsql.emit.call import attempt, try_cast
 from dpsql.emit.expression import emit_expression, emit_literal, integer, is_nan
 from dpsql.plan.expression import Expression
 from dpsql.plan.statistic import (
@@ -30,8 +30,11 @@ from dpsql.plan.statistic import (
 from dpsql.privacy.domain import day
 from dpsql.schema.type import BIGINT, HUGEINT, Date, Decimal, Double, Integer, Timestamp
 
-_NARROW = 8
-"""Digits after the point of decimals whose sums are counted in steps of 64 bits."""
+_NARROW = 18
+"""Digits of a decimal in 64 bits."""
+
+_EXPECTED_ROWS = 1000
+"""Sums of so many are mostly the largest."""
 
 
 def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
@@ -161,26 +164,39 @@ def in_steps(statistic: Statistic, column: exp.Expr) -> exp.Expr:
     amount = statistic.term
     kind = _exact_decimal(amount.value) if isinstance(amount, Amount) else None
     if kind is not None and kind.scale:
-        scaled = exp.Mul(this=column.copy(), expression=integer(10**kind.scale))
-        wide = try_cast(attempt(scaled), HUGEINT)
-        narrow = [_narrow_steps(column, kind.scale)] if kind.scale <= _NARROW else []
-        first, *others = [*narrow, wide, integer(0)]
-        return exp.Coalesce(this=first, expressions=others)
-    if kind is not None:
-        column = try_cast(column, HUGEINT)
-    return exp.Coalesce(this=column, expressions=[integer(0)])
+        ways = _narrow_or_wide(column, kind.scale, _EXPECTED_ROWS * statistic.magnitude)
+    else:
+        ways = [column if kind is None else try_cast(column, HUGEINT)]
+    return exp.Coalesce(this=ways[0], expressions=[*ways[1:], integer(0)])
 
 
-def _narrow_steps(column: exp.Expr, scale: int) -> exp.Expr:
-    """A decimal of `scale` times 10^scale, in 64 bits; NULL where it doesn't fit.
+def _narrow_or_wide(column: exp.Expr, scale: int, expected: int) -> list[exp.Expr]:
+    """A decimal of `scale` times 10^scale, mostly one of no more than `expected` steps.
 
-    Nearly all sums do, and casting 128 bits takes many times as long. What fits has 17 - scale
-    digits and the factor scale + 1: the product's type has all 18, so that none overflows, and its
-    scale is that of the sum, so that nothing is rounded.
+    In 64 bits it takes a fifth of what it takes in 128; not to fit takes ten times as long. There,
+    powers of ten are as large as leaves room for what is expected; a product has all 18 digits.
+    In 128 bits they are of two digits, as 2^63 rows of 2^52 steps are fewer than 10^35.
     """
-    narrow = try_cast(column, Decimal(17 - scale, scale))
-    factor = emit_literal(10**scale, Decimal(scale + 1, 0))
-    return cast(exp.Paren(this=exp.Mul(this=narrow, expression=factor)), "HUGEINT")
+    wide = _descaled(column, scale, 2, 38)
+    power = min(scale, _NARROW - 1 - len(str(expected)))
+    digits = _NARROW - 1 - power
+    if power < 1 or digits < scale:
+        return [wide]
+    return [_descaled(try_cast(column, Decimal(digits, scale)), scale, power, digits), wide]
+
+
+def _descaled(column: exp.Expr, scale: int, power: int, digits: int) -> exp.Expr:
+    """`column` without digits after the point: multiplied by 10^power as often as it takes.
+
+    Each product loses as many of its scale, so that nothing is rounded; NULL where one overflows.
+    """
+    while scale:
+        power = min(power, scale)
+        scale -= power
+        factor = emit_literal(10**power, Decimal(power + 1, 0))
+        product = attempt(exp.Mul(this=column.copy(), expression=factor))
+        column = try_cast(product, Decimal(digits, scale) if scale else HUGEINT)
+    return column
 
 
 def within(case: exp.Case, column: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:

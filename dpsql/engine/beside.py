@@ -9,8 +9,9 @@ is in the table changes none of it. Of a column c:
 | place of c  | the place of this value among the unit's, by a keyed hash of unit and value |
 | first of c  | TRUE in one of the unit's rows with this value; which one is nobody's promise |
 
-Rows stand in the order of their units, those of few rows first. Who may be over a limit thus stands
-at the end, and reading them alone skips the rest; no statement sees an order.
+Rows stand in the order of their units: those within all declared limits first, and of these those
+of few rows. Who may be over a limit thus stands at the end, and reading them alone skips the rest;
+no statement sees an order, and limits are enforced whatever it is.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ MOST: Final = 65_535
 
 _BASE: Final = "rows with units"
 _NUMBER: Final = "number of the row"
+_OVER: Final = "over a limit"
 
 
 def rows_with(column: str) -> str:
@@ -53,12 +55,15 @@ def first_of(column: str) -> str:
 class Contents:
     """A table to prepare: `rows` is the SELECT of its rows and their unit.
 
-    Beside each stands how many its unit has, in all, and of its value of each of `counted`.
+    Beside each stands how many its unit has, in all, and of its value of each of `counted`. Units
+    with more than `most` rows, or more than `most_per_value` of one value, stand last.
     """
 
     name: str
     rows: str
     counted: tuple[str, ...]
+    most: int
+    most_per_value: int
 
     @property
     def added(self) -> tuple[str, ...]:
@@ -74,7 +79,7 @@ def statements(contents: Contents, made: exp.Table, salt: str) -> Iterator[str]:
     for place, column in enumerate(contents.counted):
         counted = _counted(column, salt).sql("duckdb")
         yield f"CREATE TEMP TABLE {_sql(_counts(place))} AS {counted}"
-    yield f"CREATE TABLE {made.sql('duckdb')} AS {_joined(contents.counted).sql('duckdb')}"
+    yield f"CREATE TABLE {made.sql('duckdb')} AS {_joined(contents).sql('duckdb')}"
     for name in (_BASE, *map(_counts, range(len(contents.counted)))):
         yield f"DROP TABLE {_sql(name)}"
 
@@ -95,10 +100,9 @@ def _counted(column: str, salt: str) -> exp.Select:
     ).from_(each.subquery("t"))
 
 
-def _joined(counted: Sequence[str]) -> exp.Select:
+def _joined(contents: Contents) -> exp.Select:
     unit = _column(UNIT, "t")
-    units = exp.select(_column(UNIT), _as(_call("count", exp.Star()), ROWS))
-    units = units.from_(_table(_BASE)).group_by(_column(UNIT))
+    units = _units(contents)
     without = exp.Star(except_=[exp.to_identifier(_NUMBER, quoted=True)])
     select = (
         exp.select(exp.Column(this=without, table=exp.to_identifier("t")))
@@ -106,7 +110,7 @@ def _joined(counted: Sequence[str]) -> exp.Select:
         .from_(_table(_BASE, "t"))
         .join(units.subquery("u"), on=exp.EQ(this=unit, expression=_column(UNIT, "u")))
     )
-    for number, column in enumerate(counted):
+    for number, column in enumerate(contents.counted):
         beside = f"c{number}"
         same = exp.and_(
             exp.EQ(this=unit.copy(), expression=_column(UNIT, beside)),
@@ -119,7 +123,20 @@ def _joined(counted: Sequence[str]) -> exp.Select:
             *(_narrow(name, beside) for name in names),
             _as(exp.Paren(this=first), first_of(column)),
         )
-    return select.order_by(_column(ROWS, "u"), unit.copy())
+    return select.order_by(_column(_OVER, "u"), _column(ROWS, "u"), unit.copy())
+
+
+def _units(contents: Contents) -> exp.Select:
+    """One row per unit: its rows, and whether they are too many, in all or of one value."""
+    rows = _call("count", exp.Star())
+    over: exp.Expr = exp.GT(this=rows.copy(), expression=exp.Literal.number(contents.most))
+    for place, column in enumerate(contents.counted):
+        most = exp.Literal.number(contents.most_per_value)
+        many = exp.select(_column(UNIT)).from_(_table(_counts(place)))
+        many = many.where(exp.GT(this=_column(rows_with(column)), expression=most))
+        over = exp.Or(this=over, expression=exp.In(this=_column(UNIT), query=many.subquery()))
+    units = exp.select(_column(UNIT), _as(rows, ROWS), _as(exp.Paren(this=over), _OVER))
+    return units.from_(_table(_BASE)).group_by(_column(UNIT))
 
 
 def _narrow(name: str, of: str) -> exp.Expr:

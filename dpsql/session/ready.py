@@ -116,7 +116,8 @@ def _contents(table: Table) -> Contents:
     for item in shown:
         item.args["alias"].set("quoted", True)
     rows = select_from(emit_plan(Scan(table, columns, own), {}), shown).sql(dialect="duckdb")
-    return Contents(table.name, rows, counted(table))
+    limits = table.limits
+    return Contents(table.name, rows, counted(table), limits.rows, limits.rows_per_group)
 
 
 def _stamp(schema: Schema, version: str) -> str:

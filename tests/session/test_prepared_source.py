@@ -13,7 +13,7 @@ from corpus.statement import FIXTURES, tpch, written
 from corpus.test_tpch import ANSWERED
 from privacy.seeded import ReplayedRandomness
 
-from dpsql.engine.beside import ROWS, UNIT
+from dpsql.engine.beside import ROWS, UNIT, rows_with
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.sidecar import PREPARED
 from dpsql.errors import Error
@@ -23,6 +23,7 @@ from dpsql.plan.query import EngineQuery
 from dpsql.release.key import domain_table
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.catalogue import engine_source
+from dpsql.schema.counted import counted
 from dpsql.schema.decode import load_schema
 from dpsql.schema.model import EntityUnit, Schema
 from dpsql.session.fact import SourceFacts
@@ -140,10 +141,18 @@ def test_it_can_be_read_by_its_owner_only(ready: Schema) -> None:
     ]
 
 
-def test_rows_stand_in_the_order_of_their_units_small_ones_first(ready: Schema) -> None:
+def test_rows_stand_in_the_order_of_their_units_those_over_a_limit_last(ready: Schema) -> None:
+    table = ready.tables["lineitem"]
+    most = ", ".join(f'"{rows_with(column)}"' for column in counted(table))
+    over = (
+        f'"{ROWS}" > {table.limits.rows} OR'
+        f' max(greatest({most})) OVER (PARTITION BY "{UNIT}") > {table.limits.rows_per_group}'
+    )
     with duckdb.connect(str(sidecar_path(ready)), read_only=True) as connection:
-        found = connection.sql(f'SELECT "{ROWS}", "{UNIT}" FROM lineitem').fetchall()
+        sql = f'SELECT {over}, "{ROWS}", "{UNIT}" FROM lineitem ORDER BY rowid'
+        found = connection.sql(sql).fetchall()
     assert found == sorted(found)
+    assert {row[0] for row in found} == {False, True}
 
 
 def test_one_that_others_may_write_is_not_used(ready: Schema) -> None:

@@ -1,0 +1,50 @@
+"""A sum of decimals becomes exactly as many steps, at every width that DuckDB has for it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import duckdb
+import pytest
+from sqlglot import exp
+
+from dpsql.emit.term import in_steps
+from dpsql.plan.expression import Column
+from dpsql.plan.statistic import Amount, Measured, Statistic
+from dpsql.schema.type import Decimal
+
+
+def summed(scale: int, magnitude: int) -> Statistic:
+    """The sum of a decimal column within `magnitude` steps of 0."""
+    column = Column(1, "x", Decimal(38, scale))
+    return Statistic(
+        Amount(Measured(column, Fraction(1, 10**scale), -magnitude, magnitude, 0)), None
+    )
+
+
+@pytest.mark.parametrize("scale", range(1, 39))
+@pytest.mark.parametrize("magnitude", [1, 10**8, 2**52])
+def test_every_sum_is_as_many_steps(scale: int, magnitude: int) -> None:
+    # 2^63 rows of 2^52 steps are fewer than 10^35.
+    powers = [*(10**digits for digits in range(35)), 10**35 - 2]
+    steps = sorted({sign * (p + d) for p in powers for d in (-1, 0, 1) for sign in (1, -1)} | {0})
+    taken = in_steps(summed(scale, magnitude), exp.column("s")).sql("duckdb")
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE sums (n INTEGER, s DECIMAL(38, {scale}))")
+        connection.executemany(
+            "INSERT INTO sums VALUES (?, ?)",
+            [(n, _written(step, scale)) for n, step in enumerate(steps)],
+        )
+        found = connection.execute(f"SELECT {taken} FROM sums ORDER BY n").fetchall()
+    assert [step for (step,) in found] == steps
+
+
+def test_no_rows_add_up_to_nothing() -> None:
+    taken = in_steps(summed(6, 10**9), exp.cast(exp.null(), "DECIMAL(38, 6)")).sql("duckdb")
+    with duckdb.connect() as connection:
+        assert connection.execute(f"SELECT {taken}").fetchall() == [(0,)]
+
+
+def _written(steps: int, scale: int) -> str:
+    whole, part = divmod(abs(steps), 10**scale)
+    return f"{'-' if steps < 0 else ''}{whole}.{part:0{scale}}"
