@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import MappingProxyType
@@ -23,6 +24,9 @@ from dpsql.engine.view import offer
 from dpsql.errors import ExecutionFailed, InterfaceError, InternalError, SourceFault
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
+
+_WARNED: Final = threading.Lock()
+"""Held while warnings are caught: filters are the process's own."""
 
 
 @final
@@ -176,11 +180,8 @@ class DuckDBEngine:
                 cursor.register(name, table)
             # WITH x AS (INSERT …) SELECT counts as SELECT, but not in a read-only transaction.
             cursor.execute("BEGIN TRANSACTION READ ONLY")
-            if few:
-                # A relation parses and binds the statement once more: milliseconds.
-                cursor.execute(statements[0], list(parameters) or None)
-                return _integers(cursor)
-            return cursor.sql(statements[0], params=list(parameters) or None).to_arrow_table()
+            cursor.execute(statements[0], list(parameters) or None)
+            return _integers(cursor) if few else _rows(cursor)
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -205,6 +206,19 @@ class DuckDBEngine:
             raise SourceFault(
                 "the source has changed since it was opened", hint="connect again to read it anew"
             )
+
+
+def _rows(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
+    """All rows of a result.
+
+    DuckDB warns of a copy, and advises a relation. That parses and binds the statement once more,
+    which takes milliseconds: as long as copying a million rows does.
+    """
+    with _WARNED, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        reader = cursor.to_arrow_reader()
+    assert reader is not None  # nothing was fetched yet
+    return reader.read_all()
 
 
 def _integers(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
