@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Final, assert_never
 
 from sqlglot import exp
 
@@ -20,8 +21,25 @@ from dpsql.emit.relation import emit_plan
 from dpsql.emit.term import clamped_term, measured, values
 from dpsql.plan.bounded import KeyDomain, Terms
 from dpsql.plan.expression import Expression
-from dpsql.plan.operator import Release
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Mark,
+    OuterJoin,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    SetOperation,
+    Sort,
+    Union,
+    Values,
+    Window,
+)
 from dpsql.plan.statistic import Statistic
+from dpsql.schema.model import RowUnit
 from dpsql.schema.type import Date, Timestamp
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
@@ -86,7 +104,8 @@ def emit_terms(
         for name, column in zip(_names("vw", number), values(s), strict=False)
     ]
     items += [aliased(argument(s), f"x{n}") for n, s in enumerate(terms.selections)]
-    source = subquery(emit_plan(terms.source, releases), "t")
+    read = terms.source if with_unit else _unnumbered(terms.source)
+    source = subquery(emit_plan(read, releases), "t")
     select = exp.select(*(items or [aliased(integer(1), "nothing")]), copy=False).from_(
         source, copy=False
     )
@@ -129,6 +148,34 @@ def in_late_domains(
         keys = [field(name, table="t") for name in _late_names(terms, place)]
         select = _in_domain(select, terms.domains[place], place, keys)
     return select
+
+
+def _unnumbered(plan: Plan) -> Plan:
+    """`plan` without the numbers of rows that are units, which nothing reads above it.
+
+    A number is a window's, and no condition above a window is asked where a table is read.
+    """
+    match plan:
+        case Scan(table=table):
+            return replace(plan, unit=None) if isinstance(table.ownership, RowUnit) else plan
+        case Filter(source=source) | Project(source=source):
+            return replace(plan, source=_unnumbered(source))
+        case (
+            Join()
+            | OuterJoin()
+            | Mark()
+            | Union()
+            | SetOperation()
+            | Aggregate()
+            | Window()
+            | Sort()
+            | Limit()
+            | Release()
+            | Values()
+        ):
+            return plan  # rows of one unit may be put together here
+        case missing:
+            assert_never(missing)
 
 
 def _within_years(key: Expression) -> exp.Expr:
