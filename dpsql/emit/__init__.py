@@ -13,6 +13,7 @@
 | terms      | the rows that a bounded release counts, with their groups             |
 | cell       | the cell that a row lies in, for what is chosen by counts of cells    |
 | histogram  | those counts, so many rows of each unit in each group                 |
+| descale    | decimals without their point, exactly                                 |
 | limit      | each unit's kept groups and values, by keyed hash                     |
 | total_rows | each unit's rows in all its groups, scaled down together               |
 | light      | sums of rows that no limit can bind                                   |

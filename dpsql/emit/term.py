@@ -12,6 +12,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.emit.call import attempt, try_cast
+from dpsql.emit.descale import in_64_bits, in_128_bits
 from dpsql.emit.expression import emit_expression, emit_literal, integer, is_nan
 from dpsql.plan.expression import Expression
 from dpsql.plan.statistic import (
@@ -29,9 +30,6 @@ from dpsql.plan.statistic import (
 )
 from dpsql.privacy.domain import day
 from dpsql.schema.type import BIGINT, HUGEINT, Date, Decimal, Double, Integer, Timestamp
-
-_NARROW = 18
-"""Digits of a decimal in 64 bits."""
 
 _EXPECTED_ROWS = 1000
 """Sums of so many are mostly the largest."""
@@ -122,13 +120,28 @@ def _steps(value: Measured, column: exp.Expr) -> exp.Expr:
         case Timestamp():
             return attempt(exp.Anonymous(this="epoch_us", expressions=[column]))
         case Decimal() if step < 1:
-            wide = try_cast(column, Decimal(38, kind.scale))
-            scaled = exp.Mul(this=wide, expression=integer(int(1 / step)))
-            return try_cast(attempt(scaled), BIGINT)
+            return _decimal_steps(value, kind, column)
         case _:
             # Coarser than one: truncation toward zero keeps a value within its bounds.
             whole = exp.IntDiv(this=try_cast(column, HUGEINT), expression=integer(int(step)))
             return try_cast(attempt(whole), BIGINT)
+
+
+def _decimal_steps(value: Measured, kind: Decimal, column: exp.Expr) -> exp.Expr:
+    """A decimal as an integer of steps; what may be too long for 64 bits is clamped first."""
+    scale = len(str(int(1 / value.step))) - 1
+    if scale < kind.scale:
+        # Coarser than the type's last digit: rounded.
+        kind = Decimal(38, scale)
+        column = try_cast(column, kind)
+    steps = in_64_bits(column, scale, 10**kind.precision - 1, BIGINT)
+    if steps is not None:
+        return steps
+    low, high = (emit_literal(_held(end, kind), kind) for end in (value.low, value.high))
+    clamped = within(exp.case(), column, low, high)
+    most = max(abs(value.low), abs(value.high))
+    steps = in_64_bits(clamped, scale, most, BIGINT)
+    return in_128_bits(clamped, scale, BIGINT) if steps is None else steps
 
 
 def _clamped(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
@@ -164,39 +177,16 @@ def in_steps(statistic: Statistic, column: exp.Expr) -> exp.Expr:
     amount = statistic.term
     kind = _exact_decimal(amount.value) if isinstance(amount, Amount) else None
     if kind is not None and kind.scale:
-        ways = _narrow_or_wide(column, kind.scale, _EXPECTED_ROWS * statistic.magnitude)
-    else:
-        ways = [column if kind is None else try_cast(column, HUGEINT)]
-    return exp.Coalesce(this=ways[0], expressions=[*ways[1:], integer(0)])
-
-
-def _narrow_or_wide(column: exp.Expr, scale: int, expected: int) -> list[exp.Expr]:
-    """A decimal of `scale` times 10^scale, mostly one of no more than `expected` steps.
-
-    In 64 bits it takes a fifth of what it takes in 128; not to fit takes ten times as long. There,
-    powers of ten are as large as leaves room for what is expected; a product has all 18 digits.
-    In 128 bits they are of two digits, as 2^63 rows of 2^52 steps are fewer than 10^35.
-    """
-    wide = _descaled(column, scale, 2, 38)
-    power = min(scale, _NARROW - 1 - len(str(expected)))
-    digits = _NARROW - 1 - power
-    if power < 1 or digits < scale:
-        return [wide]
-    return [_descaled(try_cast(column, Decimal(digits, scale)), scale, power, digits), wide]
-
-
-def _descaled(column: exp.Expr, scale: int, power: int, digits: int) -> exp.Expr:
-    """`column` without digits after the point: multiplied by 10^power as often as it takes.
-
-    Each product loses as many of its scale, so that nothing is rounded; NULL where one overflows.
-    """
-    while scale:
-        power = min(power, scale)
-        scale -= power
-        factor = emit_literal(10**power, Decimal(power + 1, 0))
-        product = attempt(exp.Mul(this=column.copy(), expression=factor))
-        column = try_cast(product, Decimal(digits, scale) if scale else HUGEINT)
-    return column
+        expected = _EXPECTED_ROWS * statistic.magnitude
+        ways = (
+            in_64_bits(column, kind.scale, expected, HUGEINT),
+            in_128_bits(column, kind.scale, HUGEINT),
+        )
+        first, *others = [*(way for way in ways if way is not None), integer(0)]
+        return exp.Coalesce(this=first, expressions=others)
+    if kind is not None:
+        column = try_cast(column, HUGEINT)
+    return exp.Coalesce(this=column, expressions=[integer(0)])
 
 
 def within(case: exp.Case, column: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import duckdb
 import pytest
+from emit.written import written
 from sqlglot import exp
 
 from dpsql.emit.term import in_steps
@@ -33,7 +34,7 @@ def test_every_sum_is_as_many_steps(scale: int, magnitude: int) -> None:
         connection.execute(f"CREATE TABLE sums (n INTEGER, s DECIMAL(38, {scale}))")
         connection.executemany(
             "INSERT INTO sums VALUES (?, ?)",
-            [(n, _written(step, scale)) for n, step in enumerate(steps)],
+            [(n, written(step, scale)) for n, step in enumerate(steps)],
         )
         found = connection.execute(f"SELECT {taken} FROM sums ORDER BY n").fetchall()
     assert [step for (step,) in found] == steps
@@ -43,8 +44,3 @@ def test_no_rows_add_up_to_nothing() -> None:
     taken = in_steps(summed(6, 10**9), exp.cast(exp.null(), "DECIMAL(38, 6)")).sql("duckdb")
     with duckdb.connect() as connection:
         assert connection.execute(f"SELECT {taken}").fetchall() == [(0,)]
-
-
-def _written(steps: int, scale: int) -> str:
-    whole, part = divmod(abs(steps), 10**scale)
-    return f"{'-' if steps < 0 else ''}{whole}.{part:0{scale}}"

@@ -1,0 +1,47 @@
+"""A decimal becomes as many steps as it is worth, within its bounds, whatever its type."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import duckdb
+import pytest
+from emit.written import written
+from sqlglot import exp
+
+from dpsql.emit.term import in_range, steps_of
+from dpsql.plan.expression import Column
+from dpsql.plan.statistic import Measured
+from dpsql.schema.type import Decimal
+
+TYPES = [(5, 2), (10, 2), (15, 2), (18, 2), (18, 4), (18, 6), (18, 17), (20, 12), (38, 2), (38, 30)]
+
+
+@pytest.mark.parametrize(("precision", "scale"), TYPES)
+@pytest.mark.parametrize("magnitude", [1, 10**4, 2**51])
+@pytest.mark.parametrize("coarser", [0, 1])
+def test_values_are_as_many_steps_and_others_the_nearest_bound(
+    precision: int, scale: int, magnitude: int, coarser: int
+) -> None:
+    kind, step = Decimal(precision, scale), Fraction(10**coarser, 10**scale)
+    value = Measured(Column(1, "x", kind), step, -magnitude, magnitude, 0)
+    powers = [10**digits for digits in range(precision)]
+    held = sorted({s * (p + d) for p in powers for d in (-1, 0, 1) for s in (1, -1)} | {0})
+    held += [s * 5 * p for p in powers[:-1] for s in (1, -1)]
+    held = [number for number in held if abs(number) < 10**precision]
+    taken = in_range(value, steps_of(value, exp.column("x"))).sql("duckdb")
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE decimals (n INTEGER, x DECIMAL({precision}, {scale}))")
+        connection.executemany(
+            "INSERT INTO decimals VALUES (?, ?)",
+            [(n, written(number, scale)) for n, number in enumerate(held)],
+        )
+        found = connection.execute(f"SELECT {taken} FROM decimals ORDER BY n").fetchall()
+    steps = [_away_from_zero(Fraction(number, 10**coarser)) for number in held]
+    assert [row[0] for row in found] == [min(max(s, -magnitude), magnitude) for s in steps]
+
+
+def _away_from_zero(value: Fraction) -> int:
+    whole = math.floor(abs(value) + Fraction(1, 2))
+    return whole if value > 0 else -whole
