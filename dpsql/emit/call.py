@@ -78,13 +78,9 @@ def cast(expression: exp.Expr, target: str) -> exp.Expr:
     return exp.Cast(this=expression, to=data_type(target))
 
 
-def data_type(name: str) -> exp.DataType:
-    """A type by DuckDB's name of it."""
-    return _parsed(name).copy()
-
-
 @lru_cache(maxsize=256)
-def _parsed(name: str) -> exp.DataType:
+def data_type(name: str) -> exp.DataType:
+    """A type by DuckDB's name of it: the same node in all trees, which only the text is made of."""
     if name == str(Null()):
         # sqlglot's own NULL is written without the quotes that DuckDB asks for.
         return exp.DataType(this=exp.DType.USERDEFINED, kind=name)
