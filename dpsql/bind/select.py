@@ -231,6 +231,7 @@ class _Select:
         # As the statement's answer private rows are refused for what they are.
         if count != 0 and not (self._context.outermost and visibility(plan) is Visibility.PRIVATE):
             if above.order:
+                self._check_own([key.expression for key in above.order])
                 plan = sorted_rows(plan, tuple(above.order), self._node.args["order"])
             plan = self._limited(Selected(plan, ())).plan
         selected = self._projected(plan, above.items, asked)
