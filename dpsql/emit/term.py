@@ -137,8 +137,7 @@ def _decimal_steps(value: Measured, kind: Decimal, column: exp.Expr) -> exp.Expr
     steps = in_64_bits(column, scale, 10**kind.precision - 1, BIGINT)
     if steps is not None:
         return steps
-    low, high = (emit_literal(_held(end, kind), kind) for end in (value.low, value.high))
-    clamped = within(exp.case(), column, low, high)
+    clamped = _within_bounds(value, column, kind)
     most = max(abs(value.low), abs(value.high))
     steps = in_64_bits(clamped, scale, most, BIGINT)
     return in_128_bits(clamped, scale, BIGINT) if steps is None else steps
@@ -146,19 +145,23 @@ def _decimal_steps(value: Measured, kind: Decimal, column: exp.Expr) -> exp.Expr
 
 def _clamped(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
     """`column` within the value's interval, less its centre; in steps, or as decimals of `kind`."""
-    low, high = (
-        integer(bound) if kind is None else emit_literal(_held(bound, kind), kind)
-        for bound in (value.low, value.high)
-    )
     middle = integer(value.centre) if kind is None else _exactly(value.centre, kind)
-    clamped = within(exp.case(), column, low, high)
+    clamped = _within_bounds(value, column, kind)
     if value.centre == 0:
         return clamped
     return exp.Sub(this=exp.Paren(this=clamped), expression=middle)
 
 
+def _within_bounds(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
+    low, high = (
+        integer(bound) if kind is None else emit_literal(_held(bound, kind), kind)
+        for bound in (value.low, value.high)
+    )
+    return within(exp.case(), column, low, high)
+
+
 def steps_of(value: Measured, column: exp.Expr) -> exp.Expr:
-    """`column` in steps, NULL where there is none; not yet within its bounds."""
+    """`column` in steps, NULL where there is none; they may lie beyond its bounds."""
     return _steps(value, column)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, assert_never
+from typing import Final
 
 from sqlglot import exp
 
@@ -21,24 +21,9 @@ from dpsql.emit.relation import emit_plan
 from dpsql.emit.term import clamped_term, measured, values
 from dpsql.plan.bounded import KeyDomain, Terms
 from dpsql.plan.expression import Expression
-from dpsql.plan.operator import (
-    Aggregate,
-    Filter,
-    Join,
-    Limit,
-    Mark,
-    OuterJoin,
-    Plan,
-    Project,
-    Release,
-    Scan,
-    SetOperation,
-    Sort,
-    Union,
-    Values,
-    Window,
-)
+from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
 from dpsql.plan.statistic import Statistic
+from dpsql.plan.tree import bottom_up, operators
 from dpsql.schema.model import RowUnit
 from dpsql.schema.type import Date, Timestamp
 from dpsql.stability.domain import domain
@@ -151,31 +136,19 @@ def in_late_domains(
 
 
 def _unnumbered(plan: Plan) -> Plan:
-    """`plan` without the numbers of rows that are units, which nothing reads above it.
+    """`plan` without the numbers of rows that are units, where nothing puts rows of one together.
 
     A number is a window's, and no condition above a window is asked where a table is read.
     """
-    match plan:
-        case Scan(table=table):
-            return replace(plan, unit=None) if isinstance(table.ownership, RowUnit) else plan
-        case Filter(source=source) | Project(source=source):
-            return replace(plan, source=_unnumbered(source))
-        case (
-            Join()
-            | OuterJoin()
-            | Mark()
-            | Union()
-            | SetOperation()
-            | Aggregate()
-            | Window()
-            | Sort()
-            | Limit()
-            | Release()
-            | Values()
-        ):
-            return plan  # rows of one unit may be put together here
-        case missing:
-            assert_never(missing)
+    if all(isinstance(each, Scan | Filter | Project) for each in operators(plan)):
+        return bottom_up(_without_number, plan)
+    return plan
+
+
+def _without_number(plan: Plan) -> Plan:
+    if isinstance(plan, Scan) and isinstance(plan.table.ownership, RowUnit):
+        return replace(plan, unit=None)
+    return plan
 
 
 def _within_years(key: Expression) -> exp.Expr:

@@ -121,7 +121,10 @@ def _contents(table: Table) -> Contents:
 
 
 def _stamp(schema: Schema, version: str) -> str:
-    """All that the file's rows follow from: of anything else it would be another file."""
+    """All that the file's rows follow from: of anything else it would be another file.
+
+    Limits are none of it: they order rows, and are enforced in any order.
+    """
     owners = [(t.name, t.ownership, counted(t)) for t in schema.tables.values()]
     parts = (_FORM, version, engine_source(schema), owners)
     # All parts are frozen values of ours, whose repr shows every field.

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import duckdb
 import pytest
-from emit.written import written
-from sqlglot import exp
+from emit.decimals import COLUMN, evaluated
 
 from dpsql.emit.term import in_range, steps_of
 from dpsql.plan.expression import Column
@@ -30,16 +28,9 @@ def test_values_are_as_many_steps_and_others_the_nearest_bound(
     held = sorted({s * (p + d) for p in powers for d in (-1, 0, 1) for s in (1, -1)} | {0})
     held += [s * 5 * p for p in powers[:-1] for s in (1, -1)]
     held = [number for number in held if abs(number) < 10**precision]
-    taken = in_range(value, steps_of(value, exp.column("x"))).sql("duckdb")
-    with duckdb.connect() as connection:
-        connection.execute(f"CREATE TABLE decimals (n INTEGER, x DECIMAL({precision}, {scale}))")
-        connection.executemany(
-            "INSERT INTO decimals VALUES (?, ?)",
-            [(n, written(number, scale)) for n, number in enumerate(held)],
-        )
-        found = connection.execute(f"SELECT {taken} FROM decimals ORDER BY n").fetchall()
+    found = evaluated(in_range(value, steps_of(value, COLUMN)), kind, held)
     steps = [_away_from_zero(Fraction(number, 10**coarser)) for number in held]
-    assert [row[0] for row in found] == [min(max(s, -magnitude), magnitude) for s in steps]
+    assert found == [min(max(s, -magnitude), magnitude) for s in steps]
 
 
 def _away_from_zero(value: Fraction) -> int:

@@ -1,7 +1,7 @@
 """No row changes a statistic by more than its bound, or fails a statement, whatever its type holds.
 
 The types' values reach the ends of what a sum, DuckDB or Python has. Of each aggregate the integers
-are compared with those of one row more, of any of the values, beside none and beside many.
+are compared with those of one row more, of any of the values.
 """
 
 from __future__ import annotations

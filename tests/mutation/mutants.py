@@ -268,7 +268,7 @@ MUTANTS = (
     Mutant(
         "a row's value isn't clamped",
         "emit/term.py",
-        "clamped = within(exp.case(), column, low, high)\n    if value",
+        "clamped = _within_bounds(value, column, kind)\n    if value",
         "clamped = column\n    if value",
     ),
     Mutant(

@@ -6,6 +6,7 @@ The bounds of days and moments are such that the middle of the last cell lies be
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -36,7 +37,7 @@ LAST_MOMENT = dt.datetime.fromisoformat("9999-12-31 23:59:59.999999")
 
 
 @pytest.fixture
-def connection(tmp_path: Path) -> Connection:
+def connection(tmp_path: Path) -> Iterator[Connection]:
     """Every stay has the highest values there may be: it has no end."""
     with duckdb.connect(str(tmp_path / "stays.duckdb")) as made:
         made.execute(
@@ -45,7 +46,8 @@ def connection(tmp_path: Path) -> Connection:
             " FROM range(500)"
         )
     (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
-    return connect(tmp_path / "schema.yaml")
+    with connect(tmp_path / "schema.yaml") as found:
+        yield found
 
 
 @pytest.mark.parametrize(
@@ -68,4 +70,3 @@ def test_no_quantile_is_beyond_the_highest_value(
     row = connection.execute(f"SELECT {value} FROM stays").fetchone()
     assert row is not None
     assert most - near <= row[0] <= most
-    connection.close()
