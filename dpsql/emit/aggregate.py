@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.emit.call import try_cast
-from dpsql.emit.expression import emit_expression, emit_literal, integer
+from dpsql.emit.expression import emit_expression
+from dpsql.emit.literal import emit_literal, integer
 from dpsql.emit.name import reference
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.columns import output_columns

@@ -19,10 +19,10 @@ from sqlglot import exp
 from dpsql.emit.deviations import of_pairs, scaled
 from dpsql.emit.deviations import rows as count_rows
 from dpsql.emit.distinct import distinct_values, with_distinct
-from dpsql.emit.expression import integer
 from dpsql.emit.histogram import histogram
 from dpsql.emit.light import light_totals
 from dpsql.emit.limit import limited_groups
+from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field
 from dpsql.emit.render import rendered
 from dpsql.emit.term import in_steps, total, within
@@ -32,11 +32,12 @@ from dpsql.emit.terms import (
     group_names,
     grouped,
     grouped_names,
+    has_few_groups,
     in_late_domains,
     late_domains,
     select_from,
 )
-from dpsql.emit.total_rows import WEIGHT, limited_rows, weight
+from dpsql.emit.total_rows import WEIGHT, counted_rows, limited_rows
 from dpsql.plan.bounded import (
     BoundedRelease,
     ByHash,
@@ -113,7 +114,8 @@ def _summed(
         names.append("n")
     summed = grouped(rows, [field(name) for name in grouped_names(terms, late)], sums)
     listed = in_late_domains(summed, terms, late, names)
-    steps = [aliased(_in_steps_of_rows(s, field(f"s{n}")), f"s{n}") for n, s in numbered]
+    few = has_few_groups(terms)
+    steps = [aliased(_in_steps_of_rows(s, field(f"s{n}"), few=few), f"s{n}") for n, s in numbered]
     return select_from(listed, [*map(field, group_names(terms)), *steps])
 
 
@@ -128,12 +130,12 @@ def _total_of_rows(statistic: Statistic, number: int) -> exp.Expr:
             return total(term)
 
 
-def _in_steps_of_rows(statistic: Statistic, column: exp.Expr) -> exp.Expr:
+def _in_steps_of_rows(statistic: Statistic, column: exp.Expr, *, few: bool) -> exp.Expr:
     match statistic.term:
         case Deviations(rows=rows):
             return scaled(column, field("n"), rows)
         case _:
-            return in_steps(statistic, column)
+            return in_steps(statistic, column, few=few)
 
 
 def _partial_totals(
@@ -144,7 +146,7 @@ def _partial_totals(
     names = group_names(terms)
     groups = [field(name) for name in names]
     numbered = list(enumerate(terms.statistics))
-    summed = [n for n, s in numbered if s.is_of_rows]
+    summed = [n for n, s in numbered if s.is_of_rows and not s.counts_every_row]
     sums = [aliased(total(emit_term(terms.statistics[n], n)), f"s{n}") for n in summed]
     number = aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
     by = ["u", *grouped_names(terms, late)]
@@ -161,7 +163,7 @@ def _partial_totals(
     scaled = [aliased(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
     clamped = [aliased(_clamped_partial(s, n, limited), f"s{n}") for n, s in numbered]
     counted = select_from(partials, [*carried, field("n"), *steps])
-    weights = [] if in_all is None else [weight(rows_per_group(limited))]
+    weights = [] if in_all is None else [aliased(counted_rows(rows_per_group(limited)), WEIGHT)]
     weighed = [] if in_all is None else [field(WEIGHT)]
     bounded = select_from(
         select_from(counted, [*carried, *weights, *scaled]), [*carried, *weighed, *clamped]
@@ -188,6 +190,8 @@ def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> 
         return exp.case().when(many, integer(1), copy=False).else_(integer(0), copy=False)
     if not statistic.is_of_rows:
         return integer(1)
+    if statistic.counts_every_row:
+        return counted_rows(rows)
     total = field(f"s{number}")
     scaled = exp.IntDiv(
         this=exp.Paren(this=exp.Mul(this=total.copy(), expression=integer(rows))),
@@ -200,8 +204,8 @@ def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> 
 def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) -> exp.Expr:
     """A unit's sum in a group, within the very interval that its sensitivity is derived from."""
     bound = partial_bound(statistic, limited)
-    if isinstance(statistic.term, Over):
-        return field(f"s{number}")
+    if isinstance(statistic.term, Over) or statistic.counts_every_row:
+        return field(f"s{number}")  # scaling left no more
     if not statistic.is_of_rows:
         return integer(bound)
     low, high = partial_interval(statistic, limited)

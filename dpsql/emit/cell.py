@@ -6,7 +6,8 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.expression import emit_expression, emit_literal, integer
+from dpsql.emit.expression import emit_expression
+from dpsql.emit.literal import emit_literal, integer
 from dpsql.emit.term import in_range, steps_of
 from dpsql.plan.selection import Listed, Selection, Spaced
 

@@ -1,8 +1,8 @@
 """Decimals without their point: as many of their last digit, exactly.
 
-A cast to an integer divides, and rounds: so a decimal is multiplied by a power of ten first. In 64
-bits that takes a tenth of what it takes in 128, and a cast that doesn't fit takes ten times as long
-as one that does.
+A cast to an integer divides, and rounds: so a decimal is multiplied by a power of ten first, and
+loses as many digits of its scale as it got, until none is left. In 64 bits that takes a tenth of
+what it takes in 128, and a cast that doesn't fit takes ten times as long as one that does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.emit.call import attempt, try_cast
-from dpsql.emit.expression import emit_literal
 from dpsql.schema.type import Decimal, SqlType
 
 _NARROW: Final = 18
@@ -31,23 +30,26 @@ def in_64_bits(column: exp.Expr, scale: int, most: int, whole: SqlType) -> exp.E
     digits = _NARROW - 1 - power
     if power < 1 or digits < scale:
         return None
-    return _descaled(try_cast(column.copy(), Decimal(digits, scale)), scale, power, digits, whole)
+    while scale:
+        # Below 10^digits, times 10^power: no more than 17 digits, so that no product fails.
+        column = try_cast(column.copy(), Decimal(digits, scale))
+        power = min(power, scale)
+        scale -= power
+        column = exp.Mul(this=column, expression=_power_of_ten(power))
+    return try_cast(column, whole)
 
 
 def in_128_bits(column: exp.Expr, scale: int, whole: SqlType) -> exp.Expr:
     """The same up to 10^36; what is below 2^52 adds up to no more over 2^63 rows."""
-    return _descaled(column.copy(), scale, 2, _WIDE, whole)
-
-
-def _descaled(column: exp.Expr, scale: int, power: int, digits: int, whole: SqlType) -> exp.Expr:
-    """`column` multiplied by 10^power, and less of its scale, as often as it takes.
-
-    Each product loses as many digits as it got, so that nothing is rounded.
-    """
+    column = column.copy()
     while scale:
-        power = min(power, scale)
+        power = min(2, scale)
         scale -= power
-        factor = emit_literal(10**power, Decimal(power + 1, 0))
-        product = attempt(exp.Mul(this=column, expression=factor))
-        column = try_cast(product, Decimal(digits, scale) if scale else whole)
+        product = attempt(exp.Mul(this=column, expression=_power_of_ten(power)))
+        column = try_cast(product, Decimal(_WIDE, scale) if scale else whole)
     return column
+
+
+def _power_of_ten(power: int) -> exp.Expr:
+    """With a point, it is a decimal of as many digits; an integer would be one of ten, or more."""
+    return exp.Literal.number(f"{10**power}.")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.emit.call import attempt
-from dpsql.emit.expression import integer
+from dpsql.emit.literal import integer
 from dpsql.emit.term import total
 from dpsql.plan.statistic import MOST_ROWS
 

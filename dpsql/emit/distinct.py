@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.emit.expression import integer
 from dpsql.emit.limit import chosen, limited_groups
+from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field, subquery
 from dpsql.emit.terms import group_names, grouped, select_from
 from dpsql.plan.bounded import LimitGroups

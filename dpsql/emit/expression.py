@@ -6,16 +6,13 @@ Guards don't: the engine may evaluate `x / y` on rows that `y <> 0` would remove
 
 from __future__ import annotations
 
-import datetime as dt
-from fractions import Fraction
 from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.call import attempt, cast, emit_call, finite, try_cast
+from dpsql.emit.call import attempt, emit_call, finite, try_cast
+from dpsql.emit.literal import beside, emit_literal, integer
 from dpsql.emit.name import reference
-from dpsql.plan.describe import describe_number
-from dpsql.plan.duration import Duration
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -33,7 +30,7 @@ from dpsql.plan.expression import (
     Not,
     Or,
 )
-from dpsql.schema.type import Decimal, Double, Integer, Interval, Null, SqlType, Uuid
+from dpsql.schema.type import Double
 
 _COMPARISONS: dict[Comparison, type[exp.Binary]] = {
     Comparison.EQUAL: exp.EQ,
@@ -66,7 +63,7 @@ def emit_expression(expression: Expression) -> exp.Expr:
             return attempt(rendered) if _can_overflow(expression) else exp.Paren(this=rendered)
         case Compare(op=op, left=left, right=right):
             return exp.Paren(
-                this=_COMPARISONS[op](this=emit_expression(left), expression=emit_expression(right))
+                this=_COMPARISONS[op](this=_beside(left, right), expression=_beside(right, left))
             )
         case And(operands=operands):
             return exp.Paren(this=exp.and_(*map(emit_expression, operands), copy=False))
@@ -79,7 +76,8 @@ def emit_expression(expression: Expression) -> exp.Expr:
         case InList(operand=operand, values=values):
             return exp.Paren(
                 this=exp.In(
-                    this=emit_expression(operand), expressions=[*map(emit_expression, values)]
+                    this=emit_expression(operand),
+                    expressions=[_beside(value, operand) for value in values],
                 )
             )
         case Case(branches=branches, otherwise=otherwise):
@@ -97,47 +95,17 @@ def emit_expression(expression: Expression) -> exp.Expr:
             assert_never(missing)
 
 
-def emit_literal(value: object, kind: SqlType) -> exp.Expr:
-    """A constant of exactly the type `kind`."""
-    match value:
-        case None if isinstance(kind, Null):
-            return exp.null()
-        case None:
-            return cast(exp.null(), str(kind))
-        case bool():
-            return exp.true() if value else exp.false()
-        case int() if kind == _integer_of(value):
-            return _number(str(value))
-        case int() | Fraction() if isinstance(kind, Double):
-            return cast(exp.Literal.string(repr(float(value))), str(kind))
-        case int() | Fraction():
-            text = describe_number(Fraction(value))
-            return cast(exp.Literal.string(text), str(kind))
-        case str() if isinstance(kind, Interval):
-            length = Duration.read(value)
-            shown = exp.Literal.string(value if length is None else length.describe())
-            return cast(shown, "INTERVAL")
-        case str() if isinstance(kind, Uuid):
-            return cast(exp.Literal.string(value), "UUID")
-        case str():
-            return exp.Literal.string(value)
-        case dt.datetime():
-            text = value.isoformat(sep=" ")
-            return cast(exp.Literal.string(text), "TIMESTAMP")
-        case dt.date():
-            return cast(exp.Literal.string(value.isoformat()), "DATE")
-        case other:
-            raise TypeError(f"no literal for {type(other).__name__}")
-
-
-def integer(value: int) -> exp.Expr:
-    """An integer constant of 128 bits at most."""
-    return _number(str(value))
-
-
 def is_nan(expression: exp.Expr) -> exp.Expr:
     """NaN, which is no value: it would poison every sum it is in."""
     return exp.Anonymous(this="isnan", expressions=[expression])
+
+
+def _beside(operand: Expression, other: Expression) -> exp.Expr:
+    """`operand` of a comparison, without a cast where `other` says what type it is of."""
+    if isinstance(other, Literal) or not isinstance(operand, Literal):
+        return emit_expression(operand)
+    constant = beside if operand.type == other.type else emit_literal
+    return constant(operand.value, operand.type)
 
 
 def _strict(expression: Expression) -> exp.Expr:
@@ -166,18 +134,3 @@ def _can_overflow(expression: Expression) -> bool:
         or _can_overflow(expression.left)
         or _can_overflow(expression.right)
     )
-
-
-def _integer_of(value: int) -> SqlType:
-    """The type that DuckDB gives an integer literal."""
-    for bits in (32, 64, 128):
-        if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
-            return Integer(bits)
-    return Decimal(38, 0)
-
-
-def _number(text: str) -> exp.Expr:
-    """A numeric literal; a minus sign is an operator in SQL, so it is kept in parentheses."""
-    if text.startswith("-"):
-        return exp.Paren(this=exp.Neg(this=exp.Literal.number(text[1:])))
-    return exp.Literal.number(text)

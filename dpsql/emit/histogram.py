@@ -20,8 +20,8 @@ from typing import Final, assert_never
 from sqlglot import exp
 
 from dpsql.emit.cell import cell
-from dpsql.emit.expression import integer
 from dpsql.emit.limit import chosen, salted_hash
+from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field
 from dpsql.emit.terms import group_names, grouped, select_from
 from dpsql.plan.bounded import ByDomain, ByHash, ByUnit, Limited, LimitGroups, OneRowPerUnit

@@ -14,7 +14,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.emit.call import cast
-from dpsql.emit.expression import integer
+from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field
 from dpsql.emit.term import in_steps, total
 from dpsql.emit.terms import (
@@ -22,21 +22,25 @@ from dpsql.emit.terms import (
     group_names,
     grouped,
     grouped_names,
+    has_few_groups,
     in_late_domains,
     select_from,
 )
 from dpsql.plan.bounded import Terms
-from dpsql.plan.statistic import Amount, Ones, Statistic
+from dpsql.plan.statistic import Amount, Statistic
 
 
 def light_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:
     """Groups with their totals, in integers of steps; distinct values are counted beside them."""
+    few = has_few_groups(terms)
     items: dict[str, exp.Expr] = {}
     totals: list[exp.Expr] = []
     for number, statistic in enumerate(terms.statistics):
         found, centre = _uncentred(statistic)
         items[f"s{number}"] = _sum(found, number)
-        steps = in_steps(found, field(f"s{number}"))
+        steps: exp.Expr = field(f"s{number}")
+        if not statistic.counts_every_row:
+            steps = in_steps(found, steps, few=few)
         if centre:
             items[f"m{number}"] = _count(field(f"r{number}"))
             # Of 128 bits: a centre is of 53, and there may be as many rows.
@@ -59,7 +63,7 @@ def _uncentred(statistic: Statistic) -> tuple[Statistic, int]:
 
 
 def _sum(statistic: Statistic, number: int) -> exp.Expr:
-    if isinstance(statistic.term, Ones) and statistic.filter is None:
+    if statistic.counts_every_row:
         return _count(exp.Star())
     return total(emit_term(statistic, number))
 

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.expression import integer
+from dpsql.emit.literal import integer
 from dpsql.emit.name import field
 from dpsql.emit.terms import select_from
 from dpsql.plan.bounded import ByDomain, ByHash, ByUnit, LimitGroups

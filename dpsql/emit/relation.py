@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from dpsql.emit.aggregate import emit_aggregate, emit_window, sort_key
 from dpsql.emit.call import try_cast
-from dpsql.emit.expression import emit_expression, emit_literal
+from dpsql.emit.expression import emit_expression
 from dpsql.emit.join import inner_join, mark, marked, outer_join, owners, scan, unowned
+from dpsql.emit.literal import emit_literal
 from dpsql.emit.name import column_name, named, no_column, reference, subquery, table
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Not, conjuncts

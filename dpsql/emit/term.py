@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from dpsql.emit.call import attempt, try_cast
 from dpsql.emit.descale import in_64_bits, in_128_bits
-from dpsql.emit.expression import emit_expression, emit_literal, integer, is_nan
+from dpsql.emit.expression import emit_expression, is_nan
+from dpsql.emit.literal import beside, emit_literal, integer
 from dpsql.plan.expression import Expression
 from dpsql.plan.statistic import (
     Amount,
@@ -80,7 +81,7 @@ def clamped_term(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Exp
             return integer(0)  # a unit's only row is never too many
         case Distinct():
             return integer(0)  # counted beside the sums, over the distinct values
-        case Ones() if statistic.filter is None:
+        case Ones() if statistic.counts_every_row:
             return integer(1)
         case Ones() | Present():
             return columns[0]
@@ -154,7 +155,7 @@ def _clamped(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Exp
 
 def _within_bounds(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
     low, high = (
-        integer(bound) if kind is None else emit_literal(_held(bound, kind), kind)
+        integer(bound) if kind is None else beside(_held(bound, kind), kind)
         for bound in (value.low, value.high)
     )
     return within(exp.case(), column, low, high)
@@ -175,14 +176,17 @@ def total(term: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="sum", expressions=[term])
 
 
-def in_steps(statistic: Statistic, column: exp.Expr) -> exp.Expr:
-    """`column`, a sum of terms, as an integer of steps; 0 where there was nothing to sum."""
+def in_steps(statistic: Statistic, column: exp.Expr, *, few: bool = False) -> exp.Expr:
+    """`column`, a sum of terms, as an integer of steps; 0 where there was nothing to sum.
+
+    Where there are `few` sums, to plan a second way takes longer than it saves.
+    """
     amount = statistic.term
     kind = _exact_decimal(amount.value) if isinstance(amount, Amount) else None
     if kind is not None and kind.scale:
         expected = _EXPECTED_ROWS * statistic.magnitude
         ways = (
-            in_64_bits(column, kind.scale, expected, HUGEINT),
+            None if few else in_64_bits(column, kind.scale, expected, HUGEINT),
             in_128_bits(column, kind.scale, HUGEINT),
         )
         first, *others = [*(way for way in ways if way is not None), integer(0)]
@@ -225,8 +229,9 @@ def _held(steps: int, kind: Decimal) -> Fraction:
 def _exactly(steps: int, kind: Decimal) -> exp.Expr:
     """`steps` as a decimal, of a wider type where bounds reach beyond what `kind` can hold."""
     value = Fraction(steps, 10**kind.scale)
-    holds = abs(steps) < 10**kind.precision
-    return emit_literal(value, kind if holds else Decimal(38, kind.scale))
+    if abs(steps) < 10**kind.precision:
+        return beside(value, kind)
+    return emit_literal(value, Decimal(38, kind.scale))
 
 
 def _only(statistic: Statistic, condition: exp.Expr) -> exp.Expr:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Final
 
 from sqlglot import exp
 
 from dpsql.emit.cell import argument, coordinate
-from dpsql.emit.expression import emit_expression, emit_literal, integer
+from dpsql.emit.expression import emit_expression
+from dpsql.emit.literal import emit_literal, integer
 from dpsql.emit.name import aliased, field, reference, subquery, table
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.term import clamped_term, measured, values
@@ -30,8 +32,8 @@ from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
 from dpsql.stability.lineage import unit
 
-MOST_LATE: Final = 1000
-"""Cells of a domain that is joined late."""
+_FEW: Final = 1000
+"""Groups that are joined, or finished, in no time."""
 
 
 def late_domains(terms: Terms) -> frozenset[int]:
@@ -45,7 +47,7 @@ def late_domains(terms: Terms) -> frozenset[int]:
     return frozenset(
         place
         for place, found in enumerate(terms.domains)
-        if len(found.keys) == 1 and len(found.cells) <= MOST_LATE
+        if len(found.keys) == 1 and len(found.cells) <= _FEW
         for values in [domain(terms.keys[found.keys[0]].expression, below).values]
         if values is not None
     )
@@ -190,6 +192,12 @@ def grouped_names(terms: Terms, late: frozenset[int]) -> list[str]:
         for place, group in enumerate(group_names(terms))
         for name in (_late_names(terms, place) if place in late else [group])
     ]
+
+
+def has_few_groups(terms: Terms) -> bool:
+    """So few that what is done for each of them takes no time."""
+    listed = sum(len(found.keys) for found in terms.domains)
+    return listed == len(terms.keys) and prod(len(d.cells) for d in terms.domains) <= _FEW
 
 
 def _late_names(terms: Terms, place: int) -> list[str]:

@@ -15,19 +15,20 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.expression import integer
+from dpsql.emit.literal import emit_literal, integer
 from dpsql.emit.name import aliased, field, subquery, table
 from dpsql.emit.term import total
 from dpsql.plan.statistic import Over, Statistic
+from dpsql.schema.type import HUGEINT
 
 WEIGHT: Final = "w"
 
 
-def weight(rows_per_group: int) -> exp.Expr:
-    """How many rows a unit of n rows in a group counts for there."""
+def counted_rows(rows_per_group: int) -> exp.Expr:
+    """How many rows a unit of n rows in a group counts for there, in 128 bits."""
     many = exp.GT(this=field("n"), expression=integer(rows_per_group))
-    counted = exp.case().when(many, integer(rows_per_group), copy=False)
-    return aliased(counted.else_(field("n"), copy=False), WEIGHT)
+    most = emit_literal(rows_per_group, HUGEINT)
+    return exp.case().when(many, most, copy=False).else_(field("n"), copy=False)
 
 
 def limited_rows(
@@ -60,11 +61,10 @@ def _scaled(statistic: Statistic, number: int, rows: int) -> exp.Expr:
     """`//` goes toward 0: no part is more than its share of `rows` rows."""
     found = field(f"s{number}")
     if isinstance(statistic.term, Over):
-        share: exp.Expr = integer(1)
-    elif statistic.is_of_rows:
-        product = exp.Paren(this=exp.Mul(this=found.copy(), expression=integer(rows)))
-        share = exp.IntDiv(this=product, expression=field("m"))
-    else:
+        few = exp.Is(this=field("m"), expression=exp.null())
+        return exp.case().when(few, found, copy=False).else_(integer(1), copy=False)
+    if not statistic.is_of_rows:
         return found
-    few = exp.Is(this=field("m"), expression=exp.null())
-    return exp.case().when(few, found, copy=False).else_(share, copy=False)
+    product = exp.Paren(this=exp.Mul(this=found.copy(), expression=integer(rows)))
+    share = exp.IntDiv(this=product, expression=field("m"))  # NULL where there is no m
+    return exp.Coalesce(this=share, expressions=[found])

@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Self, final
 
@@ -24,6 +25,8 @@ from dpsql.engine.view import offer
 from dpsql.errors import ExecutionFailed, InterfaceError, InternalError, SourceFault
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
+
+_MOST_PARSED: Final = 64
 
 _WARNED: Final = threading.Lock()
 """Held while warnings are caught: filters are the process's own."""
@@ -51,6 +54,8 @@ class DuckDBEngine:
         self._fingerprint: str | None = None
         self._guard = threading.Lock()
         self._running: dict[int, duckdb.DuckDBPyConnection] = {}
+        # The same question of somebody else, or at another time: parsing takes up to 15 ms.
+        self._parsed = lru_cache(maxsize=_MOST_PARSED)(self._parse)
         resources = {"threads": threads, "memory_limit": memory_limit}
         self._connection = duckdb.connect(
             ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
@@ -171,17 +176,22 @@ class DuckDBEngine:
         *,
         few: bool,
     ) -> pa.Table:
+        statement = self._parsed(sql)
         with self._cursor() as cursor:
-            statements = cursor.extract_statements(sql)
-            if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-                # COPY could overwrite a source file, which is an allowed path.
-                raise InternalError("not a single SELECT")
             for name, table in tables.items():
                 cursor.register(name, table)
             # WITH x AS (INSERT …) SELECT counts as SELECT, but not in a read-only transaction.
             cursor.execute("BEGIN TRANSACTION READ ONLY")
-            cursor.execute(statements[0], list(parameters) or None)
+            cursor.execute(statement, list(parameters) or None)
             return _integers(cursor) if few else _rows(cursor)
+
+    def _parse(self, sql: str) -> duckdb.Statement:
+        with self._cursor() as cursor:
+            statements = cursor.extract_statements(sql)
+        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+            # COPY could overwrite a source file, which is an allowed path.
+            raise InternalError("not a single SELECT")
+        return statements[0]
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:

@@ -154,6 +154,11 @@ class Statistic:
         return not isinstance(self.term, Presence | Over | Distinct)
 
     @property
+    def counts_every_row(self) -> bool:
+        """It is the number of rows, whatever their values."""
+        return isinstance(self.term, Ones) and self.filter is None
+
+    @property
     def magnitude(self) -> int:
         """The most one row can add or take away."""
         low, high = self.interval

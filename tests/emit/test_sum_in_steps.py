@@ -25,11 +25,12 @@ def summed(scale: int, magnitude: int) -> Statistic:
 
 @pytest.mark.parametrize("scale", range(1, 39))
 @pytest.mark.parametrize("magnitude", [1, 10**8, 2**52])
-def test_every_sum_is_as_many_steps(scale: int, magnitude: int) -> None:
+@pytest.mark.parametrize("few", [False, True])
+def test_every_sum_is_as_many_steps(scale: int, magnitude: int, *, few: bool) -> None:
     # 2^63 rows of 2^52 steps are fewer than 10^35.
     powers = [*(10**digits for digits in range(35)), 10**35 - 2]
     steps = sorted({sign * (p + d) for p in powers for d in (-1, 0, 1) for sign in (1, -1)} | {0})
-    taken = in_steps(summed(scale, magnitude), COLUMN)
+    taken = in_steps(summed(scale, magnitude), COLUMN, few=few)
     assert evaluated(taken, Decimal(38, scale), steps) == steps
 
 

@@ -109,6 +109,24 @@ def test_threads_do_not_see_each_other(engine: DuckDBEngine) -> None:
     assert results == [[worker * 1000 + turn for turn in range(40)] for worker in range(2)]
 
 
+def test_what_was_refused_is_refused_again(engine: DuckDBEngine) -> None:
+    for _ in range(2):
+        with pytest.raises(ExecutionFailed):
+            engine.execute("SELECT 1; SELECT 2")
+        with pytest.raises(ExecutionFailed):
+            engine.execute("CREATE TABLE more AS SELECT 1 AS id")
+
+
+def test_the_same_text_reads_what_it_is_given_each_time(engine: DuckDBEngine) -> None:
+    statement = "SELECT n + $1 AS n FROM keys"
+    for kind in (pa.int64(), pa.int8(), pa.float64()):
+        keys = pa.table({"n": pa.array([1], kind)})
+        for added in (1, 2):
+            found = engine.execute(statement, [added], {"keys": keys}).table
+            assert found["n"].to_pylist() == [1 + added]
+            assert pa.types.is_floating(found.schema.types[0]) == (kind == pa.float64())
+
+
 def test_interrupt_stops_what_runs(parquet_engine: DuckDBEngine) -> None:
     outcome: list[str] = []
 
