@@ -16,6 +16,7 @@
 | descale    | decimals without their point, exactly                                 |
 | limit      | each unit's kept groups and values, by keyed hash                     |
 | total_rows | each unit's rows in all its groups, scaled down together               |
+| early      | a unit's rows summed before they are joined                           |
 | light      | sums of rows that no limit can bind                                   |
 | distinct   | counts of distinct values                                            |
 | render     | the tree as text                                                    |

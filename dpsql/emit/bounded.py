@@ -19,6 +19,7 @@ from sqlglot import exp
 from dpsql.emit.deviations import of_pairs, scaled
 from dpsql.emit.deviations import rows as count_rows
 from dpsql.emit.distinct import distinct_values, with_distinct
+from dpsql.emit.early import early_partials
 from dpsql.emit.histogram import histogram
 from dpsql.emit.light import light_totals
 from dpsql.emit.limit import limited_groups
@@ -44,7 +45,6 @@ from dpsql.plan.bounded import (
     Limited,
     LimitGroups,
     OneRowPerUnit,
-    Split,
     Terms,
 )
 from dpsql.plan.operator import Release
@@ -66,15 +66,12 @@ def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> En
     )
     limited, late = bounded.limited, late_domains(terms)
     with_unit = isinstance(limited, LimitGroups)
-    summed = emit_terms(terms, releases, with_unit=with_unit, late=late)
     match limited:
         case OneRowPerUnit():
-            select = _row_totals(terms, summed, late)
+            rows = emit_terms(terms, releases, with_unit=False, late=late)
+            select = _row_totals(terms, rows, late)
         case LimitGroups():
-            if bounded.split is None:
-                select = _partial_totals(limited, summed, late, None)
-            else:
-                select = _split_totals(limited, bounded.split, releases, late)
+            select = _limited_totals(bounded, limited, releases, late)
             if any(map(_is_distinct, terms.statistics)):
                 rows = emit_terms(terms, releases, with_unit=True)
                 select = with_distinct(select, limited, rows)
@@ -94,13 +91,25 @@ def _row_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Sel
     return _summed(terms, rows, late, sums)
 
 
-def _split_totals(
-    limited: LimitGroups, split: Split, releases: Mapping[Release, str], late: frozenset[int]
+def _limited_totals(
+    bounded: BoundedRelease,
+    limited: LimitGroups,
+    releases: Mapping[Release, str],
+    late: frozenset[int],
 ) -> exp.Select:
-    """Light rows as they are, beside the rest within its limits."""
-    rows = emit_terms(split.light, releases, with_unit=False, late=late)
-    rest = emit_terms(split.rest, releases, with_unit=True, late=late)
-    return _partial_totals(limited, rest, late, light_totals(split.light, rows, late))
+    """The least work that gives the same integers: what to do first, the planner found."""
+    terms, split, early = bounded.terms, bounded.split, bounded.early
+    if split is not None:
+        light = emit_terms(split.light, releases, with_unit=False, late=late)
+        rest = _partials(
+            split.rest, emit_terms(split.rest, releases, with_unit=True, late=late), late
+        )
+        return _partial_totals(limited, rest, late, light_totals(split.light, light, late))
+    if early is not None:
+        partials = early_partials(terms, early, releases, late, _unit_sums(terms))
+    else:
+        partials = _partials(terms, emit_terms(terms, releases, with_unit=True, late=late), late)
+    return _partial_totals(limited, partials, late, None)
 
 
 def _summed(
@@ -138,26 +147,37 @@ def _in_steps_of_rows(statistic: Statistic, column: exp.Expr, *, few: bool) -> e
             return in_steps(statistic, column, few=few)
 
 
+def _partials(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:
+    """Each unit's sums in each group."""
+    by = [field(name) for name in ("u", *grouped_names(terms, late))]
+    return grouped(rows, by, [aliased(item, name) for name, item in _unit_sums(terms).items()])
+
+
+def _unit_sums(terms: Terms) -> dict[str, exp.Expr]:
+    """What is summed over a unit's rows in a group: how many they are, and their terms."""
+    number = exp.Anonymous(this="count", expressions=[exp.Star()])
+    numbered = enumerate(terms.statistics)
+    return {"n": number} | {f"s{n}": total(emit_term(s, n)) for n, s in numbered if _has_sum(s)}
+
+
+def _has_sum(statistic: Statistic) -> bool:
+    """It isn't told by there being rows, or by their number."""
+    return statistic.is_of_rows and not statistic.counts_every_row
+
+
 def _partial_totals(
-    limited: LimitGroups, rows: exp.Select, late: frozenset[int], light: exp.Select | None
+    limited: LimitGroups, sums: exp.Select, late: frozenset[int], light: exp.Select | None
 ) -> exp.Select:
     """Each unit's sums in each group, limited, and then summed: with those of `light` rows."""
     terms = limited.source.source.source
     names = group_names(terms)
     groups = [field(name) for name in names]
     numbered = list(enumerate(terms.statistics))
-    summed = [n for n, s in numbered if s.is_of_rows and not s.counts_every_row]
-    sums = [aliased(total(emit_term(terms.statistics[n], n)), f"s{n}") for n in summed]
-    number = aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
-    by = ["u", *grouped_names(terms, late)]
+    summed = [n for n, s in numbered if _has_sum(s)]
     in_all = limited.rows
     owned = ["u"] if isinstance(limited.limit, ByHash) or in_all is not None else []
-    partials = in_late_domains(
-        grouped(rows, [field(name) for name in by], [number, *sums]),
-        terms,
-        late,
-        [*owned, "n", *(f"s{n}" for n in summed)],
-    )
+    columns = [*owned, "n", *(f"s{n}" for n in summed)]
+    partials = in_late_domains(sums, terms, late, columns)
     carried = [*map(field, owned), *groups]
     steps = [aliased(in_steps(terms.statistics[n], field(f"s{n}")), f"s{n}") for n in summed]
     scaled = [aliased(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]

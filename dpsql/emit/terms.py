@@ -59,10 +59,13 @@ def emit_terms(
     *,
     with_unit: bool,
     late: frozenset[int] = frozenset(),
+    rows: exp.Select | None = None,
+    handed: tuple[str, ...] = (),
 ) -> exp.Select:
     """One row per row: unit, group columns, and each statistic's term before its clamp.
 
-    Of `late` domains it has the keys instead.
+    Of `late` domains it has the keys instead. `rows` are the source's, if they are emitted already,
+    with further columns to be `handed` on.
     """
     items: list[exp.Expr] = []
     own = unit(terms.source)
@@ -92,7 +95,8 @@ def emit_terms(
     ]
     items += [aliased(argument(s), f"x{n}") for n, s in enumerate(terms.selections)]
     read = terms.source if with_unit else _unnumbered(terms.source)
-    source = subquery(emit_plan(read, releases), "t")
+    items += map(field, handed)
+    source = subquery(emit_plan(read, releases) if rows is None else rows, "t")
     select = exp.select(*(items or [aliased(integer(1), "nothing")]), copy=False).from_(
         source, copy=False
     )
@@ -114,7 +118,8 @@ def emit_terms(
     steps += [
         aliased(coordinate(s, field(f"x{n}")), f"p{n}") for n, s in enumerate(terms.selections)
     ]
-    return select_from(select, [*carried, *steps] or [aliased(integer(1), "nothing")])
+    columns = [*carried, *steps, *map(field, handed)]
+    return select_from(select, columns or [aliased(integer(1), "nothing")])
 
 
 def in_late_domains(

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsql.plan.formula import FormulaOutput
-from dpsql.plan.operator import Output, Plan
+from dpsql.plan.operator import Filter, Join, Output, Plan, Scan
 from dpsql.plan.selection import Selection
 from dpsql.plan.statistic import Statistic
 from dpsql.privacy.domain import Value
@@ -124,6 +124,21 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
+class Early:
+    """A join whose most numerous `rows` are summed for each unit before they meet the others'.
+
+    In `join` their sums stand where `units` is read, which has no columns but the rows' unit. If
+    `meets_one`, verified keys prove that a unit's sums meet one row of the others at most: they are
+    its partials already.
+    """
+
+    rows: Scan | Filter
+    join: Join
+    units: Scan
+    meets_one: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LeastUnits:
     """Groups whose noisy number of units, the statistic at `place`, is less than `units` go."""
 
@@ -136,8 +151,8 @@ class BoundedRelease:
     """A release ready to be emitted: `limited` gives integers, `outputs` say what they mean.
 
     `selection` is the place of the unit count that decides which unlisted keys appear; None if
-    all keys are enumerated. `notes` tell the analyst where limits and bounds came from. A `split`
-    gives the same integers in less time.
+    all keys are enumerated. `notes` tell the analyst where limits and bounds came from. A `split`,
+    or `early` sums, give the same integers in less time.
     """
 
     limited: Limited
@@ -146,6 +161,7 @@ class BoundedRelease:
     notes: tuple[str, ...]
     least: LeastUnits | None = None
     split: Split | None = None
+    early: Early | None = None
 
     @property
     def shows_all_cells(self) -> bool:

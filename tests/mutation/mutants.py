@@ -70,8 +70,26 @@ MUTANTS = (
         "partial sums are neither scaled nor clamped",
         "emit/bounded.py",
         "    bounded = select_from(\n",
-        "    free = [aliased(field(f's{n}') if s.is_of_rows else integer(1), f's{n}') "
-        "for n, s in numbered]\n    clamped = free\n    scaled = free\n    bounded = select_from(\n",
+        "    free = [aliased(field(f's{n}' if _has_sum(s) else 'n') if s.is_of_rows else integer(1), "
+        "f's{n}') for n, s in numbered]\n    clamped = free\n    scaled = free\n    bounded = select_from(\n",
+    ),
+    Mutant(
+        "all of a unit's rows in a group are counted",
+        "emit/bounded.py",
+        "return counted_rows(rows)",
+        "return field('n')",
+    ),
+    Mutant(
+        "a declared key tells that a unit's sums meet one row",
+        "rewrite/early.py",
+        "each_meets_one(asked, others, join.on, facts.verified)",
+        "each_meets_one(asked, others, join.on, lambda _: True)",
+    ),
+    Mutant(
+        "sums that meet several rows are limited for each",
+        "emit/early.py",
+        "if early.meets_one:",
+        "if terms.source:",
     ),
     Mutant(
         "rows in all groups aren't limited",

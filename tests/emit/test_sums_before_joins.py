@@ -1,0 +1,55 @@
+"""What is summed before a join gives the integers that are found after it, whatever keys hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from grammar.compiler import prepared
+from grammar.search import search
+
+from dpsql.emit.bounded import emit_release
+from dpsql.rewrite.setting import Settings
+from dpsql.session.prepared import PreparedRelease
+
+STATEMENTS = [
+    "SELECT count(*), sum(cost) FROM patients JOIN visits USING (patient_id)",
+    "SELECT sex, count(*), avg(cost) FROM patients JOIN visits USING (patient_id) GROUP BY sex",
+    """SELECT city, count(cost), var_pop(cost) FROM visits JOIN patients USING (patient_id)
+    GROUP BY 1""",
+    """SELECT sex, count(*) FILTER (WHERE cost > 30), count(DISTINCT doctor_id)
+    FROM patients JOIN visits USING (patient_id) GROUP BY 1""",
+    """SELECT sex, count(DISTINCT patient_id), count(*) FROM patients JOIN visits USING (patient_id)
+    WHERE cost > 10 AND ward = 'ER' GROUP BY 1""",
+    """SELECT p.city, q.sex, count(*), sum(cost) FROM visits JOIN patients p USING (patient_id)
+    JOIN patients q ON p.patient_id = q.patient_id GROUP BY 1, 2""",
+]
+
+SETTINGS = [Settings(), Settings(groups=1, rows_per_group=2)]
+
+
+@pytest.mark.parametrize("verified", [frozenset[str](), frozenset({"patients"})], ids=len)
+@pytest.mark.parametrize("settings", SETTINGS, ids=["declared", "narrow"])
+@pytest.mark.parametrize("sql", STATEMENTS)
+def test_the_integers_are_those_of_joined_rows(
+    sql: str, settings: Settings, verified: frozenset[str]
+) -> None:
+    (release,) = prepared(sql, "clinic", verified, settings=settings).releases
+    assert release.step.bounded.early is not None
+    worlds = search("clinic", verified, databases=24).worlds
+    found = worlds.totals(release, "1")
+    assert found == worlds.totals(_joined_first(release), "1")
+    assert any(found)
+
+
+def test_a_key_that_is_only_declared_does_not_say_that_sums_meet_one_row() -> None:
+    for verified in (frozenset[str](), frozenset({"patients"})):
+        (release,) = prepared(STATEMENTS[1], "clinic", verified).releases
+        early = release.step.bounded.early
+        assert early is not None
+        assert early.meets_one == bool(verified)
+
+
+def _joined_first(release: PreparedRelease) -> PreparedRelease:
+    bounded = replace(release.step.bounded, early=None)
+    return replace(release, step=replace(release.step, query=emit_release(bounded, {})))
