@@ -142,6 +142,13 @@ class Aggregates:
             )
         if is_summed(function):
             arguments = tuple(_number_of(a, node) for a in arguments)
+        if function is OpenFunction.STRING_AGG and not isinstance(arguments[1], Literal):
+            raise Refused(
+                "the separator of string_agg() is a constant",
+                at=at,
+                hint=f"string_agg({describe(arguments[0])}, ', ')",
+                note="open_aggregates",
+            )
         fraction = None if found.place is None else _fraction(found.place, inner, found, at)
         order = () if found.order is None else telling(order_terms(found.order, inner.bind))
         if found.distinct and any(term.expression != arguments[0] for term in order):

@@ -3,6 +3,7 @@
 | module     | what it renders                                                     |
 | ---------- | ------------------------------------------------------------------- |
 | name       | identifiers: every column is c<id>, every schema name is quoted      |
+| literal    | constants, without a cast where they stand beside their type           |
 | expression | scalar expressions in total form: nothing on private rows can raise  |
 | call       | scalar functions in total form                                       |
 | relation   | operators as SELECTs; the unit comes along in every private one      |
