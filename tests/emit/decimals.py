@@ -16,10 +16,10 @@ COLUMN = exp.column("x")
 def evaluated(expression: exp.Expr, kind: Decimal, steps: Sequence[int]) -> list[int]:
     """`expression` of each number of `steps` of the last digit of `kind`."""
     with duckdb.connect() as connection:
-        connection.execute(f"CREATE TABLE decimals (n INTEGER, x {kind})")
-        connection.executemany(
-            "INSERT INTO decimals VALUES (?, ?)",
-            [(n, _written(number, kind.scale)) for n, number in enumerate(steps)],
+        written = [_written(number, kind.scale) for number in steps]
+        connection.execute(
+            f"CREATE TABLE decimals AS SELECT unnest($1) AS n, unnest($2::{kind}[]) AS x",
+            [list(range(len(steps))), written],
         )
         taken = expression.sql("duckdb")
         found = connection.execute(f"SELECT {taken} FROM decimals ORDER BY n").fetchall()
