@@ -115,6 +115,7 @@ class Subqueries:
         self.columns.add(column)
 
         def attach(source: Plan) -> Plan:
+            _check_there(node, source, inner.plan, conditions)
             check_asked(node, source, inner.plan, equal)
             return Mark(source, inner.plan, conditions, column)
 
@@ -135,6 +136,7 @@ class Subqueries:
             )
 
         def attach(source: Plan) -> Plan:
+            _check_there(node, source, inner.plan, inner.correlated)
             check_asked(node, source, inner.plan, equal)
             asked = _listed(inner, source, equal)
             return OuterJoin(OuterKind.LEFT, source, asked, inner.correlated, unit(source))
@@ -151,6 +153,19 @@ class Subqueries:
 
     def _bound(self, query: exp.Expr) -> Selected:
         return bind_query(query, self.context.inside(self.scope))
+
+
+def _check_there(
+    node: exp.Expr, source: Plan, relation: Plan, conditions: tuple[Expression, ...]
+) -> None:
+    """Refuse to ask about columns that the asking rows, which may be groups, don't have."""
+    if columns(*conditions) - {*output_columns(source), *output_columns(relation)}:
+        raise Refused(
+            "a subquery beside groups names a column of their rows",
+            at=span(node),
+            hint="group first: SELECT … FROM (SELECT key, count(*) AS n … GROUP BY key) WHERE …",
+            note="subqueries",
+        )
 
 
 def _single(inner: Selected, equal: list[Pair]) -> bool:
