@@ -152,8 +152,7 @@ class _Select:
         own = tuple(p for p in parts if not columns(p) & outer)
         later = tuple(p for p in own if columns(p) & self._below.columns)
         source = self._from.filtered(tuple(p for p in own if p not in later))
-        source = self._below.attach(source)
-        return _filtered(source, later), asked
+        return self._below.attach(source, later), asked
 
     def _grouping(self, items: list[Item]) -> Grouping | None:
         if not self._is_grouped():

@@ -10,7 +10,7 @@ would answer 25 or 0, exactly, and tell whether customer 1 is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -39,6 +39,7 @@ from dpsql.plan.expression import (
 )
 from dpsql.plan.operator import (
     Aggregate,
+    Filter,
     Mark,
     OuterJoin,
     OuterKind,
@@ -68,6 +69,7 @@ class Subqueries:
 
     context: Context
     scope: Scope
+    public: list[Attachment] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
     columns: set[Column] = field(default_factory=set)
 
@@ -86,10 +88,19 @@ class Subqueries:
             case _:
                 return None
 
-    def attach(self, source: Plan) -> Plan:
-        """`source` with the columns of all subqueries."""
-        for attachment in self.attachments:
+    def attach(self, source: Plan, conditions: Sequence[Expression] = ()) -> Plan:
+        """The rows of `source` that satisfy `conditions`, with the columns of all subqueries.
+
+        Each condition is asked as soon as it can be, what is public first: a release of the rows
+        that are left lists no other keys.
+        """
+        waiting = list(conditions)
+        for attachment in (*self.public, *self.attachments):
             source = attachment(source)
+            there = frozenset(output_columns(source))
+            for condition in [c for c in waiting if columns(c) <= there]:
+                source = Filter(source, condition)
+                waiting.remove(condition)
         return source
 
     def _member(self, node: exp.In, binder: ExpressionBinder, *, negated: bool) -> Column:
@@ -112,6 +123,8 @@ class Subqueries:
         conditions = (*inner.correlated, *on)
         equal = [*pairs, *equated(inner.correlated)]
         column = self.context.names.column("exists", Boolean())
+        is_public = visibility(inner.plan) is Visibility.PUBLIC
+        first = is_public and not columns(*conditions) & self.columns
         self.columns.add(column)
 
         def attach(source: Plan) -> Plan:
@@ -119,7 +132,7 @@ class Subqueries:
             check_asked(node, source, inner.plan, equal)
             return Mark(source, inner.plan, conditions, column)
 
-        self.attachments.append(attach)
+        (self.public if first else self.attachments).append(attach)
         return column
 
     def _scalar(self, node: exp.Expr) -> Expression:

@@ -45,6 +45,8 @@ def public_rows(plan: Plan, keys: tuple[Output, ...]) -> PublicRows | None:
             case OuterJoin(kind=OuterKind.LEFT, right=right) if _are_columns(keys, right):
                 # Columns of a public partner, or NULL where there is none.
                 return PublicRows(Aggregate(right, keys, ()), or_null=True)
+            case Mark() | OuterJoin() if visibility(plan) is Visibility.PUBLIC:
+                break
             case Mark(source=source) | OuterJoin(kind=OuterKind.LEFT, left=source):
                 if not wanted <= set(output_columns(source)):
                     return None
