@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -21,7 +21,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.query import distinct_rows
 from dpsql.bind.relation import From
 from dpsql.bind.scope import Scope
-from dpsql.bind.subquery import Subqueries
+from dpsql.bind.subquery import Subqueries, filtered
 from dpsql.bind.tautology import without_tautologies
 from dpsql.bind.window import Windows, check_windows
 from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
@@ -217,7 +217,7 @@ class _Select:
 
     def _finished(self, above: _Above, asked: list[Expression]) -> Selected:
         """HAVING, windows, QUALIFY, ORDER BY, LIMIT and the SELECT list, in this order."""
-        plan = _filtered(above.plan, () if above.condition is None else (above.condition,))
+        plan = filtered(above.plan, () if above.condition is None else (above.condition,))
         if self._windows.found:
             self._check_own([*expressions(tuple(self._windows.found))])
             check_windows(plan, self._windows, self._node)
@@ -289,9 +289,3 @@ def _stray(name: str, at: Span | None) -> GroupingFault:
 def _only_in_where(at: Span | None) -> Refused:
     what = "a subquery names columns of the query around it in WHERE only"
     return Refused(what, at=at, note="subqueries")
-
-
-def _filtered(plan: Plan, predicates: Iterable[Expression]) -> Plan:
-    for predicate in predicates:
-        plan = Filter(plan, predicate)
-    return plan

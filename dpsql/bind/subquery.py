@@ -10,7 +10,7 @@ would answer 25 or 0, exactly, and tell whether customer 1 is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -94,14 +94,12 @@ class Subqueries:
         Each condition is asked as soon as it can be, what is public first: a release of the rows
         that are left lists no other keys.
         """
-        waiting = list(conditions)
         for attachment in (*self.public, *self.attachments):
             source = attachment(source)
             there = frozenset(output_columns(source))
-            for condition in [c for c in waiting if columns(c) <= there]:
-                source = Filter(source, condition)
-                waiting.remove(condition)
-        return source
+            source = filtered(source, [c for c in conditions if columns(c) <= there])
+            conditions = [c for c in conditions if not columns(c) <= there]
+        return filtered(source, conditions)
 
     def _member(self, node: exp.In, binder: ExpressionBinder, *, negated: bool) -> Column:
         only(node, "this", "query")
@@ -166,6 +164,13 @@ class Subqueries:
 
     def _bound(self, query: exp.Expr) -> Selected:
         return bind_query(query, self.context.inside(self.scope))
+
+
+def filtered(plan: Plan, conditions: Iterable[Expression]) -> Plan:
+    """The rows of `plan` that satisfy all `conditions`."""
+    for condition in conditions:
+        plan = Filter(plan, condition)
+    return plan
 
 
 def _check_there(
