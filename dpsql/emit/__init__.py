@@ -18,6 +18,7 @@
 | limit      | each unit's kept groups and values, by keyed hash                     |
 | total_rows | each unit's rows in all its groups, scaled down together               |
 | early      | a unit's rows summed before they are joined                           |
+| draw       | rows of the groups that each unit keeps, before they are summed       |
 | light      | sums of rows that no limit can bind                                   |
 | distinct   | counts of distinct values                                            |
 | render     | the tree as text                                                    |

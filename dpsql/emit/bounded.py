@@ -19,6 +19,7 @@ from sqlglot import exp
 from dpsql.emit.deviations import of_pairs, scaled
 from dpsql.emit.deviations import rows as count_rows
 from dpsql.emit.distinct import distinct_values, with_distinct
+from dpsql.emit.draw import drawn_rows, with_drawn
 from dpsql.emit.early import early_partials
 from dpsql.emit.histogram import histogram
 from dpsql.emit.light import light_totals
@@ -105,6 +106,12 @@ def _limited_totals(
             split.rest, emit_terms(split.rest, releases, with_unit=True, late=late), late
         )
         return _partial_totals(limited, rest, late, light_totals(split.light, light, late))
+    if bounded.draw is not None:
+        rows = emit_terms(terms, releases, with_unit=True)
+        light = light_totals(terms, drawn_rows(limited, light=True), frozenset())
+        rest = _partials(terms, drawn_rows(limited, light=False), frozenset())
+        totals = _partial_totals(limited, rest, frozenset(), light, drawn=True)
+        return with_drawn(totals, rows, limited, bounded.draw)
     if early is not None:
         partials = early_partials(terms, early, releases, late, _unit_sums(terms))
     else:
@@ -166,9 +173,17 @@ def _has_sum(statistic: Statistic) -> bool:
 
 
 def _partial_totals(
-    limited: LimitGroups, sums: exp.Select, late: frozenset[int], light: exp.Select | None
+    limited: LimitGroups,
+    sums: exp.Select,
+    late: frozenset[int],
+    light: exp.Select | None,
+    *,
+    drawn: bool = False,
 ) -> exp.Select:
-    """Each unit's sums in each group, limited, and then summed: with those of `light` rows."""
+    """Each unit's sums in each group, limited, and then summed: with those of `light` rows.
+
+    Where its groups are `drawn`, there are no others.
+    """
     terms = limited.source.source.source
     names = group_names(terms)
     groups = [field(name) for name in names]
@@ -188,7 +203,7 @@ def _partial_totals(
     bounded = select_from(
         select_from(counted, [*carried, *weights, *scaled]), [*carried, *weighed, *clamped]
     )
-    kept = limited_groups(bounded, limited, names)
+    kept = bounded if drawn else limited_groups(bounded, limited, names)
     if in_all is not None:
         kept = limited_rows(kept, names, terms.statistics, in_all)
     if light is not None:

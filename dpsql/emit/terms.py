@@ -216,6 +216,12 @@ def group_names(terms: Terms) -> list[str]:
     return [f"g{n}" for n in range(len(terms.domains) + len(unlisted))]
 
 
+def term_names(terms: Terms) -> list[str]:
+    """The columns of the statistics' terms."""
+    numbered = enumerate(terms.statistics)
+    return [name for n, s in numbered for name, _ in zip(_names("rq", n), values(s), strict=False)]
+
+
 def emit_term(statistic: Statistic, number: int) -> exp.Expr:
     """A row's clamped term, by the columns that `emit_terms` made."""
     return clamped_term(statistic, tuple(map(field, _names("rq", number))))

@@ -65,7 +65,7 @@ class ClampPartials:
 
 @dataclass(frozen=True, slots=True)
 class ByHash:
-    """Of each unit's groups, those with the lowest keyed hashes; the key is fresh and secret."""
+    """Of each unit's groups, those that come first by a keyed hash; the key is fresh and secret."""
 
     groups: int
 
@@ -139,6 +139,17 @@ class Early:
 
 
 @dataclass(frozen=True, slots=True)
+class Draw:
+    """Which groups a unit keeps is found before its rows are summed.
+
+    They are the first that it has in an order of all cells, of its own: each cell has another one
+    of `places`, which are a prime number.
+    """
+
+    places: int
+
+
+@dataclass(frozen=True, slots=True)
 class LeastUnits:
     """Groups whose noisy number of units, the statistic at `place`, is less than `units` go."""
 
@@ -152,7 +163,7 @@ class BoundedRelease:
 
     `selection` is the place of the unit count that decides which unlisted keys appear; None if
     all keys are enumerated. `notes` tell the analyst where limits and bounds came from. A `split`,
-    or `early` sums, give the same integers in less time.
+    or `early` sums, give the same integers in less time; a `draw` gives those of other groups.
     """
 
     limited: Limited
@@ -162,6 +173,7 @@ class BoundedRelease:
     least: LeastUnits | None = None
     split: Split | None = None
     early: Early | None = None
+    draw: Draw | None = None
 
     @property
     def shows_all_cells(self) -> bool:

@@ -16,6 +16,7 @@
 | prepared   | private tables are read where their rows stand ready with their units |
 | split      | rows that no limit can bind are summed without their units            |
 | early      | a unit's rows are summed before they are joined                       |
+| draw       | which groups units keep is found before their rows are summed         |
 | prune      | columns that nothing reads are not scanned                            |
 | setting    | what an analyst may tighten                                           |
 | fact       | the public facts a rewrite may ask for                                |

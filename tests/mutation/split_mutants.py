@@ -63,4 +63,46 @@ SPLIT_MUTANTS = (
         "exp.EQ(this=unit.copy(), expression=_column(UNIT, beside)),",
         "exp.true(),",
     ),
+    Mutant(
+        "one drawn group too many is kept",
+        "emit/draw.py",
+        "exp.LT(this=before, expression=integer(_groups(limited)))",
+        "exp.LTE(this=before, expression=integer(_groups(limited)))",
+    ),
+    Mutant(
+        "cells share places in the order that groups are drawn by",
+        "rewrite/draw.py",
+        "draw=Draw(PLACES)",
+        "draw=Draw(2)",
+    ),
+    Mutant(
+        "the order that groups are drawn by takes all cells to one place",
+        "emit/draw.py",
+        "this=integer(1), expression=_modulo",
+        "this=integer(0), expression=_modulo",
+    ),
+    Mutant(
+        "a unit of one row too many in a group is light",
+        "emit/draw.py",
+        "in_one = exp.LT(",
+        "in_one = exp.LTE(",
+    ),
+    Mutant(
+        "a unit's rows in all groups don't matter if they are drawn",
+        "emit/draw.py",
+        "if limited.rows is None:",
+        "if limited.rows is None or limited.rows:",
+    ),
+    Mutant(
+        "units are drawn from the cells of the first key alone",
+        "emit/draw.py",
+        'found = exp.Add(this=rows, expression=field(f"g{place}"))',
+        "found = found if place else rows",
+    ),
+    Mutant(
+        "all that is asked of a drawn group is taken for a sum over rows",
+        "rewrite/draw.py",
+        "return statistic.is_of_rows and",
+        "return bool(statistic) and",
+    ),
 )

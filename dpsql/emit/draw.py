@@ -1,0 +1,131 @@
+"""Rows of the groups that each unit keeps, found before anything is summed.
+
+| level  | one row per | columns                                                             |
+| ------ | ----------- | ------------------------------------------------------------------- |
+| placed | row         | u, groups, terms; p, the group's place in the unit's order of cells |
+| units  | unit        | mu, n rows in m, a set of places                                    |
+| kept   | row         | u, groups, terms of rows in the first places of their unit          |
+
+A unit of n rows in d groups has at most n - d + 1 of them in one group, since there is one in each
+other; and if it keeps k of its groups, at most n - d + k rows in those.
+"""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from sqlglot import exp
+
+from dpsql.emit.call import cast
+from dpsql.emit.limit import salted_hash
+from dpsql.emit.literal import emit_literal, integer
+from dpsql.emit.name import aliased, field, table
+from dpsql.emit.terms import group_names, grouped, select_from, term_names
+from dpsql.plan.bounded import ByDomain, ByHash, ByUnit, Draw, LimitGroups, Terms
+from dpsql.schema.type import HUGEINT
+from dpsql.stability.sensitivity import rows_per_group
+
+_PLACED: Final = "placed"
+_UNITS: Final = "units"
+_HASHES: Final = 2**30
+"""Of so many, about as many make one order of the cells as another; and they fit 32 bits."""
+
+
+def with_drawn(
+    select: exp.Select, rows: exp.Select, limited: LimitGroups, draw: Draw
+) -> exp.Select:
+    """`select`, which reads what `drawn_rows` gives, after the tables that it is made of."""
+    placed = _placed(rows, limited, draw)
+    return select.with_(_PLACED, as_=placed, materialized=True, copy=False).with_(
+        _UNITS, as_=_units(), materialized=True, copy=False
+    )
+
+
+def drawn_rows(limited: LimitGroups, *, light: bool) -> exp.Select:
+    """The rows that units keep: of those that no limit on rows can bind, or of all others."""
+    terms = limited.source.source.source
+    few = _is_light(limited)
+    # How many of the unit's groups have an earlier place.
+    before = exp.Sub(
+        this=_size(field("m")),
+        expression=_size(exp.BitwiseRightShift(this=field("m"), expression=field("p"))),
+    )
+    return (
+        exp.select(*map(field, ["u", *group_names(terms), *term_names(terms)]), copy=False)
+        .from_(table(_PLACED), copy=False)
+        .join(table(_UNITS), on=exp.EQ(this=field("u"), expression=field("mu")), copy=False)
+        .where(
+            exp.LT(this=before, expression=integer(_groups(limited))),
+            few if light else exp.Not(this=exp.Paren(this=few)),
+            copy=False,
+        )
+    )
+
+
+def _placed(rows: exp.Select, limited: LimitGroups, draw: Draw) -> exp.Select:
+    """Each row with the place of its group: a·x + b, where its unit has b, and a from 1 on."""
+    terms = limited.source.source.source
+    columns = [field(name) for name in ("u", *group_names(terms), *term_names(terms))]
+    bits = exp.BitwiseAnd(this=salted_hash(limited, []), expression=integer(_HASHES - 1))
+    orders = draw.places * (draw.places - 1)
+    hashed = select_from(rows, [*columns, aliased(_modulo(cast(bits, "INTEGER"), orders), "h")])
+    factor = exp.Add(this=integer(1), expression=_modulo(field("h"), draw.places - 1))
+    shift = exp.IntDiv(this=field("h"), expression=integer(draw.places - 1))
+    product = exp.Mul(this=exp.Paren(this=factor), expression=cast(_cell(terms), "INTEGER"))
+    moved = exp.Paren(this=exp.Add(this=product, expression=shift))
+    return select_from(hashed, [*columns, aliased(_modulo(moved, draw.places), "p")])
+
+
+def _units() -> exp.Select:
+    """Each unit's rows, and in which places they are."""
+    one = exp.BitwiseLeftShift(this=emit_literal(1, HUGEINT), expression=field("p"))
+    items = [
+        aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "n"),
+        aliased(exp.Anonymous(this="bit_or", expressions=[one]), "m"),
+    ]
+    rows = exp.select(exp.Star(), copy=False).from_(table(_PLACED), copy=False)
+    return select_from(
+        grouped(rows, [field("u")], items), [aliased(field("u"), "mu"), field("n"), field("m")]
+    )
+
+
+def _is_light(limited: LimitGroups) -> exp.Expr:
+    """The unit can't have more rows in a group than count there, nor in all that it keeps."""
+    beyond = exp.Sub(this=field("n"), expression=cast(_size(field("m")), "BIGINT"))
+    in_one = exp.LT(this=beyond, expression=integer(rows_per_group(limited)))
+    if limited.rows is None:
+        return in_one
+    kept = exp.Add(this=beyond.copy(), expression=integer(_groups(limited)))
+    in_all = exp.or_(
+        exp.LTE(this=field("n"), expression=integer(limited.rows)),
+        exp.LTE(this=kept, expression=integer(limited.rows)),
+        copy=False,
+    )
+    return exp.and_(in_one, in_all, copy=False)
+
+
+def _groups(limited: LimitGroups) -> int:
+    match limited.limit:
+        case ByHash(groups=groups):
+            return groups
+        case ByDomain() | ByUnit():
+            raise ValueError("where a unit keeps all its groups, none are drawn")
+        case missing:
+            assert_never(missing)
+
+
+def _cell(terms: Terms) -> exp.Expr:
+    """A number for each combination of the domains' cells, from 0 on."""
+    found: exp.Expr = field("g0")
+    for place, domain in enumerate(terms.domains[1:], 1):
+        rows = exp.Mul(this=exp.Paren(this=found), expression=integer(len(domain.cells)))
+        found = exp.Add(this=rows, expression=field(f"g{place}"))
+    return found
+
+
+def _size(places: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="bit_count", expressions=[places])
+
+
+def _modulo(number: exp.Expr, by: int) -> exp.Expr:
+    return exp.Mod(this=number, expression=integer(by))

@@ -1,0 +1,56 @@
+"""Units' groups are drawn before their rows are summed, where there are few cells to draw from.
+
+That a unit keeps 12 of its groups by their hashes is known only when all of its rows in each group
+are summed: a table nearly as long as the rows, to be sorted. If a set of all cells fits a number,
+a first look at the rows tells which groups each unit has:
+
+revenue by month, of 84; a unit of 40 lines in 20 months keeps 12 of them
+
+rows    each with its month's place in the unit's own order of all months
+units   GROUP BY unit: how many rows, and the set of their places
+light   rows of the 12 first places of a unit's, if it can't have too many rows: GROUP BY month
+rest    those of other units, GROUP BY unit, month; scale, clamp, limit; then GROUP BY month
+
+The order is drawn anew for each query: two numbers from the keyed hash of the unit make it, so that
+a unit's choice depends on its own rows and the key alone. No two cells share a place, so that there
+are no more groups among a unit's first 12 places than 12.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+from dpsql.plan.bounded import BoundedRelease, ByHash, Draw, LimitGroups, Terms
+from dpsql.plan.statistic import Deviations, Statistic
+from dpsql.stability.lineage import has_row_units
+
+PLACES: Final = 127
+"""A set of them fits 128 bits. It is a prime: a·x + b of different x are different places."""
+
+
+def draw_groups(release: BoundedRelease) -> BoundedRelease:
+    """`release` with its groups drawn first, if a hash chooses them and they are few."""
+    limited, terms = release.limited, release.terms
+    if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByHash):
+        return release
+    if release.split is not None or release.early is not None or not _may_draw(terms):
+        return release
+    cells = prod(len(found.cells) for found in terms.domains)
+    if cells > PLACES:
+        return release
+    note = f"groups: of all {cells}, each unit's are drawn before its rows are summed"
+    return replace(release, draw=Draw(PLACES), notes=(*release.notes, note))
+
+
+def _may_draw(terms: Terms) -> bool:
+    """All keys are listed, and nothing but sums over rows is asked of the groups that are kept."""
+    listed = {place for found in terms.domains for place in found.keys}
+    if len(listed) < len(terms.keys) or terms.selections or has_row_units(terms.source):
+        return False
+    return all(map(_is_sum, terms.statistics))
+
+
+def _is_sum(statistic: Statistic) -> bool:
+    return statistic.is_of_rows and not isinstance(statistic.term, Deviations)

@@ -1,0 +1,153 @@
+"""Groups that are drawn before rows are summed: the same limits, on other groups."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from random import Random
+
+import duckdb
+import pytest
+from grammar.compiler import prepared, schema_of
+from grammar.exact import raw_groups
+from grammar.public_rows import PUBLIC, create_tables
+
+from dpsql.emit.bounded import emit_release
+from dpsql.plan.bounded import ByHash, LimitGroups
+from dpsql.release.key import domain_table
+from dpsql.rewrite.draw import PLACES
+from dpsql.rewrite.setting import Settings
+from dpsql.session.prepared import PreparedRelease
+
+SQL = """SELECT extract(month FROM visit_date) AS m, ward, count(*), sum(cost) FROM visits
+GROUP BY 1, 2"""
+
+Visit = tuple[int | None, int, str, int]
+"""Patient, month, ward, and cost in hundredths, which may be beyond its bounds."""
+
+Groups = dict[tuple[int, int], tuple[int, int]]
+
+
+@pytest.mark.parametrize(
+    "limits", [(4, 3, 12), (4, 3, 5), (4, 2, 4), (3, 1, 2), (1, 3, 3)], ids=str
+)
+@pytest.mark.parametrize("salt", ["1", "another"])
+def test_the_integers_are_those_of_the_limits_by_hand(
+    limits: tuple[int, int, int], salt: str
+) -> None:
+    groups, rows_per_group, rows = limits
+    release = _release(Settings(groups=groups, rows_per_group=rows_per_group, rows=rows))
+    random = Random(f"{limits} {salt}")
+    for busy in (1, 3, 12, 40):
+        visits = [_visit(random, patients=6) for _ in range(6 * busy)]
+        with duckdb.connect() as connection:
+            found = _found(connection, release, visits, salt)
+            hashes = {p: _hash(connection, p, salt) for p, *_ in visits if p is not None}
+        assert found == _by_hand(visits, hashes, limits)
+        assert any(map(any, found.values()))
+
+
+def test_a_cell_for_each_place_at_most() -> None:
+    """52 cells of months and wards are drawn, 366 days are not."""
+    assert _release().step.bounded.draw is not None
+    (by_day,) = prepared(
+        "SELECT visit_date, count(*) FROM visits GROUP BY 1", "clinic", frozenset()
+    ).releases
+    assert isinstance(by_day.step.bounded.limited, LimitGroups)
+    assert isinstance(by_day.step.bounded.limited.limit, ByHash)
+    assert by_day.step.bounded.draw is None
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "count(DISTINCT patient_id)",
+        "count(DISTINCT cost)",
+        "count(*), median(cost)",
+        "count(*), dp_over_limit(count(*))",
+    ],
+)
+def test_what_is_no_sum_over_rows_is_not_drawn(asked: str) -> None:
+    sql = f"SELECT extract(month FROM visit_date), {asked} FROM visits GROUP BY 1"
+    for release in prepared(sql, "clinic", frozenset()).releases:
+        assert release.step.bounded.draw is None
+
+
+def test_no_two_cells_share_a_place_in_any_order() -> None:
+    for factor, shift in _orders():
+        assert len({(factor * cell + shift) % PLACES for cell in range(PLACES)}) == PLACES
+
+
+@pytest.mark.parametrize("cells", [range(30), range(84), range(0, 84, 2), range(13)], ids=str)
+def test_every_group_of_a_unit_is_kept_in_nearly_as_many_orders(cells: range) -> None:
+    kept = Counter[int]()
+    for factor, shift in _orders():
+        kept.update(sorted(cells, key=lambda cell: (factor * cell + shift) % PLACES)[:12])
+    share = 12 * len(_orders()) / len(cells)
+    assert all(0.95 < kept[cell] / share < 1.05 for cell in cells)
+
+
+def _orders() -> list[tuple[int, int]]:
+    return [(1 + h % 126, h // 126) for h in range(126 * 127)]
+
+
+def _release(settings: Settings | None = None) -> PreparedRelease:
+    (release,) = prepared(
+        SQL, "clinic", frozenset(), settings=Settings() if settings is None else settings
+    ).releases
+    assert release.step.query == emit_release(release.step.bounded, {})
+    return release
+
+
+def _visit(random: Random, patients: int) -> Visit:
+    # Small numbers are frequent: some patients have many visits, some groups most of them.
+    patient = min(random.randrange(patients + 1), random.randrange(patients + 1))
+    month = min(random.randint(1, 12), random.randint(1, 12))
+    cost = random.choice([random.randrange(100_000), -5, 250_000])
+    return patient or None, month, random.choice(["ER", "ICU", "GP"]), cost
+
+
+def _found(
+    connection: duckdb.DuckDBPyConnection, release: PreparedRelease, visits: list[Visit], salt: str
+) -> Groups:
+    rows = [
+        (n, patient, 1, f"2024-{month:02}-01", f"{cost / 100:.2f}", ward)
+        for n, (patient, month, ward, cost) in enumerate(visits)
+    ]
+    create_tables(connection, schema_of("clinic"), PUBLIC["clinic"] | {"visits": rows})
+    for domain in release.step.query.domains:
+        connection.register(domain.name, domain_table(domain))
+    raw = raw_groups(connection, release, salt).totals
+    assert set(raw.column_names) == {"g0", "g1", "s0", "s1"}
+    return {(r["g0"], r["g1"]): (int(r["s0"]), int(r["s1"])) for r in raw.to_pylist()}
+
+
+def _hash(connection: duckdb.DuckDBPyConnection, patient: int, salt: str) -> int:
+    (found,) = connection.execute("SELECT hash(?::BIGINT, ?)", [patient, salt]).fetchall()[0]
+    return int(found)
+
+
+def _by_hand(visits: list[Visit], hashes: dict[int, int], limits: tuple[int, int, int]) -> Groups:
+    groups, rows_per_group, rows = limits
+    costs: dict[int, dict[tuple[int, int], list[int]]] = defaultdict(lambda: defaultdict(list))
+    for patient, month, ward, cost in visits:
+        if patient is not None:
+            cell = month - 1, ["ER", "ICU", "GP"].index(ward)
+            costs[patient][cell].append(min(max(cost, 0), 100_000))
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    for patient, own in costs.items():
+        factor, shift = _orders()[hashes[patient] % 2**30 % (126 * 127)]
+        kept = sorted(own, key=lambda c: (factor * (c[0] * 4 + c[1]) + shift) % PLACES)
+        sums = {
+            c: _scaled((len(own[c]), sum(own[c])), len(own[c]), rows_per_group)
+            for c in kept[:groups]
+        }
+        counted = sum(n for n, _ in sums.values())
+        for cell, pair in sums.items():
+            before, more = found.get(cell, (0, 0)), _scaled(pair, counted, rows)
+            found[cell] = before[0] + more[0], before[1] + more[1]
+    return found
+
+
+def _scaled(pair: tuple[int, int], rows: int, most: int) -> tuple[int, int]:
+    """Toward 0, and nothing here is negative."""
+    return pair if rows <= most else (pair[0] * most // rows, pair[1] * most // rows)
