@@ -2,7 +2,7 @@
 
 | level  | one row per | columns                                                             |
 | ------ | ----------- | ------------------------------------------------------------------- |
-| placed | row         | u, groups, terms; p, the group's place in the unit's order of cells |
+| placed | row         | u, groups, terms; p, the place of cell x in the unit's order h of all |
 | units  | unit        | mu, n rows in m, a set of places                                    |
 | kept   | row         | u, groups, terms of rows in the first places of their unit          |
 
@@ -62,18 +62,23 @@ def drawn_rows(limited: LimitGroups, *, light: bool) -> exp.Select:
     )
 
 
+def place_of_cell(places: int) -> exp.Expr:
+    """The place of cell x in the order h: a·x + b, where a goes from 1 to `places` - 1."""
+    factor = exp.Add(this=integer(1), expression=_modulo(field("h"), places - 1))
+    shift = exp.IntDiv(this=field("h"), expression=integer(places - 1))
+    product = exp.Mul(this=exp.Paren(this=factor), expression=field("x"))
+    return _modulo(exp.Paren(this=exp.Add(this=product, expression=shift)), places)
+
+
 def _placed(rows: exp.Select, limited: LimitGroups, draw: Draw) -> exp.Select:
-    """Each row with the place of its group: a·x + b, where its unit has b, and a from 1 on."""
+    """Each row with the place of its group in the order that the unit's hash chooses."""
     terms = limited.source.source.source
     columns = [field(name) for name in ("u", *group_names(terms), *term_names(terms))]
     bits = exp.BitwiseAnd(this=salted_hash(limited, []), expression=integer(_HASHES - 1))
-    orders = draw.places * (draw.places - 1)
-    hashed = select_from(rows, [*columns, aliased(_modulo(cast(bits, "INTEGER"), orders), "h")])
-    factor = exp.Add(this=integer(1), expression=_modulo(field("h"), draw.places - 1))
-    shift = exp.IntDiv(this=field("h"), expression=integer(draw.places - 1))
-    product = exp.Mul(this=exp.Paren(this=factor), expression=cast(_cell(terms), "INTEGER"))
-    moved = exp.Paren(this=exp.Add(this=product, expression=shift))
-    return select_from(hashed, [*columns, aliased(_modulo(moved, draw.places), "p")])
+    order = _modulo(cast(bits, "INTEGER"), draw.places * (draw.places - 1))
+    numbered = [aliased(order, "h"), aliased(cast(_cell(terms), "INTEGER"), "x")]
+    placed = aliased(place_of_cell(draw.places), "p")
+    return select_from(select_from(rows, [*columns, *numbered]), [*columns, placed])
 
 
 def _units() -> exp.Select:

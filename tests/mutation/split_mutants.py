@@ -76,12 +76,6 @@ SPLIT_MUTANTS = (
         "draw=Draw(2)",
     ),
     Mutant(
-        "the order that groups are drawn by takes all cells to one place",
-        "emit/draw.py",
-        "this=integer(1), expression=_modulo",
-        "this=integer(0), expression=_modulo",
-    ),
-    Mutant(
         "a unit of one row too many in a group is light",
         "emit/draw.py",
         "in_one = exp.LT(",
