@@ -62,6 +62,11 @@ OF_ROWS: Final = (
     Claim("CASE takes NULL for false", "CASE WHEN nothing = seven THEN 1 ELSE 2 END", 2),
     Claim("text is compared as bytes", "letter = 'X' OR letter < 'X'", False),
     Claim("hash depends on its arguments alone", "hash(letter, seven) = hash('x', 7)", True),
+    Claim("equal values have equal hashes", "hash(minus_zero, seven) = hash(0::DOUBLE, 7)", True),
+    Claim("128 bits hold 127 places", "bit_count(CAST('5' AS INT128) << (seven + 117))", 2),
+    Claim(
+        "a shift drops lower places", "bit_count((CAST('5' AS INT128) << 124) >> (seven + 118))", 1
+    ),
     Claim("hash is 64 bits", "typeof(hash(letter))", "UBIGINT"),
     Claim("nothing can be set", "current_setting('lock_configuration')", True),
     Claim("nothing outside is read", "current_setting('enable_external_access')", False),
@@ -72,6 +77,7 @@ OF_GROUPS: Final = (
     Claim("a sum of BIGINT is HUGEINT", "typeof(sum(most))", "HUGEINT"),
     Claim("an empty sum is NULL", "sum(most) FILTER (WHERE zero = 1)", None),
     Claim("an empty count is 0", "count(*) FILTER (WHERE nothing = 1)", 0),
+    Claim("a set has each place once", "bit_count(bit_or(CAST('1' AS INT128) << seven))", 1),
     Claim("TRY works inside an aggregate", "sum(TRY(most + 1))", None),
 )
 

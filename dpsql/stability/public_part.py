@@ -46,6 +46,7 @@ def public_rows(plan: Plan, keys: tuple[Output, ...]) -> PublicRows | None:
                 # Columns of a public partner, or NULL where there is none.
                 return PublicRows(Aggregate(right, keys, ()), or_null=True)
             case Mark() | OuterJoin() if visibility(plan) is Visibility.PUBLIC:
+                # A predicate may read what they add: all of it is public.
                 break
             case Mark(source=source) | OuterJoin(kind=OuterKind.LEFT, left=source):
                 if not wanted <= set(output_columns(source)):
