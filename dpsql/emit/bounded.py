@@ -107,7 +107,9 @@ def _limited_totals(
         )
         return _partial_totals(limited, rest, late, light_totals(split.light, light, late))
     if bounded.draw is not None:
-        rows = emit_terms(terms, releases, with_unit=True)
+        # DuckDB takes few of the rows to be in cells, and would keep those in memory for a join
+        # with their units.
+        rows = emit_terms(terms, releases, with_unit=True, in_cells=False)
         light = light_totals(terms, drawn_rows(limited, light=True), frozenset())
         rest = _partials(terms, drawn_rows(limited, light=False), frozenset())
         totals = _partial_totals(limited, rest, frozenset(), light, drawn=True)

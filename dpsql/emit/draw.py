@@ -7,7 +7,8 @@
 | kept   | row         | u, groups, terms of rows in the first places of their unit          |
 
 A unit of n rows in d groups has at most n - d + 1 of them in one group, since there is one in each
-other; and if it keeps k of its groups, at most n - d + k rows in those.
+other; and if it keeps k of its groups, at most n - d + k rows in those. A row in no cell has no
+place: it isn't counted, and no unit keeps it.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def _units() -> exp.Select:
     """Each unit's rows, and in which places they are."""
     one = exp.BitwiseLeftShift(this=emit_literal(1, HUGEINT), expression=field("p"))
     items = [
-        aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "n"),
+        aliased(exp.Anonymous(this="count", expressions=[field("p")]), "n"),
         aliased(exp.Anonymous(this="bit_or", expressions=[one]), "m"),
     ]
     rows = exp.select(exp.Star(), copy=False).from_(table(_PLACED), copy=False)

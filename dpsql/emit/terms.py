@@ -61,11 +61,13 @@ def emit_terms(
     late: frozenset[int] = frozenset(),
     rows: exp.Select | None = None,
     handed: tuple[str, ...] = (),
+    in_cells: bool = True,
 ) -> exp.Select:
     """One row per row: unit, group columns, and each statistic's term before its clamp.
 
     Of `late` domains it has the keys instead. `rows` are the source's, if they are emitted already,
-    with further columns to be `handed` on.
+    with further columns to be `handed` on. If they need not be `in_cells`, the group columns of
+    others are NULL.
     """
     items: list[exp.Expr] = []
     own = unit(terms.source)
@@ -103,7 +105,7 @@ def emit_terms(
     for place, found in enumerate(terms.domains):
         if place not in late:
             keys = [emit_expression(terms.keys[key].expression) for key in found.keys]
-            select = _in_domain(select, found, place, keys)
+            select = _in_domain(select, found, place, keys, outer=not in_cells)
     groups = map(field, grouped_names(terms, late))
     carried = [*([field("u")] if with_unit else []), *groups]
     steps = [
@@ -174,7 +176,12 @@ def _within_years(key: Expression) -> exp.Expr:
 
 
 def _in_domain(
-    select: exp.Select, found: KeyDomain, place: int, keys: Sequence[exp.Expr]
+    select: exp.Select,
+    found: KeyDomain,
+    place: int,
+    keys: Sequence[exp.Expr],
+    *,
+    outer: bool = False,
 ) -> exp.Select:
     nulls = any(None in cell for cell in found.cells)
     equal = exp.NullSafeEQ if nulls else exp.EQ
@@ -186,6 +193,7 @@ def _in_domain(
         table(f"domain_{place}"),
         join_alias=f"d{place}",
         on=exp.and_(*same, copy=False),
+        join_type="left" if outer else "",
         copy=False,
     )
 

@@ -23,6 +23,8 @@ from dpsql.session.prepared import PreparedRelease
 SQL = """SELECT extract(month FROM visit_date) AS m, ward, count(*), sum(cost) FROM visits
 GROUP BY 1, 2"""
 
+WARDS = ["ER", "ICU", "GP"]
+
 Visit = tuple[int | None, int, str, int]
 """Patient, month, ward, and cost in hundredths, which may be beyond its bounds."""
 
@@ -111,7 +113,7 @@ def _visit(random: Random, patients: int) -> Visit:
     patient = min(random.randrange(patients + 1), random.randrange(patients + 1))
     month = min(random.randint(1, 12), random.randint(1, 12))
     cost = random.choice([random.randrange(100_000), -5, 250_000])
-    return patient or None, month, random.choice(["ER", "ICU", "GP"]), cost
+    return patient or None, month, random.choice([*WARDS, "in no cell"]), cost
 
 
 def _found(
@@ -138,8 +140,8 @@ def _by_hand(visits: list[Visit], hashes: dict[int, int], limits: tuple[int, int
     groups, rows_per_group, rows = limits
     costs: dict[int, dict[tuple[int, int], list[int]]] = defaultdict(lambda: defaultdict(list))
     for patient, month, ward, cost in visits:
-        if patient is not None:
-            cell = month - 1, ["ER", "ICU", "GP"].index(ward)
+        if patient is not None and ward in WARDS:
+            cell = month - 1, WARDS.index(ward)
             costs[patient][cell].append(min(max(cost, 0), 100_000))
     found: dict[tuple[int, int], tuple[int, int]] = {}
     for patient, own in costs.items():
