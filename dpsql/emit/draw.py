@@ -1,10 +1,10 @@
 """Rows of the groups that each unit keeps, found before anything is summed.
 
-| level  | one row per | columns                                                             |
-| ------ | ----------- | ------------------------------------------------------------------- |
+| level  | one row per | columns                                                               |
+| ------ | ----------- | --------------------------------------------------------------------- |
 | placed | row         | u, groups, terms; p, the place of cell x in the unit's order h of all |
-| units  | unit        | mu, n rows in m, a set of places                                    |
-| kept   | row         | u, groups, terms of rows in the first places of their unit          |
+| units  | unit        | mu; m, the set of its places; whether no limit on rows can bind       |
+| kept   | row         | u, groups, terms of rows in the first places of their unit            |
 
 A unit of n rows in d groups has at most n - d + 1 of them in one group, since there is one in each
 other; and if it keeps k of its groups, at most n - d + k rows in those. A row in no cell has no
@@ -13,7 +13,7 @@ place: it isn't counted, and no unit keeps it.
 
 from __future__ import annotations
 
-from typing import Final, assert_never
+from typing import Final
 
 from sqlglot import exp
 
@@ -22,8 +22,9 @@ from dpsql.emit.limit import salted_hash
 from dpsql.emit.literal import emit_literal, integer
 from dpsql.emit.name import aliased, field, table
 from dpsql.emit.terms import group_names, grouped, select_from, term_names
-from dpsql.plan.bounded import ByDomain, ByHash, ByUnit, Draw, LimitGroups, Terms
+from dpsql.plan.bounded import Draw, LimitGroups, Terms
 from dpsql.schema.type import HUGEINT
+from dpsql.stability.distance import limited_distance
 from dpsql.stability.sensitivity import rows_per_group
 
 _PLACED: Final = "placed"
@@ -38,14 +39,13 @@ def with_drawn(
     """`select`, which reads what `drawn_rows` gives, after the tables that it is made of."""
     placed = _placed(rows, limited, draw)
     return select.with_(_PLACED, as_=placed, materialized=True, copy=False).with_(
-        _UNITS, as_=_units(), materialized=True, copy=False
+        _UNITS, as_=_units(limited), materialized=True, copy=False
     )
 
 
 def drawn_rows(limited: LimitGroups, *, light: bool) -> exp.Select:
     """The rows that units keep: of those that no limit on rows can bind, or of all others."""
     terms = limited.source.source.source
-    few = _is_light(limited)
     # How many of the unit's groups have an earlier place.
     before = exp.Sub(
         this=_size(field("m")),
@@ -57,7 +57,7 @@ def drawn_rows(limited: LimitGroups, *, light: bool) -> exp.Select:
         .join(table(_UNITS), on=exp.EQ(this=field("u"), expression=field("mu")), copy=False)
         .where(
             exp.LT(this=before, expression=integer(_groups(limited))),
-            few if light else exp.Not(this=exp.Paren(this=few)),
+            field("light") if light else exp.Not(this=field("light")),
             copy=False,
         )
     )
@@ -82,16 +82,17 @@ def _placed(rows: exp.Select, limited: LimitGroups, draw: Draw) -> exp.Select:
     return select_from(select_from(rows, [*columns, *numbered]), [*columns, placed])
 
 
-def _units() -> exp.Select:
-    """Each unit's rows, and in which places they are."""
+def _units(limited: LimitGroups) -> exp.Select:
+    """In which places each unit has rows, and whether they are few."""
     one = exp.BitwiseLeftShift(this=emit_literal(1, HUGEINT), expression=field("p"))
     items = [
         aliased(exp.Anonymous(this="count", expressions=[field("p")]), "n"),
         aliased(exp.Anonymous(this="bit_or", expressions=[one]), "m"),
     ]
     rows = exp.select(exp.Star(), copy=False).from_(table(_PLACED), copy=False)
+    light = aliased(exp.Paren(this=_is_light(limited)), "light")
     return select_from(
-        grouped(rows, [field("u")], items), [aliased(field("u"), "mu"), field("n"), field("m")]
+        grouped(rows, [field("u")], items), [aliased(field("u"), "mu"), field("m"), light]
     )
 
 
@@ -111,13 +112,8 @@ def _is_light(limited: LimitGroups) -> exp.Expr:
 
 
 def _groups(limited: LimitGroups) -> int:
-    match limited.limit:
-        case ByHash(groups=groups):
-            return groups
-        case ByDomain() | ByUnit():
-            raise ValueError("where a unit keeps all its groups, none are drawn")
-        case missing:
-            assert_never(missing)
+    """As many as the distance says that a unit is in."""
+    return limited_distance(limited, 1).per_unit
 
 
 def _cell(terms: Terms) -> exp.Expr:

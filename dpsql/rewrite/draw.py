@@ -19,11 +19,11 @@ are no more groups among a unit's first 12 places than 12.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 from typing import Final
 
 from dpsql.plan.bounded import BoundedRelease, ByHash, Draw, LimitGroups, Terms
 from dpsql.plan.statistic import Deviations, Statistic
+from dpsql.rewrite.limit import combined_cells
 from dpsql.stability.lineage import has_row_units
 
 PLACES: Final = 127
@@ -37,17 +37,16 @@ def draw_groups(release: BoundedRelease) -> BoundedRelease:
         return release
     if release.split is not None or release.early is not None or not _may_draw(terms):
         return release
-    cells = prod(len(found.cells) for found in terms.domains)
-    if cells > PLACES:
+    cells = combined_cells(terms)
+    if cells is None or cells > PLACES:
         return release
     note = f"groups: of all {cells}, each unit's are drawn before its rows are summed"
     return replace(release, draw=Draw(PLACES), notes=(*release.notes, note))
 
 
 def _may_draw(terms: Terms) -> bool:
-    """All keys are listed, and nothing but sums over rows is asked of the groups that are kept."""
-    listed = {place for found in terms.domains for place in found.keys}
-    if len(listed) < len(terms.keys) or terms.selections or has_row_units(terms.source):
+    """Nothing but sums over rows is asked of the groups that are kept."""
+    if terms.selections or has_row_units(terms.source):
         return False
     return all(map(_is_sum, terms.statistics))
 

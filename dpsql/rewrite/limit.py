@@ -117,10 +117,15 @@ def finest(terms: Terms) -> Table:
 def _group_limit(terms: Terms, bounds: Bounds, facts: Facts) -> GroupLimit:
     if terms.keys and not free_keys(terms, facts.verified):
         return ByUnit(tuple(sorted({s.table.shown for s in private_scans(terms.source)})))
-    cells = _cells(terms.domains, range(len(terms.keys)))
+    cells = combined_cells(terms)
     if cells is not None and cells <= bounds.groups:
         return ByDomain(cells)
     return ByHash(bounds.groups)
+
+
+def combined_cells(terms: Terms) -> int | None:
+    """How many groups there are, if all keys are listed; None if not."""
+    return _cells(terms.domains, range(len(terms.keys)))
 
 
 def _free_cells(terms: Terms) -> int | None:

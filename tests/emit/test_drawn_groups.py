@@ -17,13 +17,16 @@ from dpsql.emit.render import rendered
 from dpsql.plan.bounded import ByHash, LimitGroups
 from dpsql.release.key import domain_table
 from dpsql.rewrite.draw import PLACES
-from dpsql.rewrite.setting import Settings
+from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.session.prepared import PreparedRelease
 
 SQL = """SELECT extract(month FROM visit_date) AS m, ward, count(*), sum(cost) FROM visits
 GROUP BY 1, 2"""
 
 WARDS = ["ER", "ICU", "GP"]
+
+ORDERS = [(1 + h % 126, h // 126) for h in range(126 * 127)]
+"""What each order of the cells multiplies them by, and adds."""
 
 Visit = tuple[int | None, int, str, int]
 """Patient, month, ward, and cost in hundredths, which may be beyond its bounds."""
@@ -81,29 +84,23 @@ def test_no_two_cells_share_a_place_in_any_order() -> None:
     with duckdb.connect() as connection:
         rows = connection.execute(
             f"SELECT h, count(DISTINCT {place}), min({place}), max({place})"
-            f" FROM range({len(_orders())}) AS a(h), range({PLACES}) AS b(x) GROUP BY h"
+            f" FROM range({len(ORDERS)}) AS a(h), range({PLACES}) AS b(x) GROUP BY h"
         ).fetchall()
-    assert len(rows) == len(_orders())
+    assert len(rows) == len(ORDERS)
     assert {tuple(row[1:]) for row in rows} == {(PLACES, 0, PLACES - 1)}
 
 
 @pytest.mark.parametrize("cells", [range(30), range(84), range(0, 84, 2), range(13)], ids=str)
 def test_every_group_of_a_unit_is_kept_in_nearly_as_many_orders(cells: range) -> None:
     kept = Counter[int]()
-    for factor, shift in _orders():
+    for factor, shift in ORDERS:
         kept.update(sorted(cells, key=lambda cell: (factor * cell + shift) % PLACES)[:12])
-    share = 12 * len(_orders()) / len(cells)
+    share = 12 * len(ORDERS) / len(cells)
     assert all(0.95 < kept[cell] / share < 1.05 for cell in cells)
 
 
-def _orders() -> list[tuple[int, int]]:
-    return [(1 + h % 126, h // 126) for h in range(126 * 127)]
-
-
-def _release(settings: Settings | None = None) -> PreparedRelease:
-    (release,) = prepared(
-        SQL, "clinic", frozenset(), settings=Settings() if settings is None else settings
-    ).releases
+def _release(settings: Settings = AS_DECLARED) -> PreparedRelease:
+    (release,) = prepared(SQL, "clinic", frozenset(), settings=settings).releases
     assert release.step.query == emit_release(release.step.bounded, {})
     return release
 
@@ -145,7 +142,7 @@ def _by_hand(visits: list[Visit], hashes: dict[int, int], limits: tuple[int, int
             costs[patient][cell].append(min(max(cost, 0), 100_000))
     found: dict[tuple[int, int], tuple[int, int]] = {}
     for patient, own in costs.items():
-        factor, shift = _orders()[hashes[patient] % 2**30 % (126 * 127)]
+        factor, shift = ORDERS[hashes[patient] % 2**30 % len(ORDERS)]
         kept = sorted(own, key=lambda c: (factor * (c[0] * 4 + c[1]) + shift) % PLACES)
         sums = {
             c: _scaled((len(own[c]), sum(own[c])), len(own[c]), rows_per_group)
