@@ -11,7 +11,8 @@ is in the table changes none of it. Of a column c:
 
 Rows stand in the order of their units: those within all declared limits first, and of these those
 of few rows. Who may be over a limit thus stands at the end, and reading them alone skips the rest;
-no statement sees an order, and limits are enforced whatever it is.
+no statement sees an order, and limits are enforced whatever it is. Of a table that is too long to
+be sorted at once, that holds of each part of its units.
 """
 
 from __future__ import annotations
@@ -72,14 +73,18 @@ class Contents:
         return (UNIT, ROWS, _NUMBER, *(name(c) for c in self.counted for name in kinds))
 
 
-def statements(contents: Contents, made: exp.Table, salt: str) -> Iterator[str]:
-    """What makes the table `made`, small units first, and leaves nothing else behind."""
-    rows = f"SELECT row_number() OVER () AS {_sql(_NUMBER)}, * FROM ({contents.rows})"  # noqa: S608
+def statements(
+    contents: Contents, made: exp.Table, salt: str, part: int, parts: int
+) -> Iterator[str]:
+    """What adds one part of the units to the table `made`, and leaves nothing else behind."""
+    own = f"hash({_sql(UNIT)}) % {parts} = {part}"
+    rows = f"SELECT row_number() OVER () AS {_sql(_NUMBER)}, * FROM ({contents.rows}) WHERE {own}"  # noqa: S608
     yield f"CREATE TEMP TABLE {_sql(_BASE)} AS {rows}"
     for place, column in enumerate(contents.counted):
         counted = _counted(column, salt).sql("duckdb")
         yield f"CREATE TEMP TABLE {_sql(_counts(place))} AS {counted}"
-    yield f"CREATE TABLE {made.sql('duckdb')} AS {_joined(contents).sql('duckdb')}"
+    table, joined = made.sql("duckdb"), _joined(contents).sql("duckdb")
+    yield f"INSERT INTO {table} {joined}" if part else f"CREATE TABLE {table} AS {joined}"
     for name in (_BASE, *map(_counts, range(len(contents.counted)))):
         yield f"DROP TABLE {_sql(name)}"
 

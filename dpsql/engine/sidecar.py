@@ -31,6 +31,10 @@ from dpsql.errors import SourceFault
 PREPARED: Final = "dpsql prepared"
 """The name under which the file is attached; it has a space so that no schema can say it."""
 
+_AT_ONCE: Final = 8_000_000
+"""Rows that are counted and sorted at a time: of 16 columns, they and what is made of them take
+some 4 GB."""
+
 _MADE_OF: Final = f'"{PREPARED}".main."made of"'
 
 
@@ -113,10 +117,13 @@ def fill(
 ) -> None:
     """Make `tables` in the database that is attached as `PREPARED`."""
     for table in tables:
-        step(f"counting and sorting the rows of {table.name}")
         made = exp.table_(table.name, db="main", catalog=PREPARED, quoted=True)
-        for statement in statements(table, made, salt):
-            connection.execute(statement)
+        parts = _parts(connection, table.name)
+        for part in range(parts):
+            shown = "" if parts == 1 else f", part {part + 1} of {parts}"
+            step(f"counting and sorting the rows of {table.name}{shown}")
+            for statement in statements(table, made, salt, part, parts):
+                connection.execute(statement)
     step("writing the file")
     # Last: a file without it is none.
     connection.execute(f"CREATE TABLE {_MADE_OF} (stamp VARCHAR, name VARCHAR)")
@@ -124,6 +131,13 @@ def fill(
         values = [stamp, table.name]
         connection.execute(f"INSERT INTO {_MADE_OF} VALUES (?, ?)", values)  # noqa: S608
     connection.execute(f'CHECKPOINT "{PREPARED}"')
+
+
+def _parts(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    name = exp.to_identifier(table, quoted=True).sql("duckdb")
+    counted = f"SELECT greatest(1, ceil(count(*) / {_AT_ONCE}))::INTEGER FROM {name}"  # noqa: S608
+    ((parts,),) = connection.execute(counted).fetchall()
+    return int(parts)
 
 
 @contextmanager

@@ -155,6 +155,26 @@ def test_rows_stand_in_the_order_of_their_units_those_over_a_limit_last(ready: S
     assert {row[0] for row in found} == {False, True}
 
 
+def test_a_long_table_is_made_in_parts_of_its_units(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows() -> list[tuple[object, ...]]:
+        with DuckDBEngine(engine_source(schema)) as engine:
+            prepare_source(schema, engine, steps.append, ReplayedRandomness(SALT))
+        with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
+            # Which of a unit's rows is its first with a value is nobody's promise.
+            marks = ", ".join(f'"first of {c}"' for c in counted(schema.tables["lineitem"]))
+            return connection.sql(f"SELECT * EXCLUDE ({marks}) FROM lineitem").fetchall()
+
+    steps: list[str] = []
+    at_once = rows()
+    monkeypatch.setattr("dpsql.engine.sidecar._AT_ONCE", -(-len(at_once) // 3))
+    in_parts = rows()
+    assert "counting and sorting the rows of lineitem, part 3 of 3" in steps
+    assert in_parts != at_once
+    assert sorted(in_parts) == sorted(at_once)
+
+
 def test_one_that_others_may_write_is_not_used(ready: Schema) -> None:
     assert used(ready)
     sidecar_path(ready).chmod(0o660)
