@@ -12,6 +12,7 @@
 | term       | what each row counts for, clamped, and summed                        |
 | deviations | squared differences of all pairs of rows                             |
 | terms      | the rows that a bounded release counts, with their groups             |
+| centre     | sums of values less a centre, taken from all at once                   |
 | cell       | the cell that a row lies in, for what is chosen by counts of cells    |
 | histogram  | those counts, so many rows of each unit in each group                 |
 | descale    | decimals without their point, exactly                                 |

@@ -16,6 +16,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.emit.centre import centred_steps, uncentred_sums
 from dpsql.emit.deviations import of_pairs, scaled
 from dpsql.emit.deviations import rows as count_rows
 from dpsql.emit.distinct import distinct_values, with_distinct
@@ -165,8 +166,11 @@ def _partials(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Selec
 def _unit_sums(terms: Terms) -> dict[str, exp.Expr]:
     """What is summed over a unit's rows in a group: how many they are, and their terms."""
     number = exp.Anonymous(this="count", expressions=[exp.Star()])
-    numbered = enumerate(terms.statistics)
-    return {"n": number} | {f"s{n}": total(emit_term(s, n)) for n, s in numbered if _has_sum(s)}
+    sums: dict[str, exp.Expr] = {"n": number}
+    for place, statistic in enumerate(terms.statistics):
+        if _has_sum(statistic):
+            sums |= uncentred_sums(statistic, place)
+    return sums
 
 
 def _has_sum(statistic: Statistic) -> bool:
@@ -193,10 +197,9 @@ def _partial_totals(
     summed = [n for n, s in numbered if _has_sum(s)]
     in_all = limited.rows
     owned = ["u"] if isinstance(limited.limit, ByHash) or in_all is not None else []
-    columns = [*owned, "n", *(f"s{n}" for n in summed)]
-    partials = in_late_domains(sums, terms, late, columns)
+    partials = in_late_domains(sums, terms, late, [*owned, *_unit_sums(terms)])
     carried = [*map(field, owned), *groups]
-    steps = [aliased(in_steps(terms.statistics[n], field(f"s{n}")), f"s{n}") for n in summed]
+    steps = [aliased(centred_steps(terms.statistics[n], n), f"s{n}") for n in summed]
     scaled = [aliased(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
     clamped = [aliased(_clamped_partial(s, n, limited), f"s{n}") for n, s in numbered]
     counted = select_from(partials, [*carried, field("n"), *steps])
