@@ -63,6 +63,12 @@ SPLIT_MUTANTS = (
         "exp.EQ(this=unit.copy(), expression=_column(UNIT, beside)),",
         "exp.true(),",
     ),
+    _Split(
+        "a centre is taken from a group's sum once",
+        "emit/centre.py",
+        'many = exp.Mul(this=cast(field(f"m{number}"), "HUGEINT"), expression=integer(centre))',
+        "many = integer(centre)",
+    ),
     Mutant(
         "one drawn group too many is kept",
         "emit/draw.py",
