@@ -71,7 +71,8 @@ MUTANTS = (
         "emit/bounded.py",
         "    bounded = select_from(\n",
         "    free = [aliased(field(f's{n}' if _has_sum(s) else 'n') if s.is_of_rows else integer(1), "
-        "f's{n}') for n, s in numbered]\n    clamped = free\n    scaled = free\n    bounded = select_from(\n",
+        "f's{n}') for n, s in numbered]\n    clamped = [field(f's{n}') for n, _ in numbered]\n    scaled = free\n    "
+        "bounded = select_from(\n",
     ),
     Mutant(
         "all of a unit's rows in a group are counted",
