@@ -32,8 +32,8 @@ PREPARED: Final = "dpsql prepared"
 """The name under which the file is attached; it has a space so that no schema can say it."""
 
 _AT_ONCE: Final = 8_000_000
-"""Rows that are counted and sorted at a time: of 16 columns, they and what is made of them take
-some 4 GB."""
+"""Rows that are counted and sorted at a time. TPC-H's 60 million lines at once filled a disk with
+60 GB of what was spilled; so many of them take some 6 GB of memory."""
 
 _MADE_OF: Final = f'"{PREPARED}".main."made of"'
 
@@ -99,7 +99,10 @@ def write_sidecar(
             fill(connection, sidecar.stamp, tables, salt, step)
             finished = True
         if not finished or Path(f"{unfinished}.wal").exists():
-            raise SourceFault("the source can't be prepared", hint="try dpsql check on it")
+            raise SourceFault(
+                "the source can't be prepared",
+                hint="try dpsql check on it, and see whether the disk of the ledger is full",
+            )
         unfinished.chmod(0o600)
         with unfinished.open("rb") as stream:
             os.fsync(stream.fileno())
