@@ -20,7 +20,7 @@ from dpsql.plan.describe import describe
 from dpsql.plan.expression import Case, Column, Expression, Literal, When
 from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
 from dpsql.plan.tree import columns, expressions
-from dpsql.schema.type import BIGINT, Double, Integer, SqlType
+from dpsql.schema.type import BIGINT, Boolean, Double, Integer, SqlType
 from dpsql.stability.lineage import Visibility, has_row_units, identities, visibility
 
 _RANKING = {"row_number", "rank", "dense_rank"}
@@ -210,7 +210,10 @@ def _type(name: str, values: tuple[Expression, ...]) -> SqlType | None:
         return None
     if name in _TOTALS:
         total = sum_type(values[0].type) if len(values) == 1 else None
-        return Double() if total is not None and name == "avg" else total
+        if name == "sum" or total is None:
+            return total
+        # A boolean can be summed, but has no mean.
+        return None if isinstance(values[0].type, Boolean) else Double()
     limit = 2 if name in ("lag", "lead", "nth_value") else 1
     return values[0].type if len(values) <= limit else None
 
