@@ -197,7 +197,9 @@ def _partial_totals(
     summed = [n for n, s in numbered if _has_sum(s)]
     in_all = limited.rows
     owned = ["u"] if isinstance(limited.limit, ByHash) or in_all is not None else []
-    partials = in_late_domains(sums, terms, late, [*owned, *_unit_sums(terms)])
+    keyed = {"u", *grouped_names(terms, late)}
+    columns = [name for name in sums.named_selects if name not in keyed]
+    partials = in_late_domains(sums, terms, late, [*owned, *columns])
     carried = [*map(field, owned), *groups]
     steps = [aliased(centred_steps(terms.statistics[n], n), f"s{n}") for n in summed]
     scaled = [aliased(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
