@@ -42,11 +42,13 @@ def test_an_unknown_version_is_refused(monkeypatch: pytest.MonkeyPatch, version:
         ("ieee_floating_point_ops = false", "division by zero is infinite"),
         ("integer_division = true", "integers divide to a double"),
         ("default_collation = 'nocase'", "text is compared as bytes"),
+        ("disabled_optimizers = ''", "every expression of the test"),
     ],
 )
 def test_the_claims_notice_other_settings(setting: str, about: str) -> None:
     with duckdb.connect(":memory:") as connection:
         connection.execute("SET GLOBAL error_on_division_by_zero = false")
+        connection.execute("SET GLOBAL disabled_optimizers = 'common_subexpressions'")
         connection.execute(f"SET GLOBAL {setting}")
         with pytest.raises(OperationalError, match=about):
             module.check_semantics(connection.cursor())

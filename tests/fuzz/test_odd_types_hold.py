@@ -15,6 +15,7 @@ import duckdb
 import pytest
 from grammar.exact import raw_groups
 
+from dpsql.engine.lockdown import prepare as fix_meaning
 from dpsql.errors import Error
 from dpsql.schema.decode import load_schema
 from dpsql.session.prepared import PreparedRelease
@@ -42,6 +43,8 @@ AGGREGATES = (
     "corr(x, y)",
     "sum(x * y)",
     "sum(x + x)",
+    # What both arguments have in common may overflow.
+    "corr(x + x, (x + x) + y)",
     "sum(x) FILTER (WHERE y > 1)",
 )
 
@@ -121,6 +124,7 @@ def test_no_row_of_any_type_passes_a_bound(
 ) -> None:
     assert len(releases) >= 3
     with duckdb.connect() as connection:
+        fix_meaning(connection)
         connection.execute(f"CREATE TABLE rows (x {kind.name}, y INTEGER)")
         # Sums pass a power of ten where one row is added to so many.
         for beside, many in itertools.product(kind.values[:2], (9, 99)):
