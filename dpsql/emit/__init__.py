@@ -21,6 +21,7 @@
 | early      | a unit's rows summed before they are joined                           |
 | draw       | rows of the groups that each unit keeps, before they are summed       |
 | light      | sums of rows that no limit can bind                                   |
+| within     | which rows no clamp would change                                      |
 | distinct   | counts of distinct values                                            |
 | render     | the tree as text                                                    |
 | bounded    | a bounded release: terms, partials, clamps, limits, totals           |

@@ -41,12 +41,14 @@ from dpsql.emit.terms import (
     select_from,
 )
 from dpsql.emit.total_rows import WEIGHT, counted_rows, limited_rows
+from dpsql.emit.within import asked_columns
 from dpsql.plan.bounded import (
     BoundedRelease,
     ByHash,
     Limited,
     LimitGroups,
     OneRowPerUnit,
+    Split,
     Terms,
 )
 from dpsql.plan.operator import Release
@@ -102,11 +104,11 @@ def _limited_totals(
     """The least work that gives the same integers: what to do first, the planner found."""
     terms, split, early = bounded.terms, bounded.split, bounded.early
     if split is not None:
-        light = emit_terms(split.light, releases, with_unit=False, late=late)
+        light = _light(split, releases, late)
         rest = _partials(
             split.rest, emit_terms(split.rest, releases, with_unit=True, late=late), late
         )
-        return _partial_totals(limited, rest, late, light_totals(split.light, light, late))
+        return _partial_totals(limited, rest, late, light)
     if bounded.draw is not None:
         # DuckDB takes few of the rows to be in cells, and would keep those in memory for a join
         # with their units.
@@ -120,6 +122,13 @@ def _limited_totals(
     else:
         partials = _partials(terms, emit_terms(terms, releases, with_unit=True, late=late), late)
     return _partial_totals(limited, partials, late, None)
+
+
+def _light(split: Split, releases: Mapping[Release, str], late: frozenset[int]) -> exp.Select:
+    terms, asked = split.light, split.within
+    handed = () if asked is None else asked_columns(asked, terms.statistics)
+    rows = emit_terms(terms, releases, with_unit=False, late=late, handed=handed)
+    return light_totals(terms, rows, late, asked)
 
 
 def _summed(

@@ -19,10 +19,16 @@ from dpsql.emit.terms import emit_term
 from dpsql.plan.statistic import Amount, Statistic
 
 
-def uncentred_sums(statistic: Statistic, number: int) -> dict[str, exp.Expr]:
-    """The sum s of a statistic's clamped terms; with a centre, as they are, and their number m."""
+def uncentred_sums(
+    statistic: Statistic, number: int, *, clamped: bool = True
+) -> dict[str, exp.Expr]:
+    """The sum s of a statistic's clamped terms; with a centre, as they are, and their number m.
+
+    Values that no clamp would change needn't be `clamped`.
+    """
     found, centre = _uncentred(statistic)
-    sums = {f"s{number}": total(emit_term(found, number))}
+    term = emit_term(found, number) if clamped else field(f"r{number}")
+    sums = {f"s{number}": total(term)}
     if centre:
         sums[f"m{number}"] = exp.Anonymous(this="count", expressions=[field(f"r{number}")])
     return sums

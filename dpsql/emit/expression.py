@@ -6,6 +6,7 @@ Guards don't: the engine may evaluate `x / y` on rows that `y <> 0` would remove
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import assert_never
 
 from sqlglot import exp
@@ -59,7 +60,7 @@ def emit_expression(expression: Expression) -> exp.Expr:
         case Column():
             return reference(expression)
         case Arithmetic():
-            rendered = _strict(expression)
+            rendered = unchecked(expression)
             return attempt(rendered) if _can_overflow(expression) else exp.Paren(this=rendered)
         case Compare(op=op, left=left, right=right):
             return exp.Paren(
@@ -95,24 +96,16 @@ def emit_expression(expression: Expression) -> exp.Expr:
             assert_never(missing)
 
 
-def is_nan(expression: exp.Expr) -> exp.Expr:
-    """NaN, which is no value: it would poison every sum it is in."""
-    return exp.Anonymous(this="isnan", expressions=[expression])
+def unchecked(
+    expression: Expression, operand: Callable[[Expression], exp.Expr] = emit_expression
+) -> exp.Expr:
+    """Nested arithmetic without a TRY of its own: NULL in any part is NULL in the whole.
 
-
-def _beside(operand: Expression, other: Expression) -> exp.Expr:
-    """`operand` of a comparison, without a cast where `other` says what type it is of."""
-    if isinstance(other, Literal) or not isinstance(operand, Literal):
-        return emit_expression(operand)
-    constant = beside if operand.type == other.type else emit_literal
-    return constant(operand.value, operand.type)
-
-
-def _strict(expression: Expression) -> exp.Expr:
-    """Nested arithmetic without a TRY of its own: NULL in any part is NULL in the whole."""
+    `operand` renders what isn't arithmetic.
+    """
     if not isinstance(expression, Arithmetic):
-        return emit_expression(expression)
-    left, right = _strict(expression.left), _strict(expression.right)
+        return operand(expression)
+    left, right = unchecked(expression.left, operand), unchecked(expression.right, operand)
     if isinstance(expression.left, Arithmetic):
         left = exp.Paren(this=left)
     if isinstance(expression.right, Arithmetic):
@@ -124,6 +117,19 @@ def _strict(expression: Expression) -> exp.Expr:
             return finite(exp.Div(this=left, expression=right))
         right = exp.Nullif(this=right, expression=integer(0))
     return _ARITHMETIC[expression.op](this=left, expression=right)
+
+
+def is_nan(expression: exp.Expr) -> exp.Expr:
+    """NaN, which is no value: it would poison every sum it is in."""
+    return exp.Anonymous(this="isnan", expressions=[expression])
+
+
+def _beside(operand: Expression, other: Expression) -> exp.Expr:
+    """`operand` of a comparison, without a cast where `other` says what type it is of."""
+    if isinstance(other, Literal) or not isinstance(operand, Literal):
+        return emit_expression(operand)
+    constant = beside if operand.type == other.type else emit_literal
+    return constant(operand.value, operand.type)
 
 
 def _can_overflow(expression: Expression) -> bool:

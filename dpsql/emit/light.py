@@ -1,5 +1,7 @@
 """Sums of rows that no limit can bind: what can be done once for a group is not done for each row.
 
+Rows that no clamp would change are summed apart, as they are.
+
 | level  | one row per       | columns                                                         |
 | ------ | ----------------- | --------------------------------------------------------------- |
 | rows   | row of the source | groups, and r0 … to clamp                                        |
@@ -21,23 +23,48 @@ from dpsql.emit.terms import (
     in_late_domains,
     select_from,
 )
-from dpsql.plan.bounded import Terms
+from dpsql.emit.within import are_beyond, are_within
+from dpsql.plan.bounded import Terms, Within
 
 
-def light_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:
-    """Groups with their totals, in integers of steps; distinct values are counted beside them."""
+def light_totals(
+    terms: Terms, rows: exp.Select, late: frozenset[int], asked: Within | None = None
+) -> exp.Select:
+    """Groups with their totals, in integers of steps; distinct values are counted beside them.
+
+    A group has a total of the rows that are within what is `asked`, and one of all others.
+    """
     few = has_few_groups(terms)
-    items: dict[str, exp.Expr] = {}
-    totals: list[exp.Expr] = []
-    for number, statistic in enumerate(terms.statistics):
-        name = f"s{number}"
-        if statistic.counts_every_row:
-            items[name] = exp.Anonymous(this="count", expressions=[exp.Star()])
-            totals.append(aliased(field(name), name))
-        else:
-            items |= uncentred_sums(statistic, number)
-            totals.append(aliased(centred_steps(statistic, number, few=few), name))
-    sums = [aliased(item, name) for name, item in items.items()]
-    summed = grouped(rows, [field(name) for name in grouped_names(terms, late)], sums)
-    listed = in_late_domains(summed, terms, late, list(items))
+    totals = [
+        aliased(
+            field(f"s{number}")
+            if statistic.counts_every_row
+            else centred_steps(statistic, number, few=few),
+            f"s{number}",
+        )
+        for number, statistic in enumerate(terms.statistics)
+    ]
+    groups = [field(name) for name in grouped_names(terms, late)]
+    sums = _sums(terms, frozenset())
+    if asked is None:
+        summed = grouped(rows, groups, sums)
+    else:
+        within = rows.copy().where(are_within(asked, terms.statistics), copy=False)
+        beyond = rows.where(are_beyond(asked, terms.statistics), copy=False)
+        as_they_are = _sums(terms, frozenset(asked.places))
+        arms = grouped(within, groups, as_they_are), grouped(beyond, groups, sums)
+        both = exp.union(*arms, distinct=False, copy=False)
+        summed = exp.select(exp.Star()).from_(both.subquery("t", copy=False), copy=False)
+    listed = in_late_domains(summed, terms, late, [item.alias for item in sums])
     return select_from(listed, [*map(field, group_names(terms)), *totals])
+
+
+def _sums(terms: Terms, unclamped: frozenset[int]) -> list[exp.Expr]:
+    """What is summed over the rows of a group."""
+    items: dict[str, exp.Expr] = {}
+    for number, statistic in enumerate(terms.statistics):
+        if statistic.counts_every_row:
+            items[f"s{number}"] = exp.Anonymous(this="count", expressions=[exp.Star()])
+        else:
+            items |= uncentred_sums(statistic, number, clamped=number not in unclamped)
+    return [aliased(item, name) for name, item in items.items()]

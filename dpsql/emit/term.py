@@ -63,7 +63,7 @@ def measured(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp.E
         case Presence() | Over() | Distinct() | Ones() | Present():
             return columns
         case Amount(value=value):
-            return columns if _exact_decimal(value) is not None else (_steps(value, columns[0]),)
+            return columns if value.decimal is not None else (_steps(value, columns[0]),)
         case Square(value=value) | Deviations(value=value):
             return (_steps(value, columns[0]),)
         case Product(left=left, right=right):
@@ -86,7 +86,7 @@ def clamped_term(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Exp
         case Ones() | Present():
             return columns[0]
         case Amount(value=value):
-            return _clamped(value, columns[0], _exact_decimal(value))
+            return _clamped(value, columns[0], value.decimal)
         case Deviations(value=value):
             return exp.Paren(this=_clamped(value, columns[0], None))
         case Square(value=value):
@@ -154,11 +154,7 @@ def _clamped(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Exp
 
 
 def _within_bounds(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
-    low, high = (
-        integer(bound) if kind is None else beside(_held(bound, kind), kind)
-        for bound in (value.low, value.high)
-    )
-    return within(exp.case(), column, low, high)
+    return within(exp.case(), column, *ends_of(value, kind))
 
 
 def steps_of(value: Measured, column: exp.Expr) -> exp.Expr:
@@ -182,7 +178,7 @@ def in_steps(statistic: Statistic, column: exp.Expr, *, few: bool = False) -> ex
     Where there are `few` sums, to plan a second way takes longer than it saves.
     """
     amount = statistic.term
-    kind = _exact_decimal(amount.value) if isinstance(amount, Amount) else None
+    kind = amount.value.decimal if isinstance(amount, Amount) else None
     if kind is not None and kind.scale:
         expected = _EXPECTED_ROWS * statistic.magnitude
         ways = (
@@ -196,6 +192,15 @@ def in_steps(statistic: Statistic, column: exp.Expr, *, few: bool = False) -> ex
     return exp.Coalesce(this=column, expressions=[integer(0)])
 
 
+def ends_of(value: Measured, kind: Decimal | None) -> tuple[exp.Expr, exp.Expr]:
+    """The interval that a value is clamped to, in steps or as decimals of `kind`."""
+    low, high = (
+        integer(bound) if kind is None else beside(_held(bound, kind), kind)
+        for bound in (value.low, value.high)
+    )
+    return low, high
+
+
 def within(case: exp.Case, column: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
     """NULL stays NULL; CASE is cheaper than least and greatest, which ignore NULLs."""
     return (
@@ -203,14 +208,6 @@ def within(case: exp.Case, column: exp.Expr, low: exp.Expr, high: exp.Expr) -> e
         .when(exp.GT(this=column.copy(), expression=high), high.copy(), copy=False)
         .else_(column.copy(), copy=False)
     )
-
-
-def _exact_decimal(value: Measured) -> Decimal | None:
-    """The argument's decimal type, if its steps are the value's."""
-    kind = value.argument.type
-    if isinstance(kind, Decimal) and value.step == Fraction(1, 10**kind.scale):
-        return kind
-    return None
 
 
 def _filtered(argument: Expression, statistic: Statistic) -> exp.Expr:

@@ -9,6 +9,13 @@ is in the table changes none of it. Of a column c:
 | place of c  | the place of this value among the unit's, by a keyed hash of unit and value |
 | first of c  | TRUE in one of the unit's rows with this value; which one is nobody's promise |
 
+One more is a function of the whole table, and so it decides no number, but only which of two ways
+the engine takes to the same one:
+
+| column             | what it holds                                                      |
+| ------------------ | ------------------------------------------------------------------ |
+| beyond bounds of c | 1 in all rows if any row's c is NULL or beyond its bounds, else 0   |
+
 Rows stand in the order of their units: those within all declared limits first, and of these those
 of few rows. Who may be over a limit thus stands at the end, and reading them alone skips the rest;
 no statement sees an order, and limits are enforced whatever it is. Of a table that is too long to
@@ -35,6 +42,7 @@ MOST: Final = 65_535
 _BASE: Final = "rows with units"
 _NUMBER: Final = "number of the row"
 _OVER: Final = "over a limit"
+_BEYOND: Final = "what is beyond its bounds"
 
 
 def rows_with(column: str) -> str:
@@ -52,17 +60,24 @@ def first_of(column: str) -> str:
     return f"first of {column}"
 
 
+def beyond_of(column: str) -> str:
+    """The name of the number that is 0 where all values of `column` lie within its bounds."""
+    return f"beyond bounds of {column}"
+
+
 @dataclass(frozen=True, slots=True)
 class Contents:
     """A table to prepare: `rows` is the SELECT of its rows and their unit.
 
     Beside each stands how many its unit has, in all, and of its value of each of `counted`. Units
-    with more than `most` rows, or more than `most_per_value` of one value, stand last.
+    with more than `most` rows, or more than `most_per_value` of one value, stand last. `bounded`
+    are columns, each with the condition that its value lies within its bounds.
     """
 
     name: str
     rows: str
     counted: tuple[str, ...]
+    bounded: tuple[tuple[str, str], ...]
     most: int
     most_per_value: int
 
@@ -70,13 +85,20 @@ class Contents:
     def added(self) -> tuple[str, ...]:
         """The columns that no table may have of its own."""
         kinds = (rows_with, place_of, first_of)
-        return (UNIT, ROWS, _NUMBER, *(name(c) for c in self.counted for name in kinds))
+        beside = (name(c) for c in self.counted for name in kinds)
+        return (UNIT, ROWS, _NUMBER, *beside, *(beyond_of(c) for c, _ in self.bounded))
 
 
 def statements(
     contents: Contents, made: exp.Table, salt: str, part: int, parts: int
 ) -> Iterator[str]:
-    """What adds one part of the units to the table `made`, and leaves nothing else behind."""
+    """What adds one part of the units to the table `made`.
+
+    After the last part, nothing else is left behind.
+    """
+    if part == 0:
+        # Of the whole table: a number that isn't the same in all parts would decide nothing.
+        yield f"CREATE TEMP TABLE {_sql(_BEYOND)} AS {_beyond(contents)}"
     own = f"hash({_sql(UNIT)}) % {parts} = {part}"
     rows = f"SELECT row_number() OVER () AS {_sql(_NUMBER)}, * FROM ({contents.rows}) WHERE {own}"  # noqa: S608
     yield f"CREATE TEMP TABLE {_sql(_BASE)} AS {rows}"
@@ -87,6 +109,19 @@ def statements(
     yield f"INSERT INTO {table} {joined}" if part else f"CREATE TABLE {table} AS {joined}"
     for name in (_BASE, *map(_counts, range(len(contents.counted)))):
         yield f"DROP TABLE {_sql(name)}"
+    if part == parts - 1:
+        yield f"DROP TABLE {_sql(_BEYOND)}"
+
+
+def _beyond(contents: Contents) -> str:
+    """One row: of each bounded column, whether any row is beyond; 0 where there are no rows."""
+    found = [
+        f"CAST(coalesce(max(CASE WHEN {within} THEN 0 ELSE 1 END), 0) AS UTINYINT)"
+        f" AS {_sql(beyond_of(column))}"
+        for column, within in contents.bounded
+    ]
+    # A relation has one column at least.
+    return f"SELECT {', '.join([*found, '0 AS nothing'])} FROM ({contents.rows})"  # noqa: S608
 
 
 def _counted(column: str, salt: str) -> exp.Select:
@@ -114,6 +149,8 @@ def _joined(contents: Contents) -> exp.Select:
         .select(_narrow(ROWS, "u"))
         .from_(_table(_BASE, "t"))
         .join(units.subquery("u"), on=exp.EQ(this=unit, expression=_column(UNIT, "u")))
+        .join(_table(_BEYOND, "b"), join_type="CROSS")
+        .select(*(_column(beyond_of(column), "b") for column, _ in contents.bounded))
     )
     for number, column in enumerate(contents.counted):
         beside = f"c{number}"

@@ -13,7 +13,9 @@ Filter(Scan)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
+from dpsql.plan.expression import Column
 from dpsql.plan.formula import FormulaOutput
 from dpsql.plan.operator import Filter, Join, Output, Plan, Scan
 from dpsql.plan.selection import Selection
@@ -112,15 +114,31 @@ Limited = LimitGroups | OneRowPerUnit
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """What to ask of a row, so that clamps of the statistics at `places` would change nothing.
+
+    Are their arguments within their intervals? Are the `columns` that they are computed of within
+    these bounds, between which no computation overflows? `beyond` are numbers that are 0 in all
+    rows of a table or in none; of others, no row is taken to be within.
+    """
+
+    places: tuple[int, ...]
+    columns: tuple[tuple[Column, Fraction, Fraction], ...]
+    beyond: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Split:
     """The rows that are summed, in two parts; no unit has rows of one group in both.
 
     In `light` no unit passes a limit, and each statistic is a sum over rows: units of them aren't
-    told apart. The `rest` passes every limit as all rows would without a split.
+    told apart. Those `within` bounds may be summed apart, as they are. The `rest` passes every
+    limit as all rows would without a split.
     """
 
     light: Terms
     rest: Terms
+    within: Within | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.plan.expression import Expression
+from dpsql.schema.type import Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,14 @@ class Measured:
     def radius(self) -> int:
         """The farthest from the centre that a value may lie."""
         return max(self.high - self.centre, self.centre - self.low)
+
+    @property
+    def decimal(self) -> Decimal | None:
+        """The argument's type if it is a decimal whose last digit is one step."""
+        kind = self.argument.type
+        if isinstance(kind, Decimal) and self.step == Fraction(1, 10**kind.scale):
+            return kind
+        return None
 
 
 @dataclass(frozen=True, slots=True)

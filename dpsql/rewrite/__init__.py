@@ -15,6 +15,7 @@
 | limit      | rows per group, groups per unit, and which of them hold already       |
 | prepared   | private tables are read where their rows stand ready with their units |
 | split      | rows that no limit can bind are summed without their units            |
+| within     | light rows that no clamp would change are summed without clamps       |
 | early      | a unit's rows are summed before they are joined                       |
 | draw       | which groups units keep is found before their rows are summed         |
 | prune      | columns that nothing reads are not scanned                            |

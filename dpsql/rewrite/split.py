@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsql.engine.beside import MOST, ROWS, first_of, place_of, rows_with
+from dpsql.engine.beside import MOST, ROWS, beyond_of, first_of, place_of, rows_with
 from dpsql.plan.bounded import BoundedRelease, ByHash, LimitGroups, Split, Terms
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal, Or, conjunction
@@ -35,6 +35,8 @@ from dpsql.plan.statistic import Distinct, Ones, Presence, Statistic
 from dpsql.plan.tree import operators
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys
+from dpsql.rewrite.within import BEYOND, within_bounds
+from dpsql.schema.bounded import bounded
 from dpsql.schema.counted import counted
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import Table
@@ -67,7 +69,10 @@ def split_release(release: BoundedRelease, facts: Facts) -> BoundedRelease:
     if conditions.drawn is not None:
         place, groups = conditions.drawn
         note += f"; {place} <= {groups}: drawn once for all queries"
-    return replace(release, split=parts.split(conditions), notes=(*release.notes, note))
+    split = parts.split(conditions)
+    if split.within is not None:
+        note += "; rows within all bounds: without clamps"
+    return replace(release, split=split, notes=(*release.notes, note))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +136,17 @@ class _Parts:
         wide = replace(scan, table=_with_counts(scan.table), columns=(*scan.columns, *added))
         kept = [] if place is None or drawn is None else [_most(place, drawn[1])]
         handed = () if first is None else (first,)
-        light = self._over(wide, (*kept, *(_most(rows, limit) for rows, limit in most)), handed)
+        by_row = tuple(_by_row(s, first) for s in self.terms.statistics)
+        within = within_bounds(replace(self.terms, statistics=by_row), self.stem, number + 4)
+        asked = () if within is None else within.beyond
+        light = self._over(
+            replace(wide, columns=(*wide.columns, *asked)),
+            (*kept, *(_most(rows, limit) for rows, limit in most)),
+            (*handed, *asked),
+        )
         more = [_more(rows, limit) for rows, limit in most]
         rest = self._over(wide, (*kept, more[0] if len(more) == 1 else Or(tuple(more))), handed)
-        by_row = tuple(_by_row(s, first) for s in self.terms.statistics)
-        return Split(replace(light, statistics=by_row), rest)
+        return Split(replace(light, statistics=by_row), rest, within)
 
     def _over(
         self, scan: Scan, conditions: tuple[Expression, ...], handed: tuple[Column, ...]
@@ -190,6 +201,10 @@ def _with_counts(table: Table) -> Table:
     added = {n: Declared(n, _NUMBER, bounds=(0, MOST), nullable=False) for n in names}
     added |= {
         name: Declared(name, Boolean(), nullable=False) for name in map(first_of, counted(table))
+    }
+    added |= {
+        name: Declared(name, BEYOND, bounds=(0, 1), nullable=False)
+        for name in (beyond_of(column.name) for column in bounded(table))
     }
     return replace(table, columns={**table.columns, **added})
 

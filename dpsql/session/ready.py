@@ -12,7 +12,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from dpsql.emit.name import aliased, reference
+from sqlglot import exp
+
+from dpsql.emit.literal import emit_literal
+from dpsql.emit.name import aliased, field, reference, schema_name
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.terms import select_from
 from dpsql.engine.beside import UNIT, Contents
@@ -23,13 +26,15 @@ from dpsql.engine.sidecar import Sidecar, write_sidecar
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
+from dpsql.schema.bounded import bounded
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.counted import counted
 from dpsql.schema.keys import verify_keys
+from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.type import BIGINT
 
-_FORM = "4"
+_FORM = "5"
 """Of the file: what this package writes and reads."""
 
 _SYSTEM = SystemRandomness()
@@ -116,16 +121,28 @@ def _contents(table: Table) -> Contents:
     for item in shown:
         item.args["alias"].set("quoted", True)
     rows = select_from(emit_plan(Scan(table, columns, own), {}), shown).sql(dialect="duckdb")
-    limits = table.limits
-    return Contents(table.name, rows, counted(table), limits.rows, limits.rows_per_group)
+    limits, within = table.limits, tuple((c.name, _within(c)) for c in bounded(table))
+    return Contents(table.name, rows, counted(table), within, limits.rows, limits.rows_per_group)
+
+
+def _within(column: Declared) -> str:
+    """The condition that a value lies within its bounds, by the names of the file's columns."""
+    assert column.bounds is not None
+    low, high = (emit_literal(end, column.type) for end in column.bounds)
+    value = field(schema_name(column.name))
+    return exp.Between(this=value, low=low, high=high).sql(dialect="duckdb")
 
 
 def _stamp(schema: Schema, version: str) -> str:
     """All that the file's rows follow from: of anything else it would be another file.
 
-    Limits are none of it: they order rows, and are enforced in any order.
+    Limits are none of it: they order rows, and are enforced in any order. Nor are bounds, but for
+    which columns have some: of others it says what helps no longer.
     """
-    owners = [(t.name, t.ownership, counted(t)) for t in schema.tables.values()]
+    owners = [
+        (t.name, t.ownership, counted(t), [c.name for c in bounded(t)])
+        for t in schema.tables.values()
+    ]
     parts = (_FORM, version, engine_source(schema), owners)
     # All parts are frozen values of ours, whose repr shows every field.
     return hashlib.sha256(repr(parts).encode()).hexdigest()

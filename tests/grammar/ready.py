@@ -14,6 +14,7 @@ from grammar.search import Search
 from dpsql.audit.fact import WorldFacts
 from dpsql.audit.owner import Rows
 from dpsql.audit.worlds import Groups
+from dpsql.engine.beside import beyond_of
 from dpsql.engine.lockdown import prepare as fix_meaning
 from dpsql.engine.sidecar import PREPARED, fill
 from dpsql.plan.bounded import Cell
@@ -60,7 +61,10 @@ class ReadyWorlds:
 
     @classmethod
     def of(cls, found: Search, name: str, verified: frozenset[str], salt: str) -> ReadyWorlds:
-        """All databases of `found`, each with the sidecar that `salt` makes of it."""
+        """All databases of `found`, each with the sidecar that `salt` makes of it.
+
+        Each is told that all values are within their bounds, so that each row is asked.
+        """
         schema = schema_of(name)
         made: dict[int, duckdb.DuckDBPyConnection] = {}
         for world in {n for pair in found.pairs for n in (pair.one, pair.other)}:
@@ -68,7 +72,11 @@ class ReadyWorlds:
             fix_meaning(connection)
             create_tables(connection, schema, _rows(found, world))
             connection.execute(f"ATTACH ':memory:' AS \"{PREPARED}\"")
-            fill(connection, "", ready_tables(schema, verified), salt, lambda _: None)
+            tables = ready_tables(schema, verified)
+            fill(connection, "", tables, salt, lambda _: None)
+            for table, column in ((t.name, c) for t in tables for c, _ in t.bounded):
+                told = f'UPDATE "{PREPARED}"."{table}" SET "{beyond_of(column)}" = 0'
+                connection.execute(told)
             made[world] = connection
         return cls(found, made)
 

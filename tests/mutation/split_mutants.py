@@ -69,6 +69,30 @@ SPLIT_MUTANTS = (
         'many = exp.Mul(this=cast(field(f"m{number}"), "HUGEINT"), expression=integer(centre))',
         "many = integer(centre)",
     ),
+    _Split(
+        "what is told of a table is believed of its rows",
+        "emit/within.py",
+        "return exp.and_(*told, *found, copy=False)",
+        "return exp.and_(*told, copy=False)",
+    ),
+    _Split(
+        "rows beyond bounds are summed as they are, too",
+        "emit/within.py",
+        "exp.LTE(this=value.copy(), expression=high)",
+        "exp.GTE(this=value.copy(), expression=low)",
+    ),
+    _Split(
+        "rows within bounds are summed twice",
+        "emit/light.py",
+        "beyond = rows.where(are_beyond(asked, terms.statistics), copy=False)",
+        "beyond = rows",
+    ),
+    _Split(
+        "rows are not asked of what is not clamped",
+        "emit/light.py",
+        "_sums(terms, frozenset(asked.places))",
+        "_sums(terms, frozenset(range(len(terms.statistics))))",
+    ),
     Mutant(
         "one drawn group too many is kept",
         "emit/draw.py",

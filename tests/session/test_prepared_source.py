@@ -13,7 +13,7 @@ from corpus.statement import FIXTURES, tpch, written
 from corpus.test_tpch import ANSWERED
 from privacy.seeded import ReplayedRandomness
 
-from dpsql.engine.beside import ROWS, UNIT, rows_with
+from dpsql.engine.beside import ROWS, UNIT, beyond_of, rows_with
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.sidecar import PREPARED
 from dpsql.errors import Error
@@ -22,6 +22,7 @@ from dpsql.plan.operator import Plan
 from dpsql.plan.query import EngineQuery
 from dpsql.release.key import domain_table
 from dpsql.rewrite.setting import AS_DECLARED, Settings
+from dpsql.schema.bounded import bounded
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.counted import counted
 from dpsql.schema.decode import load_schema
@@ -173,6 +174,82 @@ def test_a_long_table_is_made_in_parts_of_its_units(
     assert "counting and sorting the rows of lineitem, part 3 of 3" in steps
     assert in_parts != at_once
     assert sorted(in_parts) == sorted(at_once)
+
+
+@pytest.mark.parametrize("told", [None, 0, 1], ids=["as made", "none is", "some are"])
+def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
+    schema: Schema, tpch_folder: Path, tmp_path: Path, told: int | None
+) -> None:
+    far = over_lines(schema, tpch_folder, tmp_path / "far")
+    with DuckDBEngine(engine_source(far)) as engine:
+        prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
+    if told is not None:
+        tell(far, told)
+    with open_source(far) as engine:
+        for sql in (tpch()[1].sql, SUMS):
+            without = proved(sql, far, engine, AS_DECLARED, prepared=False)
+            read = proved(sql, far, engine, AS_DECLARED, prepared=True)
+            for one, other in zip(without.releases, read.releases, strict=True):
+                assert other.step.bounded.split is not None
+                assert other.step.bounded.split.within is not None
+                assert integers(engine, one.step.query) == integers(engine, other.step.query)
+
+
+SUMS = """SELECT sum(l_quantity), sum(l_linenumber), sum(l_linenumber - 2 * l_quantity),
+sum(l_extendedprice * l_discount) FILTER (WHERE l_tax > 0), avg(l_tax) FROM lineitem"""
+
+
+def over_lines(schema: Schema, tpch_folder: Path, folder: Path) -> Schema:
+    """The fixture with lines whose values are NULL, out of bounds, and as large as they can be."""
+    folder.mkdir()
+    for file in tpch_folder.glob("*.parquet"):
+        (folder / file.name).symlink_to(file)
+    lines = folder / "lineitem.parquet"
+    lines.unlink()
+    most = "9999999999999.99::DECIMAL(15, 2)"
+    changed = ", ".join(
+        f"CASE (l_orderkey + {place}) % 9 WHEN 1 THEN {most} WHEN 2 THEN -{most}"
+        f" WHEN 3 THEN NULL ELSE {column} END AS {column}"
+        for place, column in enumerate(("l_quantity", "l_extendedprice", "l_discount", "l_tax"))
+    )
+    of_lines = f"SELECT * REPLACE ({changed}) FROM '{tpch_folder}/lineitem.parquet'"
+    duckdb.execute(f"COPY ({of_lines}) TO '{lines}'")
+    files = {name: folder / f"{name}.parquet" for name in schema.tables}
+    return replace(schema, source=replace(schema.source, path=folder, files=files))
+
+
+def tell(schema: Schema, told: int) -> None:
+    """Let the sidecar say of all columns that all values are within their bounds, or not."""
+    with duckdb.connect(str(sidecar_path(schema))) as connection:
+        for table in schema.tables.values():
+            for column in bounded(table):
+                named = f'"{table.name}" SET "{beyond_of(column.name)}" = {told}'
+                connection.execute(f"UPDATE {named}")
+
+
+def test_what_is_beyond_its_bounds_is_told_of_whole_tables(
+    schema: Schema, tpch_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(schema: Schema) -> dict[str, set[int]]:
+        with DuckDBEngine(engine_source(schema)) as engine:
+            prepare_source(schema, engine)
+        names = [column.name for column in bounded(schema.tables["lineitem"])]
+        with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
+            return {
+                name: {
+                    n
+                    for (n,) in connection.sql(
+                        f'SELECT "{beyond_of(name)}" FROM lineitem'
+                    ).fetchall()
+                }
+                for name in names
+            }
+
+    monkeypatch.setattr("dpsql.engine.sidecar._AT_ONCE", 20_000)
+    within = ["l_linenumber", "l_quantity", "l_extendedprice", "l_discount", "l_tax"]
+    assert told(schema) == {name: {0} for name in within}
+    far = over_lines(schema, tpch_folder, tmp_path / "far")
+    assert told(far) == {name: {int(name != "l_linenumber")} for name in within}
 
 
 def test_one_that_others_may_write_is_not_used(ready: Schema) -> None:
