@@ -29,8 +29,17 @@ from dataclasses import dataclass, replace
 from dpsql.engine.beside import MOST, ROWS, beyond_of, first_of, place_of, rows_with
 from dpsql.plan.bounded import BoundedRelease, ByHash, LimitGroups, Split, Terms
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal, Or, conjunction
-from dpsql.plan.operator import Filter, Scan
+from dpsql.plan.expression import (
+    Call,
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    Literal,
+    Or,
+    conjunction,
+)
+from dpsql.plan.operator import Filter, Join, Scan
 from dpsql.plan.statistic import Distinct, Ones, Presence, Statistic
 from dpsql.plan.tree import operators
 from dpsql.rewrite.fact import Facts
@@ -145,7 +154,7 @@ class _Parts:
             (*handed, *asked),
         )
         more = [_more(rows, limit) for rows, limit in most]
-        rest = self._over(wide, (*kept, more[0] if len(more) == 1 else Or(tuple(more))), handed)
+        rest = self._over(wide, (*kept, *self._rarely(more)), handed)
         return Split(replace(light, statistics=by_row), rest, within)
 
     def _over(
@@ -153,6 +162,20 @@ class _Parts:
     ) -> Terms:
         part = Filter(scan, conjunction(conditions))
         return replace(self.terms, source=over(self.terms.source, self.stem, part, handed))
+
+    def _rarely(self, more: list[Compare]) -> tuple[Expression, ...]:
+        """Any of `more`; where rows are joined, so that the engine takes them for few.
+
+        Of rows that one comparison of a column leaves, it expects a fifth, and would keep in memory
+        whom they may meet. One of what is computed leaves a fifth of these.
+        """
+        if len(more) > 1:
+            return (Or(tuple(more)),)
+        (found,) = more
+        if not any(isinstance(operator, Join) for operator in operators(self.terms.source)):
+            return (found,)
+        same = Call("&", (found.left, Literal(MOST, _NUMBER)), _NUMBER)
+        return found, replace(found, left=same)
 
     def _column(self) -> str | None:
         """The column with most values by which rows are counted, among the keys."""
@@ -220,5 +243,5 @@ def _most(column: Column, most: int) -> Expression:
     return Compare(Comparison.LESS_EQUAL, column, Literal(most, _NUMBER))
 
 
-def _more(column: Column, most: int) -> Expression:
+def _more(column: Column, most: int) -> Compare:
     return Compare(Comparison.GREATER, column, Literal(most, _NUMBER))
