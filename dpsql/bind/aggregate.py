@@ -12,7 +12,8 @@ from dpsql.bind.aggregate_call import Form, form, is_aggregate
 from dpsql.bind.aggregate_type import is_summed, result_type
 from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import COUNT_TYPE
-from dpsql.bind.expression import ExpressionBinder, convert
+from dpsql.bind.convert import summable
+from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.name import Names
 from dpsql.bind.order_term import order_terms, telling
 from dpsql.bind.parameter import Parameters
@@ -141,7 +142,7 @@ class Aggregates:
                 hint=f"convert it: {function.value}(CAST({describe(arguments[0])} AS {taken}))",
             )
         if is_summed(function):
-            arguments = tuple(_number_of(a, node) for a in arguments)
+            arguments = tuple(summable(a, node) for a in arguments)
         if function is OpenFunction.STRING_AGG and not isinstance(arguments[1], Literal):
             raise Refused(
                 "the separator of string_agg() is a constant",
@@ -273,10 +274,3 @@ def _taken(function: AggregateFunction | OpenFunction) -> SqlType:
 def _number(function: AggregateFunction | OpenFunction) -> int:
     """How many arguments it takes."""
     return 2 if function in PAIRED | ARGUMENTS_OF_EXTREMES | {OpenFunction.STRING_AGG} else 1
-
-
-def _number_of(argument: Expression, node: exp.Expr) -> Expression:
-    """A boolean is summed as 0 and 1."""
-    if isinstance(argument.type, Boolean):
-        return convert(argument, COUNT_TYPE, node)
-    return argument

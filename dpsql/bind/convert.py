@@ -9,7 +9,7 @@ from dpsql.bind.parse import span
 from dpsql.errors import TypeFault
 from dpsql.plan.expression import Cast, Expression, Literal
 from dpsql.plan.number import is_number
-from dpsql.schema.type import Boolean, Date, SqlType, Timestamp, Uuid, Varchar
+from dpsql.schema.type import BIGINT, Boolean, Date, SqlType, Timestamp, Uuid, Varchar
 
 
 def convert(expression: Expression, target: SqlType, node: exp.Expr) -> Expression:
@@ -36,3 +36,8 @@ def castable(source: SqlType, target: SqlType) -> bool:
             return True
         case _:
             return False
+
+
+def summable(argument: Expression, node: exp.Expr) -> Expression:
+    """A boolean is summed as 0 and 1."""
+    return convert(argument, BIGINT, node) if isinstance(argument.type, Boolean) else argument

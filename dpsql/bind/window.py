@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import sum_type
+from dpsql.bind.convert import summable
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.frame import frame_of
 from dpsql.bind.name import Names
@@ -20,7 +21,7 @@ from dpsql.plan.describe import describe
 from dpsql.plan.expression import Case, Column, Expression, Literal, When
 from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
 from dpsql.plan.tree import columns, expressions
-from dpsql.schema.type import BIGINT, Boolean, Double, Integer, SqlType
+from dpsql.schema.type import BIGINT, Double, Integer, SqlType
 from dpsql.stability.lineage import Visibility, has_row_units, identities, visibility
 
 _RANKING = {"row_number", "rank", "dense_rank"}
@@ -67,6 +68,8 @@ class Windows:
             clause = "DISTINCT" if distinct else "FILTER"
             raise refused(node, f"{clause} with {name}()", hint="leave it out")
         values = tuple(binder.bind(argument) for argument in arguments)
+        if name in _TOTALS:
+            values = tuple(summable(value, node) for value in values)
         kind = _type(name, values)
         if condition is not None:
             # What a row that doesn't satisfy it has, such an aggregate passes over.
@@ -210,10 +213,7 @@ def _type(name: str, values: tuple[Expression, ...]) -> SqlType | None:
         return None
     if name in _TOTALS:
         total = sum_type(values[0].type) if len(values) == 1 else None
-        if name == "sum" or total is None:
-            return total
-        # A boolean can be summed, but has no mean.
-        return None if isinstance(values[0].type, Boolean) else Double()
+        return total if name == "sum" or total is None else Double()
     limit = 2 if name in ("lag", "lead", "nth_value") else 1
     return values[0].type if len(values) <= limit else None
 
