@@ -146,7 +146,8 @@ class _Parts:
         kept = [] if place is None or drawn is None else [_most(place, drawn[1])]
         handed = () if first is None else (first,)
         by_row = tuple(_by_row(s, first) for s in self.terms.statistics)
-        within = within_bounds(replace(self.terms, statistics=by_row), self.stem, number + 4)
+        summed, free = replace(self.terms, statistics=by_row), number + 2 + len(most)
+        within = within_bounds(summed, self.stem, free)
         asked = () if within is None else within.beyond
         light = self._over(
             replace(wide, columns=(*wide.columns, *asked)),
