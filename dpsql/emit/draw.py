@@ -74,12 +74,15 @@ def place_of_cell(places: int) -> exp.Expr:
 def _placed(rows: exp.Select, limited: LimitGroups, draw: Draw) -> exp.Select:
     """Each row with the place of its group in the order that the unit's hash chooses."""
     terms = limited.source.source.source
-    columns = [field(name) for name in ("u", *group_names(terms), *term_names(terms))]
+    groups, others = group_names(terms), [field(name) for name in ("u", *term_names(terms))]
+    columns = [*others, *map(field, groups)]
     bits = exp.BitwiseAnd(this=salted_hash(limited, []), expression=integer(_HASHES - 1))
     order = _modulo(cast(bits, "INTEGER"), draw.places * (draw.places - 1))
     numbered = [aliased(order, "h"), aliased(cast(_cell(terms), "INTEGER"), "x")]
-    placed = aliased(place_of_cell(draw.places), "p")
-    return select_from(select_from(rows, [*columns, *numbered]), [*columns, placed])
+    # There are fewer cells than places, which are fewer than a byte has: rows are kept in memory.
+    narrow = {name: field(name) for name in groups} | {"p": place_of_cell(draw.places)}
+    kept = [aliased(cast(e, "UTINYINT"), name) for name, e in narrow.items()]
+    return select_from(select_from(rows, [*columns, *numbered]), [*others, *kept])
 
 
 def _units(limited: LimitGroups) -> exp.Select:

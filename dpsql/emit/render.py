@@ -40,6 +40,7 @@ _KINDS: Final = (None, "", "CROSS")
 
 _TYPES: Final[Mapping[exp.DType, str]] = {
     exp.DType.BOOLEAN: "BOOLEAN",
+    exp.DType.UTINYINT: "UTINYINT",
     exp.DType.SMALLINT: "SMALLINT",
     exp.DType.INT: "INT",
     exp.DType.BIGINT: "BIGINT",
