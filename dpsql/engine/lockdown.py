@@ -47,7 +47,7 @@ MEANING: Final = {
     "arrow_lossless_conversion": "false",  # HUGEINT must come out as decimal128
     "arrow_large_buffer_size": "false",
     "arrow_output_version": "'1.0'",
-    # It evaluates what two expressions share outside of their TRYs, where an overflow is an error.
+    # It evaluates what two expressions share outside of TRY, where an overflow is an error.
     "disabled_optimizers": "'common_subexpressions'",
     "TimeZone": "'UTC'",
     "Calendar": "'gregorian'",
