@@ -132,6 +132,11 @@ def _is_null(node: exp.Expr, args: Mapping[str, Any]) -> str:
     return f"{rendered(node.this)} IS NULL"
 
 
+def _between(node: exp.Expr, args: Mapping[str, Any]) -> str:
+    _given(args, "this", "low", "high")
+    return f"{rendered(node.this)} BETWEEN {rendered(args['low'])} AND {rendered(args['high'])}"
+
+
 def _null(node: exp.Expr, args: Mapping[str, Any]) -> str:
     del node, args
     return "NULL"
@@ -258,6 +263,7 @@ _WRITERS: Final[Mapping[type[exp.Expr], Callable[[Any, Mapping[str, Any]], str]]
     exp.Paren: _paren,
     exp.Not: _not,
     exp.Is: _is_null,
+    exp.Between: _between,
     exp.Case: _case,
     exp.Null: _null,
     exp.Star: _star,

@@ -20,7 +20,6 @@ from dpsql.plan.statistic import Amount, Measured, Statistic
 from dpsql.plan.tree import columns
 
 _Ends = tuple[exp.Expr, exp.Expr]
-_Question = tuple[exp.Expr, exp.Expr, exp.Expr]
 
 
 def asked_columns(asked: Within, statistics: tuple[Statistic, ...]) -> tuple[str, ...]:
@@ -33,44 +32,38 @@ def asked_columns(asked: Within, statistics: tuple[Statistic, ...]) -> tuple[str
 def are_within(asked: Within, statistics: tuple[Statistic, ...]) -> exp.Expr:
     """No clamp of what is asked of would change the row."""
     told = [exp.LT(this=reference(column), expression=integer(1)) for column in asked.beyond]
-    found = [
-        exp.and_(
-            exp.GTE(this=value, expression=low),
-            exp.LTE(this=value.copy(), expression=high),
-            copy=False,
-        )
-        for value, low, high in _questions(asked, statistics)
-    ]
-    return exp.and_(*told, *found, copy=False)
+    return exp.and_(*told, *_questions(asked, statistics), copy=False)
 
 
 def are_beyond(asked: Within, statistics: tuple[Statistic, ...]) -> exp.Expr:
-    """All other rows: of NULL, no comparison is true."""
+    """All other rows: the answer to a question is NULL where a column is."""
     told = [exp.GTE(this=reference(column), expression=integer(1)) for column in asked.beyond]
-    found = [
-        exp.or_(
-            exp.LT(this=value, expression=low),
-            exp.GT(this=value.copy(), expression=high),
-            *([exp.Is(this=value.copy(), expression=exp.null())] * isinstance(value, exp.Column)),
-            copy=False,
-        )
-        for value, low, high in _questions(asked, statistics)
+    questions = _questions(asked, statistics)
+    nulls = [
+        exp.Is(this=question.this.copy(), expression=exp.null())
+        for question in questions
+        if isinstance(question.this, exp.Column)
     ]
-    return exp.or_(*told, *found, copy=False)
+    return exp.or_(*told, *(exp.Not(this=q) for q in questions), *nulls, copy=False)
 
 
-def _questions(asked: Within, statistics: tuple[Statistic, ...]) -> list[_Question]:
-    """Columns and what is computed of them, which is never NULL, with the ends of intervals."""
+def _questions(asked: Within, statistics: tuple[Statistic, ...]) -> list[exp.Between]:
+    """Whether each column is in its interval, and what is computed of them, which is no NULL."""
     bounds = {
         column: (beside(low, column.type), beside(high, column.type))
         for column, low, high in asked.columns
     }
-    found: list[_Question] = [(reference(column), *ends) for column, ends in bounds.items()]
+    found = [_question(reference(column), ends) for column, ends in bounds.items()]
     for value in _values(asked, statistics):
-        question = (_argument(value.argument, bounds), *ends_of(value, value.decimal))
+        question = _question(_argument(value.argument, bounds), ends_of(value, value.decimal))
         if question not in found:
             found.append(question)
-    return [(value, low.copy(), high.copy()) for value, low, high in found]
+    return found
+
+
+def _question(value: exp.Expr, ends: _Ends) -> exp.Between:
+    low, high = (end.copy() for end in ends)
+    return exp.Between(this=value, low=low, high=high)
 
 
 def _argument(argument: Expression, bounds: Mapping[Column, _Ends]) -> exp.Expr:

@@ -53,7 +53,9 @@ OF_ROWS: Final = (
     Claim("greatest skips NULL", "greatest(nothing, seven)", 7),
     Claim("greatest takes NaN for the largest", "isnan(greatest(inf, nan))", True),
     Claim("TRY makes an overflow NULL", "TRY(most + 1)", None),
-    Claim("so it is where two of them share it", "coalesce(TRY(most * 2), TRY(most * 2 + 1))", None),
+    Claim(
+        "so it is where two of them share it", "coalesce(TRY(most * 2), TRY(most * 2 + 1))", None
+    ),
     Claim("TRY_CAST makes a failure NULL", "TRY_CAST(letter AS INTEGER)", None),
     Claim("TRY_CAST makes NaN NULL", "TRY_CAST(nan AS BIGINT)", None),
     Claim("TRY_CAST makes out of range NULL", "TRY_CAST(inf AS BIGINT)", None),

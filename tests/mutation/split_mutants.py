@@ -72,14 +72,14 @@ SPLIT_MUTANTS = (
     _Split(
         "what is told of a table is believed of its rows",
         "emit/within.py",
-        "return exp.and_(*told, *found, copy=False)",
+        "return exp.and_(*told, *_questions(asked, statistics), copy=False)",
         "return exp.and_(*told, copy=False)",
     ),
     _Split(
         "rows beyond bounds are summed as they are, too",
         "emit/within.py",
-        "exp.LTE(this=value.copy(), expression=high)",
-        "exp.GTE(this=value.copy(), expression=low)",
+        "return exp.Between(this=value, low=low, high=high)",
+        "return exp.GTE(this=value, expression=low)",
     ),
     _Split(
         "rows within bounds are summed twice",
