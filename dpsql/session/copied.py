@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
-from dpsql.plan.operator import Plan, Release, Scan
+from dpsql.plan.operator import Filter, Mark, Output, Plan, Project, Release, Scan
+from dpsql.plan.tree import operators
 from dpsql.stability.chain import sources
 
 
 def copied_scans(plan: Plan) -> dict[str, Scan]:
     """One scan of each table by what engines call it: two may read different columns of it."""
     read: dict[str, Scan] = {}
-    for scan in _public_scans(plan):
+    for scan, _ in _reads(plan):
         earlier = read.get(scan.table.stored_as)
         known = () if earlier is None else earlier.columns
         names = {column.name for column in known}
@@ -20,10 +23,52 @@ def copied_scans(plan: Plan) -> dict[str, Scan]:
     return read
 
 
-def _public_scans(plan: Plan) -> list[Scan]:
-    """Public tables read above the releases, not below them."""
-    if isinstance(plan, Release):
-        return []
-    if isinstance(plan, Scan):
-        return [plan]
-    return [scan for source in sources(plan) for scan in _public_scans(source)]
+def copied_rows(plan: Plan) -> dict[str, Plan]:
+    """The rows of these scans that are needed: of a table that is read once, not all may be.
+
+    What they are filtered by is asked again where the answer is finished, of fewer rows.
+    """
+    reads = list(_reads(plan))
+    times = Counter(scan.table.stored_as for scan, _ in reads)
+    sifted = {
+        scan.table.stored_as: Project(rows, tuple(Output(c, c) for c in scan.columns))
+        for scan, rows in reads
+        if rows != scan and times[scan.table.stored_as] == 1
+    }
+    return {**copied_scans(plan), **sifted}
+
+
+def _reads(plan: Plan) -> Iterator[tuple[Scan, Plan]]:
+    """Scans of public tables above the releases, with what filters leave of each at once."""
+    match plan:
+        case Release():
+            return
+        case Scan():
+            yield plan, plan
+        case Filter() if _is_sifted(plan):
+            below: Plan = plan
+            while isinstance(below, Filter | Mark):
+                if isinstance(below, Mark):
+                    yield from _reads(below.relation)
+                below = below.source
+            assert isinstance(below, Scan)
+            yield below, plan
+        case _:
+            for source in sources(plan):
+                yield from _reads(source)
+
+
+def _is_sifted(plan: Plan) -> bool:
+    """It is rows of one table of the source, filtered by their columns and by those of others."""
+    below = plan
+    while isinstance(below, Filter | Mark):
+        below = below.source
+    return isinstance(below, Scan) and _is_of_source(plan)
+
+
+def _is_of_source(plan: Plan) -> bool:
+    """It reads nothing that was released, or is kept."""
+    return not any(
+        isinstance(each, Release) or (isinstance(each, Scan) and each.table.entry is not None)
+        for each in operators(plan)
+    )

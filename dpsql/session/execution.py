@@ -12,13 +12,14 @@ from dpsql.engine.engine import Engine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.engine.raw import Raw
 from dpsql.errors import ExecutionFailed
-from dpsql.plan.operator import Plan, Scan
+from dpsql.plan.columns import output_columns
+from dpsql.plan.operator import Plan
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
 from dpsql.release.public import open_rows
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.model import Schema
-from dpsql.session.copied import copied_scans
+from dpsql.session.copied import copied_rows
 from dpsql.session.fact import SourceFacts
 from dpsql.session.picking import picked
 from dpsql.session.prepared import Prepared
@@ -145,15 +146,15 @@ class Execution:
 
     def _above(self, plan: Plan, sql: str, released: Mapping[str, pa.Table]) -> Raw:
         """`sql`, which says what of `plan` isn't in `released`; public tables are copied."""
-        copied = copied_scans(plan)
-        others = {n: self._copy(scan) for n, scan in copied.items() if n not in released}
+        copied = copied_rows(plan)
+        others = {n: self._copy(rows) for n, rows in copied.items() if n not in released}
         return self.finisher().execute(sql, (), {**released, **others})
 
-    def _copy(self, scan: Scan) -> pa.Table:
-        """A public table's needed columns, for joins with released tables."""
-        raw = self.source().execute(rendered(emit_plan(scan, {})))
-        found = open_rows(scan, raw)
-        return found.rename_columns([c.name for c in scan.columns] or found.column_names)
+    def _copy(self, rows: Plan) -> pa.Table:
+        """A public table's needed rows and columns, for joins with released tables."""
+        raw = self.source().execute(rendered(emit_plan(rows, {})))
+        found = open_rows(rows, raw)
+        return found.rename_columns([c.name for c in output_columns(rows)] or found.column_names)
 
     def _prepared_tables(self) -> frozenset[str]:
         """A source without a sidecar is not opened to find that out."""
