@@ -28,7 +28,7 @@ from dpsql.emit.limit import limited_groups
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field
 from dpsql.emit.render import rendered
-from dpsql.emit.term import in_steps, total, within
+from dpsql.emit.term import clamped_to, in_steps, total
 from dpsql.emit.terms import (
     emit_term,
     emit_terms,
@@ -260,7 +260,7 @@ def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) ->
     if not statistic.is_of_rows:
         return integer(bound)
     low, high = partial_interval(statistic, limited)
-    return within(exp.case(), field(f"s{number}"), integer(low), integer(high))
+    return clamped_to(exp.case(), field(f"s{number}"), integer(low), integer(high))
 
 
 def _is_distinct(statistic: Statistic) -> bool:

@@ -109,7 +109,7 @@ def _steps(value: Measured, column: exp.Expr) -> exp.Expr:
         case Double():
             # Infinities and huge values can't be cast, so doubles are clamped as doubles first.
             low, high = (emit_literal(end * step, Double()) for end in (value.low, value.high))
-            clamped = within(
+            clamped = clamped_to(
                 exp.case().when(is_nan(column.copy()), exp.null(), copy=False), column, low, high
             )
             scaled = exp.Mul(this=clamped, expression=emit_literal(1 / step, Double()))
@@ -154,7 +154,7 @@ def _clamped(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Exp
 
 
 def _within_bounds(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
-    return within(exp.case(), column, *ends_of(value, kind))
+    return clamped_to(exp.case(), column, *ends_of(value, kind))
 
 
 def steps_of(value: Measured, column: exp.Expr) -> exp.Expr:
@@ -201,7 +201,7 @@ def ends_of(value: Measured, kind: Decimal | None) -> tuple[exp.Expr, exp.Expr]:
     return low, high
 
 
-def within(case: exp.Case, column: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+def clamped_to(case: exp.Case, column: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
     """NULL stays NULL; CASE is cheaper than least and greatest, which ignore NULLs."""
     return (
         case.when(exp.LT(this=column.copy(), expression=low), low.copy(), copy=False)
