@@ -20,7 +20,7 @@ from grammar.exact import raw_groups
 from dpsql.release.key import domain_table
 
 CHUNK = 30
-ORDINARY = int(os.environ.get("DPSQL_STATEMENTS", "240"))
+ORDINARY = int(os.environ.get("DPSQL_STATEMENTS", "600"))
 LONG = int(os.environ.get("DPSQL_STATEMENTS", "20000"))
 
 
