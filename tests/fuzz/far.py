@@ -14,7 +14,7 @@ from dpsql.engine.lockdown import prepare as fix_meaning
 from dpsql.schema.model import Column, Table
 from dpsql.schema.type import Integer
 
-_ROWS = 60
+_ROWS = 30
 
 
 @cache
