@@ -137,7 +137,7 @@ def _stamp(schema: Schema, version: str) -> str:
     """All that the file's rows follow from: of anything else it would be another file.
 
     Limits are none of it: they order rows, and are enforced in any order. Nor are bounds, but for
-    which columns have some: of others it says what helps no longer.
+    which columns have some: what the file says of values within earlier ones is only slower.
     """
     owners = [
         (t.name, t.ownership, counted(t), [c.name for c in bounded(t)])
