@@ -26,7 +26,7 @@ from dpsql.emit.histogram import histogram
 from dpsql.emit.light import light_totals
 from dpsql.emit.limit import limited_groups
 from dpsql.emit.literal import integer
-from dpsql.emit.name import aliased, field
+from dpsql.emit.name import aliased, all_of, field
 from dpsql.emit.render import rendered
 from dpsql.emit.term import clamped_to, in_steps, total
 from dpsql.emit.terms import (
@@ -224,8 +224,7 @@ def _partial_totals(
         kept = limited_rows(kept, names, terms.statistics, in_all)
     if light is not None:
         shown = [*groups, *(field(f"s{n}") for n, _ in numbered)]
-        both = exp.union(select_from(kept, shown), light, distinct=False, copy=False)
-        kept = exp.select(exp.Star()).from_(both.subquery("t", copy=False), copy=False)
+        kept = all_of(exp.union(select_from(kept, shown), light, distinct=False, copy=False))
     totals = [
         aliased(exp.Coalesce(this=total(field(f"s{n}")), expressions=[integer(0)]), f"s{n}")
         for n, _ in numbered

@@ -14,7 +14,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.emit.centre import centred_steps, uncentred_sums
-from dpsql.emit.name import aliased, field
+from dpsql.emit.name import aliased, all_of, field
 from dpsql.emit.terms import (
     group_names,
     grouped,
@@ -53,8 +53,7 @@ def light_totals(
         beyond = rows.where(are_beyond(asked, terms.statistics), copy=False)
         as_they_are = _sums(terms, frozenset(asked.places))
         arms = grouped(within, groups, as_they_are), grouped(beyond, groups, sums)
-        both = exp.union(*arms, distinct=False, copy=False)
-        summed = exp.select(exp.Star()).from_(both.subquery("t", copy=False), copy=False)
+        summed = all_of(exp.union(*arms, distinct=False, copy=False))
     listed = in_late_domains(summed, terms, late, [item.alias for item in sums])
     return select_from(listed, [*map(field, group_names(terms)), *totals])
 

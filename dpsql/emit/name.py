@@ -45,6 +45,11 @@ def subquery(select: exp.Select, alias: str) -> exp.Subquery:
     return select.subquery(alias, copy=False)
 
 
+def all_of(query: exp.Query) -> exp.Select:
+    """`SELECT *` of a query, such as a union, as a statement that can be filtered and joined."""
+    return exp.select(exp.Star(), copy=False).from_(query.subquery("t", copy=False), copy=False)
+
+
 def named(expression: exp.Expr, column: Column) -> exp.Expr:
     """`expression AS c<id>`."""
     return aliased(expression, column_name(column))

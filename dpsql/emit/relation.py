@@ -12,7 +12,7 @@ from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.join import inner_join, mark, marked, outer_join, owners, scan, unowned
 from dpsql.emit.literal import emit_literal
-from dpsql.emit.name import column_name, named, no_column, reference, subquery, table
+from dpsql.emit.name import all_of, column_name, named, no_column, reference, subquery, table
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Not, conjuncts
 from dpsql.plan.operator import (
@@ -65,12 +65,12 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return mark(plan, emit_plan(source, releases), emit_plan(relation, releases))
         case Union(sources=sources):
             arms = [_arm(source, plan.outputs, plan.unit, releases) for source in sources]
-            return _all_of(exp.union(*arms, distinct=False, copy=False))
+            return all_of(exp.union(*arms, distinct=False, copy=False))
         case SetOperation(kind=kind, left=left, right=right, outputs=outputs):
             own = unit(left)
             combine = exp.intersect if kind is SetKind.INTERSECT else exp.except_
             arms = [_arm(source, outputs, own, releases) for source in (left, right)]
-            return _all_of(combine(*arms, distinct=True, copy=False))
+            return all_of(combine(*arms, distinct=True, copy=False))
         case Window(source=source, outputs=windows):
             added = [named(emit_window(w.call, source), w.column) for w in windows]
             return _over(source, releases, [*_passed_on(source), *added])
@@ -168,10 +168,6 @@ def _arm(
     if own is not None and held is not None:
         items.append(named(reference(held), own))
     return _over(source, releases, items)
-
-
-def _all_of(query: exp.Query) -> exp.Select:
-    return exp.select("*", copy=False).from_(query.subquery("t", copy=False), copy=False)
 
 
 def _over(source: Plan, releases: Mapping[Release, str], items: list[exp.Expr]) -> exp.Select:

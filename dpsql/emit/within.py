@@ -25,7 +25,7 @@ _Ends = tuple[exp.Expr, exp.Expr]
 def asked_columns(asked: Within, statistics: tuple[Statistic, ...]) -> tuple[str, ...]:
     """What the rows have to hand on, to be asked of it."""
     arguments = (value.argument for value in _values(asked, statistics))
-    found = {*columns(*arguments), *(column for column, *_ in asked.columns), *asked.beyond}
+    found = {*columns(*arguments), *asked.beyond}
     return tuple(column_name(column) for column in sorted(found, key=lambda column: column.id))
 
 

@@ -10,8 +10,8 @@ def bounded(table: Table) -> tuple[Column, ...]:
     """Exact numbers with bounds, of a table that a sidecar may have: what sums are made of."""
     if not isinstance(table.ownership, EntityUnit):
         return ()
-    return tuple(c for c in table.columns.values() if c.bounds is not None and _is_exact(c))
-
-
-def _is_exact(column: Column) -> bool:
-    return isinstance(column.type, Integer | Decimal)
+    return tuple(
+        column
+        for column in table.columns.values()
+        if column.bounds is not None and isinstance(column.type, Integer | Decimal)
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dpsql.plan.operator import Filter, Mark, Output, Plan, Project, Release, Scan
@@ -13,14 +13,7 @@ from dpsql.stability.chain import sources
 
 def copied_scans(plan: Plan) -> dict[str, Scan]:
     """One scan of each table by what engines call it: two may read different columns of it."""
-    read: dict[str, Scan] = {}
-    for scan, _ in _reads(plan):
-        earlier = read.get(scan.table.stored_as)
-        known = () if earlier is None else earlier.columns
-        names = {column.name for column in known}
-        more = tuple(column for column in scan.columns if column.name not in names)
-        read[scan.table.stored_as] = replace(scan, columns=(*known, *more))
-    return read
+    return _scans(scan for scan, _ in _reads(plan))
 
 
 def copied_rows(plan: Plan) -> dict[str, Plan]:
@@ -30,12 +23,23 @@ def copied_rows(plan: Plan) -> dict[str, Plan]:
     """
     reads = list(_reads(plan))
     times = Counter(scan.table.stored_as for scan, _ in reads)
-    sifted = {
+    filtered = {
         scan.table.stored_as: Project(rows, tuple(Output(c, c) for c in scan.columns))
         for scan, rows in reads
         if rows != scan and times[scan.table.stored_as] == 1
     }
-    return {**copied_scans(plan), **sifted}
+    return {**_scans(scan for scan, _ in reads), **filtered}
+
+
+def _scans(scans: Iterable[Scan]) -> dict[str, Scan]:
+    read: dict[str, Scan] = {}
+    for scan in scans:
+        earlier = read.get(scan.table.stored_as)
+        known = () if earlier is None else earlier.columns
+        names = {column.name for column in known}
+        more = tuple(column for column in scan.columns if column.name not in names)
+        read[scan.table.stored_as] = replace(scan, columns=(*known, *more))
+    return read
 
 
 def _reads(plan: Plan) -> Iterator[tuple[Scan, Plan]]:
@@ -45,25 +49,25 @@ def _reads(plan: Plan) -> Iterator[tuple[Scan, Plan]]:
             return
         case Scan():
             yield plan, plan
-        case Filter() if _is_sifted(plan):
-            below: Plan = plan
-            while isinstance(below, Filter | Mark):
-                if isinstance(below, Mark):
-                    yield from _reads(below.relation)
-                below = below.source
-            assert isinstance(below, Scan)
-            yield below, plan
+        case Filter() if (found := _filtered(plan)) is not None:
+            scan, relations = found
+            yield scan, plan
+            for relation in relations:
+                yield from _reads(relation)
         case _:
             for source in sources(plan):
                 yield from _reads(source)
 
 
-def _is_sifted(plan: Plan) -> bool:
-    """It is rows of one table of the source, filtered by their columns and by those of others."""
-    below = plan
+def _filtered(plan: Filter) -> tuple[Scan, tuple[Plan, ...]] | None:
+    """The table of the source whose rows they are, and the relations these are filtered by."""
+    relations: list[Plan] = []
+    below: Plan = plan
     while isinstance(below, Filter | Mark):
+        if isinstance(below, Mark):
+            relations.append(below.relation)
         below = below.source
-    return isinstance(below, Scan) and _is_of_source(plan)
+    return (below, tuple(relations)) if isinstance(below, Scan) and _is_of_source(plan) else None
 
 
 def _is_of_source(plan: Plan) -> bool:

@@ -20,8 +20,8 @@ from grammar.exact import raw_groups
 from dpsql.release.key import domain_table
 
 CHUNK = 30
-ORDINARY = int(os.environ.get("DPSQL_STATEMENTS", "600"))
-LONG = int(os.environ.get("DPSQL_STATEMENTS", "20000"))
+ORDINARY = int(os.environ.get("DPSQL_FAR_STATEMENTS", "600"))
+LONG = int(os.environ.get("DPSQL_FAR_STATEMENTS", "20000"))
 
 
 @pytest.mark.parametrize("chunk", range(-(-ORDINARY // CHUNK)))

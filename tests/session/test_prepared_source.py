@@ -201,20 +201,24 @@ sum(l_extendedprice * l_discount) FILTER (WHERE l_tax > 0), avg(l_tax) FROM line
 
 def over_lines(schema: Schema, tpch_folder: Path, folder: Path) -> Schema:
     """The fixture with lines whose values are NULL, out of bounds, and as large as they can be."""
-    folder.mkdir()
-    for file in tpch_folder.glob("*.parquet"):
-        (folder / file.name).symlink_to(file)
-    lines = folder / "lineitem.parquet"
-    lines.unlink()
     most = "9999999999999.99::DECIMAL(15, 2)"
     changed = ", ".join(
         f"CASE (l_orderkey + {place}) % 9 WHEN 1 THEN {most} WHEN 2 THEN -{most}"
         f" WHEN 3 THEN NULL ELSE {column} END AS {column}"
         for place, column in enumerate(("l_quantity", "l_extendedprice", "l_discount", "l_tax"))
     )
-    of_lines = f"SELECT * REPLACE ({changed}) FROM '{tpch_folder}/lineitem.parquet'"
-    duckdb.execute(f"COPY ({of_lines}) TO '{lines}'")
+    lines = f"SELECT * REPLACE ({changed}) FROM '{tpch_folder}/lineitem.parquet'"
+    return with_rows(schema, tpch_folder, folder, "lineitem", lines)
+
+
+def with_rows(schema: Schema, tpch_folder: Path, folder: Path, table: str, rows: str) -> Schema:
+    """The fixture with other rows of one table."""
+    folder.mkdir()
     files = {name: folder / f"{name}.parquet" for name in schema.tables}
+    for name, file in files.items():
+        if name != table:
+            file.symlink_to(tpch_folder / file.name)
+    duckdb.execute(f"COPY ({rows}) TO '{files[table]}'")
     return replace(schema, source=replace(schema.source, path=folder, files=files))
 
 
@@ -235,15 +239,11 @@ def test_what_is_beyond_its_bounds_is_told_of_whole_tables(
             prepare_source(schema, engine)
         names = [column.name for column in bounded(schema.tables["lineitem"])]
         with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
-            return {
-                name: {
-                    n
-                    for (n,) in connection.sql(
-                        f'SELECT "{beyond_of(name)}" FROM lineitem'
-                    ).fetchall()
-                }
+            columns = {
+                name: connection.sql(f'SELECT DISTINCT "{beyond_of(name)}" FROM lineitem')
                 for name in names
             }
+            return {name: {n for (n,) in column.fetchall()} for name, column in columns.items()}
 
     monkeypatch.setattr("dpsql.engine.sidecar._AT_ONCE", 20_000)
     within = ["l_linenumber", "l_quantity", "l_extendedprice", "l_discount", "l_tax"]
@@ -294,16 +294,8 @@ def test_one_of_an_earlier_version_is_not_used(
     ready: Schema, tpch_folder: Path, tmp_path: Path
 ) -> None:
     # Whoever left since would still be counted.
-    folder = tmp_path / "later"
-    folder.mkdir()
-    for file in tpch_folder.glob("*.parquet"):
-        (folder / file.name).symlink_to(file)
-    later = folder / "orders.parquet"
-    later.unlink()
     kept = f"FROM '{tpch_folder}/orders.parquet' WHERE o_custkey <> 1"
-    duckdb.execute(f"COPY ({kept}) TO '{later}'")
-    files = {name: folder / f"{name}.parquet" for name in ready.tables}
-    assert not used(replace(ready, source=replace(ready.source, path=folder, files=files)))
+    assert not used(with_rows(ready, tpch_folder, tmp_path / "later", "orders", kept))
 
 
 def test_rows_that_two_units_claim_are_not_prepared(
@@ -311,15 +303,8 @@ def test_rows_that_two_units_claim_are_not_prepared(
 ) -> None:
     # An order whose key comes twice gives each of its lines two units: where orders are joined
     # beside lineitem, its owner is taken from there, and each line would come four times.
-    folder = tmp_path / "twice"
-    folder.mkdir()
-    for file in tpch_folder.glob("*.parquet"):
-        (folder / file.name).symlink_to(file)
-    twice = folder / "orders.parquet"
-    twice.unlink()
     orders = f"'{tpch_folder}/orders.parquet'"
-    duckdb.execute(f"COPY (FROM {orders} UNION ALL FROM (FROM {orders} LIMIT 1)) TO '{twice}'")
-    files = {name: folder / f"{name}.parquet" for name in schema.tables}
-    changed = replace(schema, source=replace(schema.source, path=folder, files=files))
+    twice = f"FROM {orders} UNION ALL FROM (FROM {orders} LIMIT 1)"
+    changed = with_rows(schema, tpch_folder, tmp_path / "twice", "orders", twice)
     with DuckDBEngine(engine_source(changed)) as engine:
         assert prepare_source(changed, engine) == ("customer", "orders")
