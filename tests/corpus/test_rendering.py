@@ -48,6 +48,14 @@ def test_every_note_is_rendered_as_the_generator_does() -> None:
         "SELECT * FROM t FULL JOIN u ON a IS DISTINCT FROM b GROUP BY ROLLUP (a) HAVING a > 1",
         "SELECT * EXCLUDE (a), sum(a) FILTER (WHERE b), count(*) OVER () FROM t ORDER BY a DESC",
         "WITH a AS (SELECT 1) SELECT a <> b FROM a QUALIFY b UNION ALL SELECT 1",
+        "WITH RECURSIVE a AS (SELECT 1 UNION SELECT 2), b(c) AS NOT MATERIALIZED (FROM a) FROM b",
+        "SELECT * FROM ((SELECT 1 LIMIT 2) UNION BY NAME SELECT 2 UNION ALL SELECT 3 ORDER BY 1)",
+        "SELECT DISTINCT ON (a) a FROM t ORDER BY a DESC NULLS FIRST, b ASC, c LIMIT 3 OFFSET 2",
+        "SELECT a FROM t GROUP BY ALL HAVING a IN (1, 2) OR a IN (SELECT 1) ORDER BY ALL",
+        "SELECT row_number() OVER (PARTITION BY a ORDER BY b NULLS FIRST, hash(c)), TRUE FROM t",
+        "SELECT sum(a) OVER (ORDER BY b ROWS 1 PRECEDING), first(a IGNORE NULLS) OVER w FROM t",
+        "SELECT list(a ORDER BY b), count(DISTINCT a), count(a, b) FROM c.s.t AS u WINDOW w AS ()",
+        "SELECT 1 WHERE EXISTS (SELECT 1) AND NOT EXISTS (VALUES (1)) LIMIT 10 PERCENT",
     ],
 )
 def test_what_is_rare_is_left_to_the_generator(sql: str) -> None:
