@@ -20,9 +20,13 @@
 | total_rows | each unit's rows in all its groups, scaled down together               |
 | early      | a unit's rows summed before they are joined                           |
 | draw       | rows of the groups that each unit keeps, before they are summed       |
+| count_first | rows of units that have few of them, and of all others                |
 | light      | sums of rows that no limit can bind                                   |
 | within     | which rows no clamp would change                                      |
 | distinct   | counts of distinct values                                            |
+| write      | what writers of one kind of node share                              |
+| write_term | names, constants, and what is computed of them, as text             |
+| write_query | queries and their clauses as text                                   |
 | render     | the tree as text                                                    |
 | bounded    | a bounded release: terms, partials, clamps, limits, totals           |
 """

@@ -17,6 +17,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.emit.centre import centred_steps, uncentred_sums
+from dpsql.emit.count_first import rows_of_units, with_counted
 from dpsql.emit.deviations import of_pairs, scaled
 from dpsql.emit.deviations import rows as count_rows
 from dpsql.emit.distinct import distinct_values, with_distinct
@@ -117,6 +118,11 @@ def _limited_totals(
         rest = _partials(terms, drawn_rows(limited, light=False), frozenset())
         totals = _partial_totals(limited, rest, frozenset(), light, drawn=True)
         return with_drawn(totals, rows, limited, bounded.draw)
+    if bounded.counted is not None:
+        rows = emit_terms(terms, releases, with_unit=True, late=late)
+        light = light_totals(terms, rows_of_units(light=True), late)
+        rest = _partials(terms, rows_of_units(light=False), late)
+        return with_counted(_partial_totals(limited, rest, late, light), rows, bounded.counted)
     if early is not None:
         partials = early_partials(terms, early, releases, late, _unit_sums(terms))
     else:

@@ -124,8 +124,13 @@ def _between(node: exp.Between, write: Write) -> str:
 
 
 def _in(node: exp.In, write: Write) -> str:
-    args = given(node, "this", "expressions")
-    return f"{write(args['this'])} IN ({listed(args.get('expressions') or [], write)})"
+    args = given(node, "this", "expressions", "query")
+    query = args.get("query")
+    if query is None:
+        return f"{write(args['this'])} IN ({listed(args.get('expressions') or [], write)})"
+    if not isinstance(query, exp.Subquery) or query.args.get("alias"):
+        raise Unknown
+    return f"{write(args['this'])} IN {write(query)}"
 
 
 def _cast(node: exp.Cast, write: Write) -> str:

@@ -168,6 +168,13 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True)
+class CountFirst:
+    """Units are told apart by how many rows they have: of at most `rows`, they pass no limit."""
+
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class LeastUnits:
     """Groups whose noisy number of units, the statistic at `place`, is less than `units` go."""
 
@@ -181,7 +188,8 @@ class BoundedRelease:
 
     `selection` is the place of the unit count that decides which unlisted keys appear; None if
     all keys are enumerated. `notes` tell the analyst where limits and bounds came from. A `split`,
-    or `early` sums, give the same integers in less time; a `draw` gives those of other groups.
+    `early` sums, or units that are `counted` first give the same integers in less time; a `draw`
+    gives those of other groups.
     """
 
     limited: Limited
@@ -192,6 +200,7 @@ class BoundedRelease:
     split: Split | None = None
     early: Early | None = None
     draw: Draw | None = None
+    counted: CountFirst | None = None
 
     @property
     def shows_all_cells(self) -> bool:

@@ -7,6 +7,7 @@ from dpsql.plan.bounded import BoundedRelease, LeastUnits, Terms
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Plan, Release
 from dpsql.rewrite.answer_key import check_groups
+from dpsql.rewrite.count_first import count_first
 from dpsql.rewrite.draw import draw_groups
 from dpsql.rewrite.early import sum_early
 from dpsql.rewrite.fact import Facts
@@ -59,7 +60,7 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
     found = BoundedRelease(
         chain, (*formulas, *chosen), selection, (*reasons, *selections.notes), least
     )
-    return draw_groups(sum_early(split_release(found, facts), facts))
+    return count_first(draw_groups(sum_early(split_release(found, facts), facts)))
 
 
 def _is_summed(call: AggregateCall) -> bool:

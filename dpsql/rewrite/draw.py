@@ -35,7 +35,7 @@ def draw_groups(release: BoundedRelease) -> BoundedRelease:
     limited, terms = release.limited, release.terms
     if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByHash):
         return release
-    if release.split is not None or release.early is not None or not _may_draw(terms):
+    if release.split is not None or release.early is not None or not asks_for_sums(terms):
         return release
     cells = combined_cells(terms)
     if cells is None or cells > PLACES:
@@ -44,7 +44,7 @@ def draw_groups(release: BoundedRelease) -> BoundedRelease:
     return replace(release, draw=Draw(PLACES), notes=(*release.notes, note))
 
 
-def _may_draw(terms: Terms) -> bool:
+def asks_for_sums(terms: Terms) -> bool:
     """Nothing but sums over rows is asked of the groups that are kept."""
     if terms.selections or has_row_units(terms.source):
         return False

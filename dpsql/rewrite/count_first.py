@@ -1,0 +1,77 @@
+"""Units of few rows are told from all others by counting, before anything is summed for a unit.
+
+Which of its groups a unit keeps is known once its rows are summed in each of them, and each group
+is ranked by its hash. A unit of 12 rows has 12 groups at most, and as many rows in one of them:
+
+revenue by supplier, of 10,000, in a quarter; 12 groups and 60 rows in each
+
+rows    each with its unit and group
+many    units of more than 12 rows
+light   rows of other units: GROUP BY supplier
+rest    rows of `many`: GROUP BY unit, supplier; scale, clamp, limit; then GROUP BY supplier
+
+A unit is in one of both parts with all of its rows, and that depends on its own rows alone. In the
+light one no sum would be scaled or clamped, and no group would be left out.
+
+It takes longer where most units are of `many`. How many rows a unit has is data, so that what the
+schema says has to do: half of as many as count in all, of which a filter leaves its part of the
+values that are declared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+from typing import Final
+
+from dpsql.plan.bounded import BoundedRelease, ByHash, CountFirst, LimitGroups, Terms
+from dpsql.plan.operator import Filter
+from dpsql.plan.tree import operators
+from dpsql.privacy.domain import Domain
+from dpsql.rewrite.draw import asks_for_sums
+from dpsql.rewrite.limit import finest
+from dpsql.stability.environment import environment
+from dpsql.stability.sensitivity import rows_per_group
+
+_GUESSED: Final = Fraction(1, 5)
+"""What a condition is taken to leave of rows where no domain tells: as engines guess, too."""
+
+
+def count_first(release: BoundedRelease) -> BoundedRelease:
+    """`release` with rows counted first, if a hash chooses groups and most units have few."""
+    limited, terms = release.limited, release.terms
+    if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByHash):
+        return release
+    if release.split is not None or release.early is not None or release.draw is not None:
+        return release
+    in_all = [] if limited.rows is None else [limited.rows]
+    few = min(limited.limit.groups, rows_per_group(limited), *in_all)
+    if not asks_for_sums(terms) or _expected_rows(terms) > few:
+        return release
+    note = f"units of at most {few} rows: summed without regard to units"
+    return replace(release, counted=CountFirst(few), notes=(*release.notes, note))
+
+
+def _expected_rows(terms: Terms) -> Fraction:
+    """How many rows a unit is taken to have."""
+    filters = [each for each in operators(terms.source) if isinstance(each, Filter)]
+    return prod(map(_left, filters), start=Fraction(finest(terms).limits.rows, 2))
+
+
+def _left(plan: Filter) -> Fraction:
+    """The part of its rows that a filter is taken to leave."""
+    before, after = environment(plan.source), environment(plan)
+    narrowed = [_part(before[c], found) for c, found in after.items() if before.get(c) != found]
+    return prod(narrowed, start=Fraction(1)) if narrowed else _GUESSED
+
+
+def _part(before: Domain, after: Domain) -> Fraction:
+    if before.values and after.values is not None:
+        return Fraction(len(after.values), len(before.values))
+    widths = [None if d.bounds is None else d.bounds.ends for d in (before, after)]
+    match widths:
+        case [(low, high), (least, most)] if low < high:
+            return (most - least) / (high - low)
+        case _:
+            return _GUESSED

@@ -1,0 +1,76 @@
+"""Units of few rows, told from others by counting, give the integers of telling all units apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from grammar.compiler import prepared
+from grammar.search import search
+
+from dpsql.emit.bounded import emit_release
+from dpsql.plan.bounded import CountFirst
+from dpsql.rewrite.setting import AS_DECLARED, Settings
+from dpsql.session.prepared import PreparedRelease
+
+STATEMENTS = [
+    "SELECT visit_date, count(*), sum(cost) FROM visits WHERE ward = 'ER' GROUP BY 1",
+    """SELECT visit_date, avg(cost), var_pop(cost), count(cost) FILTER (WHERE doctor_id > 1)
+    FROM visits WHERE ward IN ('ER') GROUP BY 1""",
+    """SELECT visit_date, kind, corr(score, cost) FROM tests JOIN visits USING (visit_id)
+    WHERE ward = 'GP' GROUP BY 1, 2""",
+    """SELECT extract(doy FROM visit_date), sex, sum(cost * 2 - age) FROM visits
+    JOIN patients USING (patient_id) WHERE cost BETWEEN 450 AND 550 GROUP BY 1, 2""",
+    """SELECT visit_date, count(*) FROM visits WHERE doctor_id IN (SELECT doctor_id FROM doctors
+    WHERE specialty IS NOT NULL) GROUP BY 1""",
+]
+
+SETTINGS = [
+    AS_DECLARED,
+    Settings(groups=2, rows_per_group=3, rows=4),
+    Settings(groups=3, rows_per_group=2, rows=3),
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=["declared", "groups", "rows"])
+@pytest.mark.parametrize("sql", STATEMENTS)
+def test_the_integers_are_those_of_all_units_told_apart(sql: str, settings: Settings) -> None:
+    (release,) = prepared(sql, "clinic", frozenset(), settings=settings).releases
+    counted = release.step.bounded.counted
+    assert counted is not None
+    worlds = search("clinic", frozenset(), databases=24).worlds
+    told_apart = worlds.totals(_with(release, None), "1")
+    for few in range(counted.rows + 1):
+        assert worlds.totals(_with(release, CountFirst(few)), "1") == told_apart
+    assert any(told_apart)
+
+
+def test_few_are_so_many_that_no_limit_can_bind() -> None:
+    sql = "SELECT visit_date, count(*) FROM visits WHERE ward = 'ER' GROUP BY 1"
+    for groups, rows_per_group, rows in [(2, 3, 9), (4, 2, 9), (4, 3, 2), (2, 2, 2)]:
+        settings = Settings(groups=groups, rows_per_group=rows_per_group, rows=rows)
+        (release,) = prepared(sql, "clinic", frozenset(), settings=settings).releases
+        assert release.step.bounded.counted == CountFirst(min(groups, rows_per_group, rows))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT visit_date, count(*) FROM visits GROUP BY 1",
+        "SELECT visit_date, count(*) FROM visits WHERE cost > 10 GROUP BY 1",
+        "SELECT visit_date, cost, count(*) FROM visits WHERE ward = 'ER' GROUP BY 1, 2",
+        "SELECT visit_date, count(DISTINCT ward) FROM visits WHERE ward = 'ER' GROUP BY 1",
+        "SELECT visit_date, median(cost) FROM visits WHERE ward = 'ER' GROUP BY 1",
+        "SELECT ward, count(*) FROM visits WHERE cost < 10 GROUP BY 1",
+        "SELECT visit_date, count(*) FROM visits WHERE ward = 'none' GROUP BY 1",
+    ],
+    ids=["all rows", "most rows", "unlisted", "values", "a choice", "few groups", "no row"],
+)
+def test_where_units_have_many_rows_or_more_is_asked_they_are_told_apart(sql: str) -> None:
+    for release in prepared(sql, "clinic", frozenset()).releases:
+        assert release.step.bounded.counted is None
+
+
+def _with(release: PreparedRelease, counted: CountFirst | None) -> PreparedRelease:
+    bounded = replace(release.step.bounded, counted=counted)
+    return replace(release, step=replace(release.step, query=emit_release(bounded, {})))
