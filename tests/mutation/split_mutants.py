@@ -129,4 +129,32 @@ SPLIT_MUTANTS = (
         "return statistic.is_of_rows and",
         "return bool(statistic) and",
     ),
+    Mutant(
+        "a unit of one row too many is one of few rows",
+        "emit/count_first.py",
+        "expression=integer(counted.rows)",
+        "expression=integer(counted.rows + 1)",
+        about="contribution_limits",
+    ),
+    Mutant(
+        "units of many rows are summed as they are, too",
+        "emit/count_first.py",
+        "exp.Not(this=found) if light else found",
+        "exp.true() if light else found",
+        about="contribution_limits",
+    ),
+    Mutant(
+        "a unit of few rows may have too many in a group",
+        "rewrite/count_first.py",
+        "few = min(limited.limit.groups, rows_per_group(limited), *in_all)",
+        "few = min([limited.limit.groups, *in_all])",
+        about="contribution_limits",
+    ),
+    Mutant(
+        "a unit of few rows may have too many groups",
+        "rewrite/count_first.py",
+        "few = min(limited.limit.groups, rows_per_group(limited), *in_all)",
+        "few = min([rows_per_group(limited), *in_all])",
+        about="contribution_limits",
+    ),
 )
