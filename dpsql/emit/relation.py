@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from sqlglot import exp
@@ -35,6 +36,8 @@ from dpsql.plan.operator import (
     Window,
 )
 from dpsql.plan.sort import SortKey
+from dpsql.plan.tree import bottom_up
+from dpsql.stability.agreement import asks_own_unit
 from dpsql.stability.lineage import unit
 
 
@@ -61,8 +64,9 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return inner_join(plan, _sources(plan, releases))
         case OuterJoin(left=left, right=right):
             return outer_join(plan, emit_plan(left, releases), emit_plan(right, releases))
-        case Mark(source=source, relation=relation):
-            return mark(plan, emit_plan(source, releases), emit_plan(relation, releases))
+        case Mark(source=source):
+            asked = _asked(plan)
+            return mark(asked, emit_plan(source, releases), emit_plan(asked.relation, releases))
         case Union(sources=sources):
             arms = [_arm(source, plan.outputs, plan.unit, releases) for source in sources]
             return all_of(exp.union(*arms, distinct=False, copy=False))
@@ -107,7 +111,7 @@ def _sifted(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
     asked: list[Mark] = []
     top = below
     while isinstance(below, Mark):
-        asked.append(below)
+        asked.append(_asked(below))
         below = below.source
     found = emit_plan(below, releases)
     for each in reversed(asked):
@@ -123,6 +127,17 @@ def _sifted(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
         return found
     kept = exp.select(*_passed_on(top), copy=False).from_(subquery(found, "t"), copy=False)
     return kept.where(*map(emit_expression, predicates), copy=False)
+
+
+def _asked(plan: Mark) -> Mark:
+    """Whose the rows are that are asked for is not looked up where a condition tells it."""
+    if not asks_own_unit(plan):
+        return plan
+    return replace(plan, relation=bottom_up(_ownerless, plan.relation))
+
+
+def _ownerless(plan: Plan) -> Plan:
+    return replace(plan, unit=None) if isinstance(plan, Scan) else plan
 
 
 def _listed(plan: Values) -> exp.Select:

@@ -3,6 +3,7 @@
 | module      | analysis                                                             |
 | ----------- | -------------------------------------------------------------------- |
 | lineage     | public, private or released; the unit column; columns that identify a unit |
+| agreement   | conditions by which rows that are asked for are of the unit that asks  |
 | dependency  | what the unit determines; is there one row per unit                  |
 | stem        | the one table whose rows a relation's rows stem from                  |
 | domain      | values of every expression: interval, finite set, NULL               |

@@ -47,4 +47,11 @@ RELATION_MUTANTS = (
         "return 0, (rows - 1) * (value.high - value.low) ** 2",
         "return 0, (value.high - value.low) ** 2",
     ),
+    Mutant(
+        "a row that is asked for by its own key is of the unit that asks",
+        "stability/agreement.py",
+        "            return _looked_up(source)\n",
+        "            return _known(source)\n",
+        about="subqueries",
+    ),
 )
