@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dpsql.plan.expression import Column, Compare, Comparison
-from dpsql.plan.operator import Filter, Join, Mark, Plan, Project, Scan
+from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Project, Scan
 from dpsql.schema.model import EntityUnit
 from dpsql.stability.lineage import unit
 
@@ -49,6 +49,9 @@ def _known(plan: Plan) -> _Places:
             led = _leads(plan)
             return {c: led.get(c, frozenset()) | {(table.name, c.name)} for c in columns}
         case Filter(source=source) | Mark(source=source):
+            return _known(source)
+        case OuterJoin(kind=OuterKind.PUBLIC, right=source) | OuterJoin(left=source):
+            # Its columns are NULL where it has no row, and NULL equals nothing.
             return _known(source)
         case Project():
             return _handed_on(plan, _known(plan.source))
