@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from sqlglot import exp
@@ -10,7 +11,7 @@ from sqlglot import exp
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.name import field, named, no_column, reference, schema_name, subquery
-from dpsql.engine.beside import UNIT
+from dpsql.engine.beside import UNIT, is_beside
 from dpsql.engine.sidecar import PREPARED
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression
@@ -176,11 +177,16 @@ def _equated(
 
 
 def unowned(source: Plan) -> exp.Select:
-    """A table without its unit, which the join takes from its owner."""
+    """A table without its unit, which the join takes from its owner.
+
+    It is read as it is: a sidecar has its rows in the order of their units, not of their keys. Only
+    there is what stands beside them.
+    """
     match source:
         case Scan(columns=columns):
             items = [named(field(schema_name(c.name)), c) for c in columns]
-            base = _table(source, None)
+            beside = source.prepared and any(is_beside(column.name) for column in columns)
+            base = _table(replace(source, prepared=beside), None)
             return exp.select(*(items or [no_column()]), copy=False).from_(base, copy=False)
         case Filter(source=below, predicate=predicate):
             handed = [reference(c) for c in output_columns(below)]

@@ -130,14 +130,17 @@ def _sifted(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
 
 
 def _asked(plan: Mark) -> Mark:
-    """Whose the rows are that are asked for is not looked up where a condition tells it."""
+    """Whose the rows are that are asked for isn't looked up where a condition tells it.
+
+    Nor are they read from a sidecar, which has them in the order of their units, not of their keys.
+    """
     if not asks_own_unit(plan):
         return plan
     return replace(plan, relation=bottom_up(_ownerless, plan.relation))
 
 
 def _ownerless(plan: Plan) -> Plan:
-    return replace(plan, unit=None) if isinstance(plan, Scan) else plan
+    return replace(plan, unit=None, prepared=False) if isinstance(plan, Scan) else plan
 
 
 def _listed(plan: Values) -> exp.Select:

@@ -65,6 +65,12 @@ def beyond_of(column: str) -> str:
     return f"beyond bounds of {column}"
 
 
+def is_beside(name: str) -> bool:
+    """Whether only a sidecar may have the column, or the table itself does, too."""
+    kinds = (rows_with, place_of, first_of, beyond_of)
+    return name in (UNIT, ROWS) or any(name.startswith(kind("")) for kind in kinds)
+
+
 @dataclass(frozen=True, slots=True)
 class Contents:
     """A table to prepare: `rows` is the SELECT of its rows and their unit.

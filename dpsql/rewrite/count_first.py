@@ -62,11 +62,14 @@ def _expected_rows(terms: Terms) -> Fraction:
 def _left(plan: Filter) -> Fraction:
     """The part of its rows that a filter is taken to leave."""
     before, after = environment(plan.source), environment(plan)
-    narrowed = [_part(before[c], found) for c, found in after.items() if before.get(c) != found]
+    found = [(before.get(told), domain) for told, domain in after.items()]
+    narrowed = [_part(known, domain) for known, domain in found if known != domain]
     return prod(narrowed, start=Fraction(1)) if narrowed else _GUESSED
 
 
-def _part(before: Domain, after: Domain) -> Fraction:
+def _part(before: Domain | None, after: Domain) -> Fraction:
+    if before is None:
+        return _GUESSED
     if before.values and after.values is not None:
         return Fraction(len(after.values), len(before.values))
     widths = [None if d.bounds is None else d.bounds.ends for d in (before, after)]

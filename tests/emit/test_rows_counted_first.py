@@ -23,6 +23,7 @@ STATEMENTS = [
     JOIN patients USING (patient_id) WHERE cost BETWEEN 450 AND 550 GROUP BY 1, 2""",
     """SELECT visit_date, count(*) FROM visits WHERE doctor_id IN (SELECT doctor_id FROM doctors
     WHERE specialty IS NOT NULL) GROUP BY 1""",
+    "SELECT visit_date, count(*) FROM visits WHERE extract(month FROM visit_date) = 1 GROUP BY 1",
 ]
 
 SETTINGS = [
