@@ -49,7 +49,8 @@ def count_first(release: BoundedRelease) -> BoundedRelease:
     few = min(limited.limit.groups, rows_per_group(limited), *in_all)
     if not asks_for_sums(terms) or _expected_rows(terms) > few:
         return release
-    note = f"units of at most {few} rows: summed without regard to units"
+    most = f"{few} row{'s' if few > 1 else ''}"
+    note = f"units of at most {most}: summed without regard to units"
     return replace(release, counted=CountFirst(few), notes=(*release.notes, note))
 
 

@@ -1,0 +1,56 @@
+"""Which conditions say whose the rows are that EXISTS asks for."""
+
+from __future__ import annotations
+
+import pytest
+from grammar.compiler import prepared
+
+from dpsql.plan.operator import Mark
+from dpsql.plan.tree import operators
+from dpsql.stability.agreement import asks_own_unit
+
+
+def told(table: str, condition: str) -> list[bool]:
+    """Of each EXISTS in the statement, whether its condition says so."""
+    sql = f"SELECT count(*) FROM {table} WHERE {condition}"
+    (release,) = prepared(sql, "clinic", frozenset({"visits"})).releases
+    plans = operators(release.step.bounded.terms.source)
+    return [asks_own_unit(plan) for plan in plans if isinstance(plan, Mark)]
+
+
+@pytest.mark.parametrize(
+    ("table", "condition"),
+    [
+        ("visits v", "EXISTS (SELECT 1 FROM tests t WHERE t.visit_id = v.visit_id)"),
+        ("visits v", "visit_id IN (SELECT visit_id FROM tests WHERE kind = 'scan')"),
+        ("patients p", "EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id)"),
+        ("visits v", "EXISTS (SELECT 1 FROM visits w WHERE w.patient_id = v.patient_id)"),
+        ("tests t", "EXISTS (SELECT 1 FROM tests o WHERE o.visit_id = t.visit_id)"),
+        (
+            "tests t JOIN visits v USING (visit_id) JOIN patients p USING (patient_id)",
+            "EXISTS (SELECT 1 FROM tests o WHERE o.visit_id = v.visit_id AND o.score > t.score)",
+        ),
+        (
+            "visits v LEFT JOIN doctors d USING (doctor_id)",
+            "EXISTS (SELECT 1 FROM tests t WHERE t.visit_id = v.visit_id)",
+        ),
+    ],
+)
+def test_the_column_that_a_unit_is_looked_up_by_tells_it(table: str, condition: str) -> None:
+    assert told(table, condition) == [True]
+
+
+@pytest.mark.parametrize(
+    ("table", "condition"),
+    [
+        # Of two visits of one key, of two patients, each would be asked for by both.
+        ("tests t", "EXISTS (SELECT 1 FROM visits v WHERE v.visit_id = t.visit_id)"),
+        ("visits v", "EXISTS (SELECT 1 FROM visits w WHERE w.visit_id = v.visit_id)"),
+        (
+            "visits v",
+            "EXISTS (SELECT 1 FROM tests JOIN visits USING (visit_id) WHERE visit_id = v.visit_id)",
+        ),
+    ],
+)
+def test_a_key_tells_nothing_of_its_own_rows(table: str, condition: str) -> None:
+    assert told(table, condition) == [False]
