@@ -25,6 +25,7 @@ from dpsql.emit.terms import (
 )
 from dpsql.emit.within import are_beyond, are_within
 from dpsql.plan.bounded import Terms, Within
+from dpsql.plan.statistic import Presence
 
 
 def light_totals(
@@ -38,7 +39,7 @@ def light_totals(
     totals = [
         aliased(
             field(f"s{number}")
-            if statistic.counts_every_row
+            if statistic.counts_every_row or isinstance(statistic.term, Presence)
             else centred_steps(statistic, number, few=few),
             f"s{number}",
         )
@@ -64,6 +65,9 @@ def _sums(terms: Terms, unclamped: frozenset[int]) -> list[exp.Expr]:
     for number, statistic in enumerate(terms.statistics):
         if statistic.counts_every_row:
             items[f"s{number}"] = exp.Anonymous(this="count", expressions=[exp.Star()])
+        elif isinstance(statistic.term, Presence):
+            # Of rows that come with their units: each counts once.
+            items[f"s{number}"] = exp.Count(this=exp.Distinct(expressions=[field("u")]))
         else:
             items |= uncentred_sums(statistic, number, clamped=number not in unclamped)
     return [aliased(item, name) for name, item in items.items()]

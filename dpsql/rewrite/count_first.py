@@ -11,7 +11,8 @@ light   rows of other units: GROUP BY supplier
 rest    rows of `many`: GROUP BY unit, supplier; scale, clamp, limit; then GROUP BY supplier
 
 A unit is in one of both parts with all of its rows, and that depends on its own rows alone. In the
-light one no sum would be scaled or clamped, and no group would be left out.
+light one no sum would be scaled or clamped, and no group would be left out. Where units are counted
+too, to tell which groups may be shown, each counts once in each of its groups, in either part.
 
 It takes longer where most units are of `many`. How many rows a unit has is data, so that what the
 schema says has to do: half of as many as count in all, of which a filter leaves its part of the
@@ -47,7 +48,7 @@ def count_first(release: BoundedRelease) -> BoundedRelease:
         return release
     in_all = [] if limited.rows is None else [limited.rows]
     few = min(limited.limit.groups, rows_per_group(limited), *in_all)
-    if not asks_for_sums(terms) or _expected_rows(terms) > few:
+    if not asks_for_sums(terms, of_units=True) or _expected_rows(terms) > few:
         return release
     most = f"{few} row{'s' if few > 1 else ''}"
     note = f"units of at most {most}: summed without regard to units"

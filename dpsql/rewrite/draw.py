@@ -22,7 +22,7 @@ from dataclasses import replace
 from typing import Final
 
 from dpsql.plan.bounded import BoundedRelease, ByHash, Draw, LimitGroups, Terms
-from dpsql.plan.statistic import Deviations, Statistic
+from dpsql.plan.statistic import Deviations, Presence, Statistic
 from dpsql.rewrite.limit import combined_cells
 from dpsql.stability.lineage import has_row_units
 
@@ -44,11 +44,11 @@ def draw_groups(release: BoundedRelease) -> BoundedRelease:
     return replace(release, draw=Draw(PLACES), notes=(*release.notes, note))
 
 
-def asks_for_sums(terms: Terms) -> bool:
-    """Nothing but sums over rows is asked of the groups that are kept."""
+def asks_for_sums(terms: Terms, *, of_units: bool = False) -> bool:
+    """Nothing but sums over rows is asked of the groups that are kept; or numbers `of_units`."""
     if terms.selections or has_row_units(terms.source):
         return False
-    return all(map(_is_sum, terms.statistics))
+    return all(_is_sum(s) or (of_units and isinstance(s.term, Presence)) for s in terms.statistics)
 
 
 def _is_sum(statistic: Statistic) -> bool:

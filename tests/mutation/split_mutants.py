@@ -157,4 +157,11 @@ SPLIT_MUTANTS = (
         "few = min([rows_per_group(limited), *in_all])",
         about="contribution_limits",
     ),
+    Mutant(
+        "a unit of few rows is counted in a group by each of them",
+        "emit/light.py",
+        'exp.Count(this=exp.Distinct(expressions=[field("u")]))',
+        'exp.Count(this=field("u"))',
+        about="contribution_limits",
+    ),
 )
