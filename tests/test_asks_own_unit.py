@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-import pytest
-from grammar.compiler import prepared
+from dataclasses import replace
 
-from dpsql.plan.operator import Mark
+import pytest
+from grammar.compiler import prepared, schema_of
+
+from dpsql.plan.expression import Column, Compare, Comparison
+from dpsql.plan.operator import Mark, Scan
 from dpsql.plan.tree import operators
+from dpsql.schema.type import BIGINT, Boolean
 from dpsql.stability.agreement import asks_own_unit
+
+
+def test_a_table_may_be_named_as_anything() -> None:
+    """A column `patient` of a table named unit is no patient."""
+    visits = schema_of("clinic").tables["visits"]
+    column = Column(1, "patient", BIGINT)
+    asking = Scan(replace(visits, name="unit"), (column,), Column(2, "unit", BIGINT))
+    owner = Column(3, "patient_id", BIGINT)
+    asked = Scan(visits, (owner,), Column(4, "unit", BIGINT))
+    on = (Compare(Comparison.EQUAL, column, owner),)
+    assert not asks_own_unit(Mark(asking, asked, on, Column(5, "exists", Boolean())))
 
 
 def told(table: str, condition: str) -> list[bool]:

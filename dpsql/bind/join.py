@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dpsql.bind.name import Names
-from dpsql.bind.ownership import check_asked, equated
+from dpsql.bind.ownership import check_asked
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Relation, Scope
 from dpsql.errors import Refused, SyntaxFault
-from dpsql.plan.expression import Expression, Not
+from dpsql.plan.expression import Expression, Not, equated
 from dpsql.plan.operator import Filter, Mark, Plan
 from dpsql.schema.type import Boolean
 

@@ -118,13 +118,6 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
         )
 
 
-def equated(conditions: tuple[Expression, ...]) -> list[Pair]:
-    """The two sides of each equality among `conditions`."""
-    return [
-        (c.left, c.right) for c in conditions if isinstance(c, Compare) and c.op is Comparison.EQUAL
-    ]
-
-
 def _check_kinds(private: list[Plan], at: Span | None) -> None:
     kinds = {unit_kind(s) or "" for s in private}
     if len(kinds) > 1 or any(has_row_units(s) for s in private):

@@ -18,7 +18,7 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
-from dpsql.bind.ownership import Pair, check_asked, equated
+from dpsql.bind.ownership import Pair, check_asked
 from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
@@ -36,6 +36,7 @@ from dpsql.plan.expression import (
     Not,
     Or,
     When,
+    equated,
 )
 from dpsql.plan.operator import (
     Aggregate,

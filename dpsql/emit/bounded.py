@@ -19,7 +19,6 @@ from sqlglot import exp
 from dpsql.emit.centre import centred_steps, uncentred_sums
 from dpsql.emit.count_first import rows_of_units, with_counted
 from dpsql.emit.deviations import of_pairs, scaled
-from dpsql.emit.deviations import rows as count_rows
 from dpsql.emit.distinct import distinct_values, with_distinct
 from dpsql.emit.draw import drawn_rows, with_drawn
 from dpsql.emit.early import early_partials
@@ -29,7 +28,7 @@ from dpsql.emit.limit import limited_groups
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, all_of, field
 from dpsql.emit.render import rendered
-from dpsql.emit.term import clamped_to, in_steps, total
+from dpsql.emit.term import clamped_to, in_steps, number_of_rows, total
 from dpsql.emit.terms import (
     emit_term,
     emit_terms,
@@ -144,7 +143,7 @@ def _summed(
     sums = [aliased(item, f"s{number}") for number, item in enumerate(totals)]
     names = [f"s{number}" for number, _ in numbered]
     if any(isinstance(s.term, Deviations) for _, s in numbered):
-        sums.append(aliased(count_rows(), "n"))
+        sums.append(aliased(number_of_rows(), "n"))
         names.append("n")
     summed = grouped(rows, [field(name) for name in grouped_names(terms, late)], sums)
     listed = in_late_domains(summed, terms, late, names)
@@ -180,17 +179,11 @@ def _partials(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Selec
 
 def _unit_sums(terms: Terms) -> dict[str, exp.Expr]:
     """What is summed over a unit's rows in a group: how many they are, and their terms."""
-    number = exp.Anonymous(this="count", expressions=[exp.Star()])
-    sums: dict[str, exp.Expr] = {"n": number}
+    sums: dict[str, exp.Expr] = {"n": number_of_rows()}
     for place, statistic in enumerate(terms.statistics):
-        if _has_sum(statistic):
+        if statistic.is_summed:
             sums |= uncentred_sums(statistic, place)
     return sums
-
-
-def _has_sum(statistic: Statistic) -> bool:
-    """It isn't told by there being rows, or by their number."""
-    return statistic.is_of_rows and not statistic.counts_every_row
 
 
 def _partial_totals(
@@ -209,7 +202,7 @@ def _partial_totals(
     names = group_names(terms)
     groups = [field(name) for name in names]
     numbered = list(enumerate(terms.statistics))
-    summed = [n for n, s in numbered if _has_sum(s)]
+    summed = [n for n, s in numbered if s.is_summed]
     in_all = limited.rows
     owned = ["u"] if isinstance(limited.limit, ByHash) or in_all is not None else []
     keyed = {"u", *grouped_names(terms, late)}

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field, table
+from dpsql.emit.term import number_of_rows
 from dpsql.plan.bounded import CountFirst
 
 _COUNTED: Final = "counted"
@@ -22,12 +23,11 @@ _MANY: Final = "many"
 
 def with_counted(select: exp.Select, rows: exp.Select, counted: CountFirst) -> exp.Select:
     """`select`, which reads what `rows_of_units` gives, after the tables that it is made of."""
-    number = exp.Anonymous(this="count", expressions=[exp.Star()])
     many = (
         exp.select(aliased(field("u"), "mu"), copy=False)
         .from_(table(_COUNTED), copy=False)
         .group_by(field("u"), copy=False)
-        .having(exp.GT(this=number, expression=integer(counted.rows)), copy=False)
+        .having(exp.GT(this=number_of_rows(), expression=integer(counted.rows)), copy=False)
     )
     return select.with_(_COUNTED, as_=rows, materialized=True, copy=False).with_(
         _MANY, as_=many, materialized=True, copy=False

@@ -12,16 +12,16 @@ from sqlglot import exp
 
 from dpsql.emit.call import attempt
 from dpsql.emit.literal import integer
-from dpsql.emit.term import total
+from dpsql.emit.term import number_of_rows, total
 from dpsql.plan.statistic import MOST_ROWS
 
 
 def of_pairs(value: exp.Expr) -> exp.Expr:
     """n·Σy² - (Σy)² of clamped values, NULL being 0; NULL where it may not fit 128 bits."""
     squares = total(exp.Mul(this=value, expression=value.copy()))
-    product = exp.Mul(this=rows(), expression=squares)
+    product = exp.Mul(this=number_of_rows(), expression=squares)
     square = exp.Mul(this=total(value.copy()), expression=total(value.copy()))
-    few = exp.LTE(this=rows(), expression=integer(MOST_ROWS))
+    few = exp.LTE(this=number_of_rows(), expression=integer(MOST_ROWS))
     # y² < 2^52 and n <= 2^36: either product is below 2^124. How many rows there are is the same in
     # all neighbours, so that whether it is NULL is no secret.
     return exp.case().when(few, exp.Sub(this=product, expression=square), copy=False)
@@ -44,8 +44,3 @@ def scaled(pairs: exp.Expr, count: exp.Expr, declared: int) -> exp.Expr:
     several = exp.GT(this=count, expression=integer(1))
     case = exp.case().when(several, found, copy=False)
     return exp.Coalesce(this=attempt(case), expressions=[integer(0)])
-
-
-def rows() -> exp.Expr:
-    """The number of rows, those without a value too."""
-    return exp.Anonymous(this="count", expressions=[exp.Star()])

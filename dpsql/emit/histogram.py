@@ -23,6 +23,7 @@ from dpsql.emit.cell import cell
 from dpsql.emit.limit import chosen, salted_hash
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field
+from dpsql.emit.term import number_of_rows
 from dpsql.emit.terms import group_names, grouped, select_from
 from dpsql.plan.bounded import ByDomain, ByHash, ByUnit, Limited, LimitGroups, OneRowPerUnit
 from dpsql.plan.selection import Selection
@@ -59,7 +60,7 @@ def _in_cells(
 def _counted(rows: exp.Select, names: list[str]) -> exp.Select:
     groups = [field(name) for name in names]
     present = rows.where(_is_known(field("p")), copy=False)
-    count = aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
+    count = aliased(number_of_rows(), "n")
     return grouped(present, [*groups, field("p")], [count])
 
 
@@ -115,7 +116,7 @@ def _of_many(limited: LimitGroups, names: list[str]) -> exp.Select:
     if isinstance(limited.limit, ByHash):
         place = field("place", table="b")
         kept.append(exp.LTE(this=place, expression=integer(limited.limit.groups)))
-    count = aliased(exp.Anonymous(this="count", expressions=[exp.Star()]), "n")
+    count = aliased(number_of_rows(), "n")
     cells = (
         exp.select(*own, *most, count)
         .from_(exp.table_(_ROWS, quoted=True, alias="r"), copy=False)

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from dpsql.emit.centre import centred_steps, uncentred_sums
 from dpsql.emit.name import aliased, all_of, field
+from dpsql.emit.term import number_of_rows
 from dpsql.emit.terms import (
     group_names,
     grouped,
@@ -38,9 +39,9 @@ def light_totals(
     few = has_few_groups(terms)
     totals = [
         aliased(
-            field(f"s{number}")
-            if statistic.counts_every_row or isinstance(statistic.term, Presence)
-            else centred_steps(statistic, number, few=few),
+            centred_steps(statistic, number, few=few)
+            if statistic.is_summed
+            else field(f"s{number}"),
             f"s{number}",
         )
         for number, statistic in enumerate(terms.statistics)
@@ -64,7 +65,7 @@ def _sums(terms: Terms, unclamped: frozenset[int]) -> list[exp.Expr]:
     items: dict[str, exp.Expr] = {}
     for number, statistic in enumerate(terms.statistics):
         if statistic.counts_every_row:
-            items[f"s{number}"] = exp.Anonymous(this="count", expressions=[exp.Star()])
+            items[f"s{number}"] = number_of_rows()
         elif isinstance(statistic.term, Presence):
             # Of rows that come with their units: each counts once.
             items[f"s{number}"] = exp.Count(this=exp.Distinct(expressions=[field("u")]))

@@ -172,6 +172,11 @@ def total(term: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="sum", expressions=[term])
 
 
+def number_of_rows() -> exp.Expr:
+    """`COUNT(*)`: those without a value, too."""
+    return exp.Anonymous(this="count", expressions=[exp.Star()])
+
+
 def in_steps(statistic: Statistic, column: exp.Expr, *, few: bool = False) -> exp.Expr:
     """`column`, a sum of terms, as an integer of steps; 0 where there was nothing to sum.
 

@@ -10,6 +10,7 @@ right=Arithmetic(op=SUBTRACT, left=Literal(1), right=Column(id=7, name=l_discoun
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -180,6 +181,13 @@ class Call:
 Expression = (
     Literal | Column | Arithmetic | Compare | And | Or | Not | IsNull | InList | Case | Cast | Call
 )
+
+
+def equated(conditions: Iterable[Expression]) -> list[tuple[Expression, Expression]]:
+    """The two sides of each equality among `conditions`."""
+    return [
+        (c.left, c.right) for c in conditions if isinstance(c, Compare) and c.op is Comparison.EQUAL
+    ]
 
 
 def conjuncts(predicate: Expression) -> tuple[Expression, ...]:

@@ -168,6 +168,11 @@ class Statistic:
         return isinstance(self.term, Ones) and self.filter is None
 
     @property
+    def is_summed(self) -> bool:
+        """It isn't told by there being rows, or by their number."""
+        return self.is_of_rows and not self.counts_every_row
+
+    @property
     def magnitude(self) -> int:
         """The most one row can add or take away."""
         low, high = self.interval

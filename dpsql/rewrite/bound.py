@@ -21,7 +21,7 @@ from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.rewrite.split import split_release
 from dpsql.rewrite.statistic import Statistics
 from dpsql.stability.environment import environment
-from dpsql.stability.lineage import identities
+from dpsql.stability.lineage import NO_TABLE, identities
 from dpsql.stability.public_rows import public_rows
 from dpsql.stability.sensitivity import rows_per_group
 
@@ -70,4 +70,4 @@ def _is_summed(call: AggregateCall) -> bool:
 
 def _unit_columns(source: Plan) -> frozenset[Expression]:
     tags = identities(source)
-    return frozenset(c for c, found in tags.items() if any(tag[0] == "unit" for tag in found))
+    return frozenset(c for c, found in tags.items() if any(table == NO_TABLE for table, _ in found))

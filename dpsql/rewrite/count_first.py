@@ -33,6 +33,7 @@ from dpsql.privacy.domain import Domain
 from dpsql.rewrite.draw import asks_for_sums
 from dpsql.rewrite.limit import finest
 from dpsql.stability.environment import environment
+from dpsql.stability.narrowing import narrow
 from dpsql.stability.sensitivity import rows_per_group
 
 _GUESSED: Final = Fraction(1, 5)
@@ -63,7 +64,8 @@ def _expected_rows(terms: Terms) -> Fraction:
 
 def _left(plan: Filter) -> Fraction:
     """The part of its rows that a filter is taken to leave."""
-    before, after = environment(plan.source), environment(plan)
+    before = environment(plan.source)
+    after = narrow(plan.predicate, before)
     found = [(before.get(told), domain) for told, domain in after.items()]
     narrowed = [_part(known, domain) for known, domain in found if known != domain]
     return prod(narrowed, start=Fraction(1)) if narrowed else _GUESSED

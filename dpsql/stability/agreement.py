@@ -10,17 +10,13 @@ The other way round it would: of two orders with one key, each asks a line of bo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from dpsql.plan.expression import Column, Compare, Comparison
+from dpsql.plan.expression import Column, equated
 from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Project, Scan
-from dpsql.schema.model import EntityUnit
-from dpsql.stability.lineage import unit
+from dpsql.stability.lineage import Identity, leading, unit
 
-_Place = tuple[str, str]
-"""A table and its column; or a kind of unit, and nothing: the value is the unit."""
-
-_Places = Mapping[Column, frozenset[_Place]]
+_Places = Mapping[Column, frozenset[Identity]]
 
 
 def asks_own_unit(mark: Mark) -> bool:
@@ -28,18 +24,10 @@ def asks_own_unit(mark: Mark) -> bool:
     asking, asked = _known(mark.source), _looked_up(mark.relation)
     return any(
         asking.get(one, frozenset()) & asked.get(other, frozenset())
-        for condition in mark.on
-        for one, other in _equal(condition)
+        for left, right in equated(mark.on)
+        if isinstance(left, Column) and isinstance(right, Column)
+        for one, other in ((left, right), (right, left))
     )
-
-
-def _equal(condition: object) -> Iterator[tuple[Column, Column]]:
-    match condition:
-        case Compare(op=Comparison.EQUAL, left=Column() as left, right=Column() as right):
-            yield left, right
-            yield right, left
-        case _:
-            return
 
 
 def _known(plan: Plan) -> _Places:
@@ -78,15 +66,11 @@ def _looked_up(plan: Plan) -> _Places:
 
 def _leads(scan: Scan) -> _Places:
     """The column that a row's unit is looked up by, or is."""
-    match scan.table.ownership:
-        case EntityUnit(hops=(hop, *_)):
-            return {
-                c: frozenset({(hop.table, hop.key)}) for c in scan.columns if c.name == hop.column
-            }
-        case EntityUnit(kind=kind, column=column):
-            return {c: frozenset({(kind, "")}) for c in scan.columns if c.name == column}
-        case _:
-            return {}
+    led = leading(scan.table)
+    if led is None:
+        return {}
+    name, found = led
+    return {c: frozenset({found}) for c in scan.columns if c.name == name}
 
 
 def _handed_on(plan: Project, below: _Places) -> _Places:

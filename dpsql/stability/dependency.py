@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import assert_never
 
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal, Scalar
+from dpsql.plan.expression import Column, Expression, Literal, Scalar, equated
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
@@ -167,7 +167,7 @@ def _join_closure(
     """Close `known` under equalities and public keys."""
     while True:
         more = set(known)
-        for left, right in _equalities(on):
+        for left, right in equated(on):
             if isinstance(left, Column) and is_determined(right, known):
                 more.add(left)
             if isinstance(right, Column) and is_determined(left, known):
@@ -191,16 +191,12 @@ def keyed_by(
         return False
     fixed = {
         column
-        for left, right in _equalities(on)
+        for left, right in equated(on)
         for column, other in ((left, right), (right, left))
         if isinstance(column, Column)
         if columns(other) <= joined and (columns(other) or isinstance(other, Literal))
     }
     return fixed >= key
-
-
-def _equalities(on: tuple[Expression, ...]) -> list[tuple[Expression, Expression]]:
-    return [(p.left, p.right) for p in on if isinstance(p, Compare) and p.op is Comparison.EQUAL]
 
 
 def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import assert_never
+from typing import Final, assert_never
 
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
@@ -34,6 +34,13 @@ from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
 
 Identity = tuple[str, str]
 """A private table and its column whose values tell its rows' units apart."""
+
+NO_TABLE: Final = ""
+"""The table of an identity whose value is the unit itself, of the kind that is its column.
+
+No table has that name. Under one that a table may have, say unit, its column `patient` would pass
+for the patient.
+"""
 
 
 class Visibility(Enum):
@@ -166,6 +173,19 @@ def identities(plan: Plan) -> Mapping[Column, frozenset[Identity]]:
             assert_never(missing)
 
 
+def leading(table: Table) -> tuple[str, Identity] | None:
+    """The column of `table` that its rows' units are looked up by, or are, and what it names."""
+    match table.ownership:
+        case EntityUnit(hops=(hop, *_)):
+            return hop.column, (hop.table, hop.key)
+        case EntityUnit(kind=kind, column=column):
+            return column, (NO_TABLE, kind)
+        case Public() | RowUnit():
+            return None
+        case missing:
+            assert_never(missing)
+
+
 def _by_place(plan: Plan) -> list[frozenset[Identity]]:
     found = identities(plan)
     return [found.get(column, frozenset()) for column in output_columns(plan)]
@@ -177,19 +197,12 @@ def _identifying(table: Table) -> dict[str, frozenset[Identity]]:
     A declared key of one column determines its row, and with it the row's unit; the first column
     of the unit's path names a row of another private table, or the entity itself.
     """
+    if isinstance(table.ownership, Public):
+        return {}
     names: dict[str, set[Identity]] = {}
-    match table.ownership:
-        case Public():
-            return {}
-        case RowUnit():
-            pass
-        case EntityUnit(kind=kind, hops=hops, column=column):
-            if hops:
-                names.setdefault(hops[0].column, set()).add((hops[0].table, hops[0].key))
-            else:
-                names.setdefault(column, set()).add(("unit", kind))
-        case missing:
-            assert_never(missing)
+    led = leading(table)
+    if led is not None:
+        names[led[0]] = {led[1]}
     if table.key is not None and len(table.key) == 1:
         names.setdefault(table.key[0], set()).add((table.name, table.key[0]))
     return {name: frozenset(found) for name, found in names.items()}

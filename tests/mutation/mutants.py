@@ -70,7 +70,7 @@ MUTANTS = (
         "partial sums are neither scaled nor clamped",
         "emit/bounded.py",
         "    bounded = select_from(\n",
-        "    free = [aliased(field(f's{n}' if _has_sum(s) else 'n') if s.is_of_rows else integer(1), "
+        "    free = [aliased(field(f's{n}' if s.is_summed else 'n') if s.is_of_rows else integer(1), "
         "f's{n}') for n, s in numbered]\n    clamped = [field(f's{n}') for n, _ in numbered]\n    scaled = free\n    "
         "bounded = select_from(\n",
     ),
