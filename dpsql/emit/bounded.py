@@ -44,12 +44,17 @@ from dpsql.emit.total_rows import WEIGHT, counted_rows, limited_rows
 from dpsql.emit.within import asked_columns
 from dpsql.plan.bounded import (
     BoundedRelease,
+    Bounding,
     ByHash,
+    CountFirst,
+    Draw,
+    Early,
     Limited,
     LimitGroups,
     OneRowPerUnit,
     Split,
     Terms,
+    UnitByUnit,
 )
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
@@ -75,7 +80,7 @@ def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> En
             rows = emit_terms(terms, releases, with_unit=False, late=late)
             select = _row_totals(terms, rows, late)
         case LimitGroups():
-            select = _limited_totals(bounded, limited, releases, late)
+            select = _limited_totals(limited, bounded.bounding, releases, late)
             if any(map(_is_distinct, terms.statistics)):
                 rows = emit_terms(terms, releases, with_unit=True)
                 select = with_distinct(select, limited, rows)
@@ -96,37 +101,39 @@ def _row_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Sel
 
 
 def _limited_totals(
-    bounded: BoundedRelease,
     limited: LimitGroups,
+    bounding: Bounding,
     releases: Mapping[Release, str],
     late: frozenset[int],
 ) -> exp.Select:
     """The least work that gives the same integers: what to do first, the planner found."""
-    terms, split, early = bounded.terms, bounded.split, bounded.early
-    if split is not None:
-        light = _light(split, releases, late)
-        rest = _partials(
-            split.rest, emit_terms(split.rest, releases, with_unit=True, late=late), late
-        )
-        return _partial_totals(limited, rest, late, light)
-    if bounded.draw is not None:
-        # DuckDB takes few of the rows to be in cells, and would keep those in memory for a join
-        # with their units.
-        rows = emit_terms(terms, releases, with_unit=True, in_cells=False)
-        light = light_totals(terms, drawn_rows(limited, light=True), frozenset())
-        rest = _partials(terms, drawn_rows(limited, light=False), frozenset())
-        totals = _partial_totals(limited, rest, frozenset(), light, drawn=True)
-        return with_drawn(totals, rows, limited, bounded.draw)
-    if bounded.counted is not None:
-        rows = emit_terms(terms, releases, with_unit=True, late=late)
-        light = light_totals(terms, rows_of_units(light=True), late)
-        rest = _partials(terms, rows_of_units(light=False), late)
-        return with_counted(_partial_totals(limited, rest, late, light), rows, bounded.counted)
-    if early is not None:
-        partials = early_partials(terms, early, releases, late, _unit_sums(terms))
-    else:
-        partials = _partials(terms, emit_terms(terms, releases, with_unit=True, late=late), late)
-    return _partial_totals(limited, partials, late, None)
+    terms = limited.terms
+    match bounding:
+        case UnitByUnit():
+            rows = emit_terms(terms, releases, with_unit=True, late=late)
+            return _partial_totals(limited, _partials(terms, rows, late), late, None)
+        case Early():
+            partials = early_partials(terms, bounding, releases, late, _unit_sums(terms))
+            return _partial_totals(limited, partials, late, None)
+        case Split(rest=heavy):
+            light = _light(bounding, releases, late)
+            rest = _partials(heavy, emit_terms(heavy, releases, with_unit=True, late=late), late)
+            return _partial_totals(limited, rest, late, light)
+        case CountFirst():
+            rows = emit_terms(terms, releases, with_unit=True, late=late)
+            light = light_totals(terms, rows_of_units(light=True), late)
+            rest = _partials(terms, rows_of_units(light=False), late)
+            return with_counted(_partial_totals(limited, rest, late, light), rows, bounding)
+        case Draw():
+            # DuckDB takes few of the rows to be in cells, and would keep those in memory for a
+            # join with their units.
+            rows = emit_terms(terms, releases, with_unit=True, in_cells=False)
+            light = light_totals(terms, drawn_rows(limited, light=True), frozenset())
+            rest = _partials(terms, drawn_rows(limited, light=False), frozenset())
+            totals = _partial_totals(limited, rest, frozenset(), light, drawn=True)
+            return with_drawn(totals, rows, limited, bounding)
+        case missing:
+            assert_never(missing)
 
 
 def _light(split: Split, releases: Mapping[Release, str], late: frozenset[int]) -> exp.Select:
@@ -198,7 +205,7 @@ def _partial_totals(
 
     Where its groups are `drawn`, there are no others.
     """
-    terms = limited.source.source.source
+    terms = limited.terms
     names = group_names(terms)
     groups = [field(name) for name in names]
     numbered = list(enumerate(terms.statistics))
@@ -270,8 +277,7 @@ def _is_salted(limited: Limited) -> bool:
     match limited:
         case OneRowPerUnit():
             return False
-        case LimitGroups(limit=limit, source=clamped):
-            statistics = clamped.source.source.statistics
-            return isinstance(limit, ByHash) or any(map(_is_distinct, statistics))
+        case LimitGroups(limit=limit, terms=terms):
+            return isinstance(limit, ByHash) or any(map(_is_distinct, terms.statistics))
         case missing:
             assert_never(missing)

@@ -28,7 +28,7 @@ def distinct_values(number: int) -> exp.Expr:
 
 def with_distinct(totals: exp.Select, limited: LimitGroups, rows: exp.Select) -> exp.Select:
     """`totals` beside the counts of distinct values, all for the same groups."""
-    terms = limited.source.source.source
+    terms = limited.terms
     found = [(n, s) for n, s in enumerate(terms.statistics) if isinstance(s.term, Distinct)]
     if not found:
         return totals
@@ -61,7 +61,7 @@ def with_distinct(totals: exp.Select, limited: LimitGroups, rows: exp.Select) ->
 def _counted(
     statistic: Statistic, number: int, limited: LimitGroups, rows: exp.Select
 ) -> exp.Select:
-    names = group_names(limited.source.source.source)
+    names = group_names(limited.terms)
     groups = [field(name) for name in names]
     value = field(f"r{number}")
     # Groups are chosen among all the unit's, as they are for its sums: rows without a value, too.

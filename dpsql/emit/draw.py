@@ -45,7 +45,7 @@ def with_drawn(
 
 def drawn_rows(limited: LimitGroups, *, light: bool) -> exp.Select:
     """The rows that units keep: of those that no limit on rows can bind, or of all others."""
-    terms = limited.source.source.source
+    terms = limited.terms
     # How many of the unit's groups have an earlier place.
     before = exp.Sub(
         this=_size(field("m")),
@@ -73,7 +73,7 @@ def place_of_cell(places: int) -> exp.Expr:
 
 def _placed(rows: exp.Select, limited: LimitGroups, draw: Draw) -> exp.Select:
     """Each row with the place of its group in the order that the unit's hash chooses."""
-    terms = limited.source.source.source
+    terms = limited.terms
     groups, others = group_names(terms), [field(name) for name in ("u", *term_names(terms))]
     columns = [*others, *map(field, groups)]
     bits = exp.BitwiseAnd(this=salted_hash(limited, []), expression=integer(_HASHES - 1))

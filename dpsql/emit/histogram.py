@@ -42,7 +42,7 @@ def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
             found = _in_cells(rows, names, number, terms.selections[number], [])
             return _counted(select_from(found, [exp.Star()]), names)
         case LimitGroups():
-            terms = limited.source.source.source
+            terms = limited.terms
             names = group_names(terms)
             found = _in_cells(rows, names, number, terms.selections[number], [field("u")])
             return _limited(found, limited, names)

@@ -61,7 +61,7 @@ def salted_hash(limited: LimitGroups, items: Sequence[exp.Expr]) -> exp.Expr:
     A row that is a unit has no name but its number, which other rows' being there decides: it isn't
     hashed.
     """
-    rows_are_units = has_row_units(limited.source.source.source.source)
+    rows_are_units = has_row_units(limited.terms.source)
     hashed = items if rows_are_units else [field("u"), *items]
     salted = [*(item.copy() for item in hashed), exp.Parameter(this=exp.Literal.number("1"))]
     return exp.Anonymous(this="hash", expressions=salted)

@@ -101,6 +101,11 @@ class LimitGroups:
     limit: GroupLimit
     rows: int | None = None
 
+    @property
+    def terms(self) -> Terms:
+        """The rows' terms, below every limit."""
+        return self.source.source.source
+
 
 @dataclass(frozen=True, slots=True)
 class OneRowPerUnit:
@@ -125,6 +130,11 @@ class Within:
     places: tuple[int, ...]
     columns: tuple[tuple[Column, Fraction, Fraction], ...]
     beyond: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitByUnit:
+    """The rows of every unit are summed in each of its groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +184,16 @@ class CountFirst:
     rows: int
 
 
+Bounding = UnitByUnit | Split | Early | Draw | CountFirst
+"""How limits are enforced.
+
+All but a draw give the same integers, in more or less time; a draw gives those of other groups.
+"""
+
+Chosen = tuple[Bounding, str]
+"""A bounding, and what to tell the analyst of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class LeastUnits:
     """Groups whose noisy number of units, the statistic at `place`, is less than `units` go."""
@@ -187,9 +207,7 @@ class BoundedRelease:
     """A release ready to be emitted: `limited` gives integers, `outputs` say what they mean.
 
     `selection` is the place of the unit count that decides which unlisted keys appear; None if
-    all keys are enumerated. `notes` tell the analyst where limits and bounds came from. A `split`,
-    `early` sums, or units that are `counted` first give the same integers in less time; a `draw`
-    gives those of other groups.
+    all keys are enumerated. `notes` tell the analyst where limits and bounds came from.
     """
 
     limited: Limited
@@ -197,10 +215,7 @@ class BoundedRelease:
     selection: int | None
     notes: tuple[str, ...]
     least: LeastUnits | None = None
-    split: Split | None = None
-    early: Early | None = None
-    draw: Draw | None = None
-    counted: CountFirst | None = None
+    bounding: Bounding = UnitByUnit()
 
     @property
     def shows_all_cells(self) -> bool:
@@ -213,5 +228,5 @@ class BoundedRelease:
         match self.limited:
             case OneRowPerUnit(source=terms):
                 return terms
-            case LimitGroups(source=clamped):
-                return clamped.source.source
+            case LimitGroups(terms=terms):
+                return terms

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import assert_never
+
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
-from dpsql.plan.bounded import BoundedRelease, LeastUnits, Terms
+from dpsql.plan.bounded import (
+    BoundedRelease,
+    Chosen,
+    LeastUnits,
+    Limited,
+    LimitGroups,
+    OneRowPerUnit,
+    Terms,
+)
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Plan, Release
 from dpsql.rewrite.answer_key import check_groups
@@ -18,7 +29,7 @@ from dpsql.rewrite.prune import prune_release
 from dpsql.rewrite.response import of_true_answers
 from dpsql.rewrite.selection import CHOSEN, Selections
 from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.rewrite.split import split_release
+from dpsql.rewrite.split import split_rows
 from dpsql.rewrite.statistic import Statistics
 from dpsql.stability.environment import environment
 from dpsql.stability.lineage import NO_TABLE, identities
@@ -57,10 +68,29 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
         release.source, release.keys, domains, tuple(statistics.found), selections.found()
     )
     chain, reasons = limited(terms, facts, settings)
-    found = BoundedRelease(
-        chain, (*formulas, *chosen), selection, (*reasons, *selections.notes), least
-    )
-    return count_first(draw_groups(sum_early(split_release(found, facts), facts)))
+    notes = (*reasons, *selections.notes)
+    found = BoundedRelease(chain, (*formulas, *chosen), selection, notes, least)
+    cheaper = _cheaper(chain, facts)
+    if cheaper is None:
+        return found
+    bounding, note = cheaper
+    return replace(found, bounding=bounding, notes=(*notes, note))
+
+
+def _cheaper(limited: Limited, facts: Facts) -> Chosen | None:
+    """The first that can be had of what takes less time than to sum unit by unit."""
+    match limited:
+        case OneRowPerUnit():
+            return None
+        case LimitGroups():
+            return (
+                split_rows(limited, facts)
+                or sum_early(limited, facts)
+                or draw_groups(limited)
+                or count_first(limited)
+            )
+        case missing:
+            assert_never(missing)
 
 
 def _is_summed(call: AggregateCall) -> bool:

@@ -21,12 +21,11 @@ values that are declared.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from math import prod
 from typing import Final
 
-from dpsql.plan.bounded import BoundedRelease, ByHash, CountFirst, LimitGroups, Terms
+from dpsql.plan.bounded import ByHash, Chosen, CountFirst, LimitGroups, Terms
 from dpsql.plan.operator import Filter
 from dpsql.plan.tree import operators
 from dpsql.privacy.domain import Domain
@@ -40,20 +39,17 @@ _GUESSED: Final = Fraction(1, 5)
 """What a condition is taken to leave of rows where no domain tells: as engines guess, too."""
 
 
-def count_first(release: BoundedRelease) -> BoundedRelease:
-    """`release` with rows counted first, if a hash chooses groups and most units have few."""
-    limited, terms = release.limited, release.terms
-    if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByHash):
-        return release
-    if release.split is not None or release.early is not None or release.draw is not None:
-        return release
+def count_first(limited: LimitGroups) -> Chosen | None:
+    """Rows counted first, if a hash chooses groups and most units have few."""
+    terms = limited.terms
+    if not isinstance(limited.limit, ByHash):
+        return None
     in_all = [] if limited.rows is None else [limited.rows]
     few = min(limited.limit.groups, rows_per_group(limited), *in_all)
     if not asks_for_sums(terms, of_units=True) or _expected_rows(terms) > few:
-        return release
+        return None
     most = f"{few} row{'s' if few > 1 else ''}"
-    note = f"units of at most {most}: summed without regard to units"
-    return replace(release, counted=CountFirst(few), notes=(*release.notes, note))
+    return CountFirst(few), f"units of at most {most}: summed without regard to units"
 
 
 def _expected_rows(terms: Terms) -> Fraction:

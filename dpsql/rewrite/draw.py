@@ -18,10 +18,9 @@ are no more groups among a unit's first 12 places than 12.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
-from dpsql.plan.bounded import BoundedRelease, ByHash, Draw, LimitGroups, Terms
+from dpsql.plan.bounded import ByHash, Chosen, Draw, LimitGroups, Terms
 from dpsql.plan.statistic import Deviations, Presence, Statistic
 from dpsql.rewrite.limit import combined_cells
 from dpsql.stability.lineage import has_row_units
@@ -30,18 +29,14 @@ PLACES: Final = 127
 """A set of them fits 128 bits. It is a prime: a·x + b of different x are different places."""
 
 
-def draw_groups(release: BoundedRelease) -> BoundedRelease:
-    """`release` with its groups drawn first, if a hash chooses them and they are few."""
-    limited, terms = release.limited, release.terms
-    if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByHash):
-        return release
-    if release.split is not None or release.early is not None or not asks_for_sums(terms):
-        return release
-    cells = combined_cells(terms)
+def draw_groups(limited: LimitGroups) -> Chosen | None:
+    """The groups drawn first, if a hash chooses them and they are few."""
+    if not isinstance(limited.limit, ByHash) or not asks_for_sums(limited.terms):
+        return None
+    cells = combined_cells(limited.terms)
     if cells is None or cells > PLACES:
-        return release
-    note = f"groups: of all {cells}, each unit's are drawn before its rows are summed"
-    return replace(release, draw=Draw(PLACES), notes=(*release.notes, note))
+        return None
+    return Draw(PLACES), f"groups: of all {cells}, each unit's are drawn before its rows are summed"
 
 
 def asks_for_sums(terms: Terms, *, of_units: bool = False) -> bool:

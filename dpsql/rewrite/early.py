@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsql.plan.bounded import BoundedRelease, Early, LimitGroups, Terms
+from dpsql.plan.bounded import Chosen, Early, LimitGroups, Terms
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Scan
@@ -31,19 +31,16 @@ from dpsql.schema.model import EntityUnit
 from dpsql.stability.dependency import each_meets_one
 
 
-def sum_early(release: BoundedRelease, facts: Facts) -> BoundedRelease:
-    """`release` with its rows summed below the join, where the statement and the schema allow."""
-    if not isinstance(release.limited, LimitGroups) or release.split is not None:
-        return release
-    terms = release.terms
+def sum_early(limited: LimitGroups, facts: Facts) -> Chosen | None:
+    """The rows summed below the join, where the statement and the schema allow."""
+    terms = limited.terms
     join = terms.source.source if isinstance(terms.source, Filter) else terms.source
     if not isinstance(join, Join) or not terms.statistics:
-        return release
+        return None
     found = _early(terms, join, facts)
     if found is None:
-        return release
-    note = f"{finest(terms).shown}: summed for each unit before it is joined"
-    return replace(release, early=found, notes=(*release.notes, note))
+        return None
+    return found, f"{finest(terms).shown}: summed for each unit before it is joined"
 
 
 def _early(terms: Terms, join: Join, facts: Facts) -> Early | None:

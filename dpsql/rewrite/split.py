@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpsql.engine.beside import MOST, ROWS, beyond_of, first_of, place_of, rows_with
-from dpsql.plan.bounded import BoundedRelease, ByHash, LimitGroups, Split, Terms
+from dpsql.plan.bounded import ByHash, Chosen, LimitGroups, Split, Terms
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Call,
@@ -59,20 +59,20 @@ _MOST_TABLES = 2
 """What is joined is joined for each part: of many tables, that takes longer than telling units."""
 
 
-def split_release(release: BoundedRelease, facts: Facts) -> BoundedRelease:
-    """`release` with its rows in two parts, if they stand ready and something is to be limited."""
-    limited, terms = release.limited, release.terms
+def split_rows(limited: LimitGroups, facts: Facts) -> Chosen | None:
+    """The rows in two parts, if they stand ready and something is to be limited."""
+    terms = limited.terms
     found = stem(terms.source, facts.verified)
-    if not isinstance(limited, LimitGroups) or found is None or not found.scan.prepared:
-        return release
+    if found is None or not found.scan.prepared:
+        return None
     if sum(isinstance(operator, Scan) for operator in operators(terms.source)) > _MOST_TABLES:
-        return release
+        return None
     parts = _Parts(limited, terms, found, facts)
     if not terms.statistics or not parts.are_sums:
-        return release
+        return None
     conditions = parts.conditions()
     if conditions is None:
-        return release
+        return None
     said = " and ".join(f"{name} <= {most}" for name, most in conditions.light)
     note = f"prepared: {said}: summed without regard to units"
     if conditions.drawn is not None:
@@ -81,7 +81,7 @@ def split_release(release: BoundedRelease, facts: Facts) -> BoundedRelease:
     split = parts.split(conditions)
     if split.within is not None:
         note += "; rows within all bounds: without clamps"
-    return replace(release, split=split, notes=(*release.notes, note))
+    return split, note
 
 
 @dataclass(frozen=True, slots=True)

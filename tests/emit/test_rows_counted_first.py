@@ -9,7 +9,7 @@ from grammar.compiler import prepared
 from grammar.search import search
 
 from dpsql.emit.bounded import emit_release
-from dpsql.plan.bounded import CountFirst
+from dpsql.plan.bounded import Bounding, CountFirst, UnitByUnit
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.session.prepared import PreparedRelease
 
@@ -40,10 +40,10 @@ SETTINGS = [
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_the_integers_are_those_of_all_units_told_apart(sql: str, settings: Settings) -> None:
     (release,) = prepared(sql, "clinic", frozenset(), settings=settings).releases
-    counted = release.step.bounded.counted
-    assert counted is not None
+    counted = release.step.bounded.bounding
+    assert isinstance(counted, CountFirst)
     worlds = search("clinic", frozenset(), databases=24).worlds
-    told_apart = worlds.totals(_with(release, None), "1")
+    told_apart = worlds.totals(_with(release, UnitByUnit()), "1")
     for few in range(counted.rows + 1):
         assert worlds.totals(_with(release, CountFirst(few)), "1") == told_apart
     assert any(told_apart)
@@ -54,7 +54,7 @@ def test_few_are_so_many_that_no_limit_can_bind() -> None:
     for groups, rows_per_group, rows in [(2, 3, 9), (4, 2, 9), (4, 3, 2), (2, 2, 2)]:
         settings = Settings(groups=groups, rows_per_group=rows_per_group, rows=rows)
         (release,) = prepared(sql, "clinic", frozenset(), settings=settings).releases
-        assert release.step.bounded.counted == CountFirst(min(groups, rows_per_group, rows))
+        assert release.step.bounded.bounding == CountFirst(min(groups, rows_per_group, rows))
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_few_are_so_many_that_no_limit_can_bind() -> None:
 )
 def test_where_units_have_many_rows_or_more_is_asked_they_are_told_apart(sql: str) -> None:
     for release in prepared(sql, "clinic", frozenset()).releases:
-        assert release.step.bounded.counted is None
+        assert not isinstance(release.step.bounded.bounding, CountFirst)
 
 
-def _with(release: PreparedRelease, counted: CountFirst | None) -> PreparedRelease:
-    bounded = replace(release.step.bounded, counted=counted)
+def _with(release: PreparedRelease, bounding: Bounding) -> PreparedRelease:
+    bounded = replace(release.step.bounded, bounding=bounding)
     return replace(release, step=replace(release.step, query=emit_release(bounded, {})))

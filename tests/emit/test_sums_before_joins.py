@@ -9,6 +9,7 @@ from grammar.compiler import prepared
 from grammar.search import search
 
 from dpsql.emit.bounded import emit_release
+from dpsql.plan.bounded import Early, UnitByUnit
 from dpsql.rewrite.setting import Settings
 from dpsql.session.prepared import PreparedRelease
 
@@ -35,7 +36,7 @@ def test_the_integers_are_those_of_joined_rows(
     sql: str, settings: Settings, verified: frozenset[str]
 ) -> None:
     (release,) = prepared(sql, "clinic", verified, settings=settings).releases
-    assert release.step.bounded.early is not None
+    assert isinstance(release.step.bounded.bounding, Early)
     worlds = search("clinic", verified, databases=24).worlds
     found = worlds.totals(release, "1")
     assert found == worlds.totals(_joined_first(release), "1")
@@ -45,11 +46,11 @@ def test_the_integers_are_those_of_joined_rows(
 def test_a_key_that_is_only_declared_does_not_say_that_sums_meet_one_row() -> None:
     for verified in (frozenset[str](), frozenset({"patients"})):
         (release,) = prepared(STATEMENTS[1], "clinic", verified).releases
-        early = release.step.bounded.early
-        assert early is not None
+        early = release.step.bounded.bounding
+        assert isinstance(early, Early)
         assert early.meets_one == bool(verified)
 
 
 def _joined_first(release: PreparedRelease) -> PreparedRelease:
-    bounded = replace(release.step.bounded, early=None)
+    bounded = replace(release.step.bounded, bounding=UnitByUnit())
     return replace(release, step=replace(release.step, query=emit_release(bounded, {})))

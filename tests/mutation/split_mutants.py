@@ -102,8 +102,8 @@ SPLIT_MUTANTS = (
     Mutant(
         "cells share places in the order that groups are drawn by",
         "rewrite/draw.py",
-        "draw=Draw(PLACES)",
-        "draw=Draw(2)",
+        "return Draw(PLACES), ",
+        "return Draw(2), ",
     ),
     Mutant(
         "a unit of one row too many in a group is light",

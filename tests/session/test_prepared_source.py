@@ -17,7 +17,7 @@ from dpsql.engine.beside import ROWS, UNIT, beyond_of, rows_with
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.sidecar import PREPARED
 from dpsql.errors import Error
-from dpsql.plan.bounded import Cell
+from dpsql.plan.bounded import Cell, Split
 from dpsql.plan.operator import Plan
 from dpsql.plan.query import EngineQuery
 from dpsql.release.key import domain_table
@@ -190,8 +190,8 @@ def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
             without = proved(sql, far, engine, AS_DECLARED, prepared=False)
             read = proved(sql, far, engine, AS_DECLARED, prepared=True)
             for one, other in zip(without.releases, read.releases, strict=True):
-                assert other.step.bounded.split is not None
-                assert other.step.bounded.split.within is not None
+                assert isinstance(other.step.bounded.bounding, Split)
+                assert other.step.bounded.bounding.within is not None
                 assert integers(engine, one.step.query) == integers(engine, other.step.query)
 
 
