@@ -23,6 +23,7 @@
 | count_first | rows of units that have few of them, and of all others                |
 | light      | sums of rows that no limit can bind                                   |
 | within     | which rows no clamp would change                                      |
+| unit_sums  | sums of each unit's rows that stand ready                             |
 | distinct   | counts of distinct values                                            |
 | write      | what writers of one kind of node share                              |
 | write_term | names, constants, and what is computed of them, as text             |

@@ -41,6 +41,7 @@ from dpsql.emit.terms import (
     select_from,
 )
 from dpsql.emit.total_rows import WEIGHT, counted_rows, limited_rows
+from dpsql.emit.unit_sums import unit_sums
 from dpsql.emit.within import asked_columns
 from dpsql.plan.bounded import (
     BoundedRelease,
@@ -49,12 +50,14 @@ from dpsql.plan.bounded import (
     CountFirst,
     Draw,
     Early,
+    LightRows,
     Limited,
     LimitGroups,
     OneRowPerUnit,
     Split,
     Terms,
     UnitByUnit,
+    UnitSums,
 )
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
@@ -137,10 +140,15 @@ def _limited_totals(
 
 
 def _light(split: Split, releases: Mapping[Release, str], late: frozenset[int]) -> exp.Select:
-    terms, asked = split.light, split.within
-    handed = () if asked is None else asked_columns(asked, terms.statistics)
-    rows = emit_terms(terms, releases, with_unit=False, late=late, handed=handed)
-    return light_totals(terms, rows, late, asked)
+    match split.light:
+        case UnitSums() as stored:
+            return unit_sums(stored, releases, late)
+        case LightRows(terms=terms, within=asked):
+            handed = () if asked is None else asked_columns(asked, terms.statistics)
+            rows = emit_terms(terms, releases, with_unit=False, late=late, handed=handed)
+            return light_totals(terms, rows, late, asked)
+        case missing:
+            assert_never(missing)
 
 
 def _summed(

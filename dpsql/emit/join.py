@@ -11,11 +11,11 @@ from sqlglot import exp
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.name import field, named, no_column, reference, schema_name, subquery
-from dpsql.engine.beside import UNIT, is_beside
-from dpsql.engine.sidecar import PREPARED
+from dpsql.engine.beside import UNIT
+from dpsql.engine.sidecar import OF_ROWS, OF_UNITS, PREPARED
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression
-from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Scan
+from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Ready, Scan
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
 from dpsql.stability.lineage import unit
 
@@ -27,7 +27,7 @@ def scan(plan: Scan) -> exp.Select:
     items = [named(_read(c, table), c) for c in plan.columns]
     if plan.unit is None:
         return exp.select(*(items or [no_column()]), copy=False).from_(base, copy=False)
-    if plan.prepared:
+    if plan.ready is not None:
         owner: exp.Expr = field(schema_name(UNIT), table="t")
         return exp.select(*items, named(owner, plan.unit), copy=False).from_(base, copy=False)
     match table.ownership:
@@ -185,8 +185,8 @@ def unowned(source: Plan) -> exp.Select:
     match source:
         case Scan(columns=columns):
             items = [named(field(schema_name(c.name)), c) for c in columns]
-            beside = source.prepared and any(is_beside(column.name) for column in columns)
-            base = _table(replace(source, prepared=beside), None)
+            table = replace(source, ready=None) if source.ready is Ready.ROWS else source
+            base = _table(table, None)
             return exp.select(*(items or [no_column()]), copy=False).from_(base, copy=False)
         case Filter(source=below, predicate=predicate):
             handed = [reference(c) for c in output_columns(below)]
@@ -200,7 +200,10 @@ def unowned(source: Plan) -> exp.Select:
 
 def _table(plan: Scan, alias: str | None) -> exp.Table:
     """A table of the source, or the same in the sidecar."""
-    where = {"db": schema_name("main"), "catalog": schema_name(PREPARED)} if plan.prepared else {}
+    where: dict[str, exp.Identifier] = {}
+    if plan.ready is not None:
+        group = OF_UNITS if plan.ready is Ready.UNITS else OF_ROWS
+        where = {"db": schema_name(group), "catalog": schema_name(PREPARED)}
     shown = None if alias is None else exp.TableAlias(this=exp.to_identifier(alias))
     return exp.Table(this=schema_name(plan.table.stored_as), alias=shown, **where)
 

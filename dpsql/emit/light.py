@@ -11,6 +11,8 @@ Rows that no clamp would change are summed apart, as they are.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from sqlglot import exp
 
 from dpsql.emit.centre import centred_steps, uncentred_sums
@@ -36,16 +38,6 @@ def light_totals(
 
     A group has a total of the rows that are within what is `asked`, and one of all others.
     """
-    few = has_few_groups(terms)
-    totals = [
-        aliased(
-            centred_steps(statistic, number, few=few)
-            if statistic.is_summed
-            else field(f"s{number}"),
-            f"s{number}",
-        )
-        for number, statistic in enumerate(terms.statistics)
-    ]
     groups = [field(name) for name in grouped_names(terms, late)]
     sums = _sums(terms, frozenset())
     if asked is None:
@@ -56,8 +48,25 @@ def light_totals(
         as_they_are = _sums(terms, frozenset(asked.places))
         arms = grouped(within, groups, as_they_are), grouped(beyond, groups, sums)
         summed = all_of(exp.union(*arms, distinct=False, copy=False))
-    listed = in_late_domains(summed, terms, late, [item.alias for item in sums])
-    return select_from(listed, [*map(field, group_names(terms)), *totals])
+    few = has_few_groups(terms)
+    totals = [
+        centred_steps(statistic, number, few=few) if statistic.is_summed else field(f"s{number}")
+        for number, statistic in enumerate(terms.statistics)
+    ]
+    return totals_of(summed, terms, late, [item.alias for item in sums], totals)
+
+
+def totals_of(
+    summed: exp.Select,
+    terms: Terms,
+    late: frozenset[int],
+    names: Sequence[str],
+    totals: Iterable[exp.Expr],
+) -> exp.Select:
+    """Groups with the statistics' `totals`, made of the columns of `summed` with these `names`."""
+    listed = in_late_domains(summed, terms, late, names)
+    items = [aliased(item, f"s{number}") for number, item in enumerate(totals)]
+    return select_from(listed, [*map(field, group_names(terms)), *items])
 
 
 def _sums(terms: Terms, unclamped: frozenset[int]) -> list[exp.Expr]:

@@ -140,7 +140,7 @@ def _asked(plan: Mark) -> Mark:
 
 
 def _ownerless(plan: Plan) -> Plan:
-    return replace(plan, unit=None, prepared=False) if isinstance(plan, Scan) else plan
+    return replace(plan, unit=None, ready=None) if isinstance(plan, Scan) else plan
 
 
 def _listed(plan: Values) -> exp.Select:

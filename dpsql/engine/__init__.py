@@ -16,6 +16,7 @@
 | delimited      | CSV files: everything is text, nothing is sniffed                         |
 | sidecar        | a file beside the source: rows with their units, in their order            |
 | beside         | what stands beside each row there: how many rows its unit has              |
+| unit_sums      | what it has of each unit: how many rows, and what their values add up to   |
 | fingerprint    | which version of the data the source's files hold                         |
 
 Lock-down is the second wall: it protects the host, not the rows. The first is that only SQL

@@ -30,6 +30,8 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.engine import unit_sums
+
 UNIT: Final = "unit of the row"
 """The column that holds each row's unit."""
 
@@ -42,6 +44,7 @@ MOST: Final = 65_535
 _BASE: Final = "rows with units"
 _NUMBER: Final = "number of the row"
 _OVER: Final = "over a limit"
+_UNITS: Final = "units with rows"
 _BEYOND: Final = "what is beyond its bounds"
 
 
@@ -65,25 +68,23 @@ def beyond_of(column: str) -> str:
     return f"beyond bounds of {column}"
 
 
-def is_beside(name: str) -> bool:
-    """Whether only a sidecar may have the column, or the table itself does, too."""
-    kinds = (rows_with, place_of, first_of, beyond_of)
-    return name in (UNIT, ROWS) or any(name.startswith(kind("")) for kind in kinds)
-
-
 @dataclass(frozen=True, slots=True)
 class Contents:
     """A table to prepare: `rows` is the SELECT of its rows and their unit.
 
     Beside each stands how many its unit has, in all, and of its value of each of `counted`. Units
     with more than `most` rows, or more than `most_per_value` of one value, stand last. `bounded`
-    are columns, each with the condition that its value lies within its bounds.
+    are columns, each with the condition that its value lies within its bounds; `summed` are those
+    whose sums are kept for each unit, None if none has a row of its own. `own` is the
+    column that names the unit in the table itself.
     """
 
     name: str
     rows: str
     counted: tuple[str, ...]
     bounded: tuple[tuple[str, str], ...]
+    summed: tuple[unit_sums.Summed, ...] | None
+    own: str | None
     most: int
     most_per_value: int
 
@@ -92,13 +93,14 @@ class Contents:
         """The columns that no table may have of its own."""
         kinds = (rows_with, place_of, first_of)
         beside = (name(c) for c in self.counted for name in kinds)
-        return (UNIT, ROWS, _NUMBER, *beside, *(beyond_of(c) for c, _ in self.bounded))
+        sums = unit_sums.names(self.summed or ())
+        return (UNIT, ROWS, _NUMBER, *beside, *(beyond_of(c) for c, _ in self.bounded), *sums)
 
 
 def statements(
-    contents: Contents, made: exp.Table, salt: str, part: int, parts: int
+    contents: Contents, made: exp.Table, units: exp.Table, salt: str, part: int, parts: int
 ) -> Iterator[str]:
-    """What adds one part of the units to the table `made`.
+    """What adds one part of the units to the table `made` of rows, and to that of `units`.
 
     After the last part, nothing else is left behind.
     """
@@ -111,9 +113,13 @@ def statements(
     for place, column in enumerate(contents.counted):
         counted = _counted(column, salt).sql("duckdb")
         yield f"CREATE TEMP TABLE {_sql(_counts(place))} AS {counted}"
-    table, joined = made.sql("duckdb"), _joined(contents).sql("duckdb")
-    yield f"INSERT INTO {table} {joined}" if part else f"CREATE TABLE {table} AS {joined}"
-    for name in (_BASE, *map(_counts, range(len(contents.counted)))):
+    yield f"CREATE TEMP TABLE {_sql(_UNITS)} AS {_units(contents)}"
+    rows = _joined(contents).sql("duckdb")
+    sums = [] if contents.summed is None else [(units, _of_units(contents).sql("duckdb"))]
+    for table, select in [(made, rows), *sums]:
+        name = table.sql("duckdb")
+        yield f"INSERT INTO {name} {select}" if part else f"CREATE TABLE {name} AS {select}"
+    for name in (_BASE, _UNITS, *map(_counts, range(len(contents.counted)))):
         yield f"DROP TABLE {_sql(name)}"
     if part == parts - 1:
         yield f"DROP TABLE {_sql(_BEYOND)}"
@@ -148,13 +154,12 @@ def _counted(column: str, salt: str) -> exp.Select:
 
 def _joined(contents: Contents) -> exp.Select:
     unit = _column(UNIT, "t")
-    units = _units(contents)
     without = exp.Star(except_=[exp.to_identifier(_NUMBER, quoted=True)])
     select = (
         exp.select(exp.Column(this=without, table=exp.to_identifier("t")))
         .select(_narrow(ROWS, "u"))
         .from_(_table(_BASE, "t"))
-        .join(units.subquery("u"), on=exp.EQ(this=unit, expression=_column(UNIT, "u")))
+        .join(_table(_UNITS, "u"), on=exp.EQ(this=unit, expression=_column(UNIT, "u")))
         .join(_table(_BEYOND, "b"), join_type="CROSS")
         .select(*(_column(beyond_of(column), "b") for column, _ in contents.bounded))
     )
@@ -174,8 +179,8 @@ def _joined(contents: Contents) -> exp.Select:
     return select.order_by(_column(_OVER, "u"), _column(ROWS, "u"), unit.copy())
 
 
-def _units(contents: Contents) -> exp.Select:
-    """One row per unit: its rows, and whether they are too many, in all or of one value."""
+def _units(contents: Contents) -> str:
+    """One row per unit: its rows, their sums, and whether any limit may be passed."""
     rows = _call("count", exp.Star())
     over: exp.Expr = exp.GT(this=rows.copy(), expression=exp.Literal.number(contents.most))
     for place, column in enumerate(contents.counted):
@@ -184,7 +189,15 @@ def _units(contents: Contents) -> exp.Select:
         many = many.where(exp.GT(this=_column(rows_with(column)), expression=most))
         over = exp.Or(this=over, expression=exp.In(this=_column(UNIT), query=many.subquery()))
     units = exp.select(_column(UNIT), _as(rows, ROWS), _as(exp.Paren(this=over), _OVER))
-    return units.from_(_table(_BASE)).group_by(_column(UNIT))
+    units = units.select(*unit_sums.sums(contents.summed or ()), dialect="duckdb")
+    return units.from_(_table(_BASE)).group_by(_column(UNIT)).sql("duckdb")
+
+
+def _of_units(contents: Contents) -> exp.Select:
+    own = [] if contents.own is None else [_as(_column(UNIT), contents.own)]
+    select = exp.select(*own, _column(UNIT), _narrow(ROWS, "u")).from_(_table(_UNITS, "u"))
+    select = select.select(*unit_sums.narrowed(contents.summed or ()), dialect="duckdb")
+    return select.order_by(_column(_OVER), _column(ROWS, "u"), _column(UNIT))
 
 
 def _narrow(name: str, of: str) -> exp.Expr:

@@ -1,7 +1,8 @@
 """A file with what every statement needs again of the source: each row's unit, rows in its order.
 
 It enforces two things, and no limit: each row stands beside the unit that the source's keys lead
-to, and rows without one are left out. Beside that it counts each unit's rows (`beside`). It is used
+to, and rows without one are left out. Beside that it counts each unit's rows (`beside`), and has
+their sums (`unit_sums`). It is used
 only where the `stamp` in it says that it was made of this very version of the source under this
 very schema, and only if nobody else could write it.
 """
@@ -30,6 +31,12 @@ from dpsql.errors import SourceFault
 
 PREPARED: Final = "dpsql prepared"
 """The name under which the file is attached; it has a space so that no schema can say it."""
+
+OF_ROWS: Final = "main"
+"""The schema of its tables that have a table's rows."""
+
+OF_UNITS: Final = "units"
+"""The schema of those that have a row for each of a table's units."""
 
 _AT_ONCE: Final = 8_000_000
 """Rows that are counted and sorted at a time. TPC-H's 60 million lines at once filled a disk with
@@ -119,13 +126,17 @@ def fill(
     step: Callable[[str], None],
 ) -> None:
     """Make `tables` in the database that is attached as `PREPARED`."""
+    connection.execute(f'CREATE SCHEMA "{PREPARED}".{OF_UNITS}')
     for table in tables:
-        made = exp.table_(table.name, db="main", catalog=PREPARED, quoted=True)
+        made, units = (
+            exp.table_(table.name, db=group, catalog=PREPARED, quoted=True)
+            for group in (OF_ROWS, OF_UNITS)
+        )
         parts = _parts(connection, table.name)
         for part in range(parts):
             shown = "" if parts == 1 else f", part {part + 1} of {parts}"
             step(f"counting and sorting the rows of {table.name}{shown}")
-            for statement in statements(table, made, salt, part, parts):
+            for statement in statements(table, made, units, salt, part, parts):
                 connection.execute(statement)
     step("writing the file")
     # Last: a file without it is none.

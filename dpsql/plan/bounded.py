@@ -138,17 +138,46 @@ class UnitByUnit:
 
 
 @dataclass(frozen=True, slots=True)
+class LightRows:
+    """Each statistic is a sum over rows: units aren't told apart.
+
+    Rows `within` bounds may be summed apart, as they are.
+    """
+
+    terms: Terms
+    within: Within | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSum:
+    """A column of a unit's number of `values`, and one of their `total`, in steps."""
+
+    values: Column
+    total: Column
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSums:
+    """One row per unit: it has so many `rows`, all of them in one group.
+
+    By the statistics' places, what they sum `stands` ready; None if rows or units are counted.
+    """
+
+    terms: Terms
+    rows: Column
+    stands: tuple[StoredSum | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Split:
     """The rows that are summed, in two parts; no unit has rows of one group in both.
 
-    In `light` no unit passes a limit, and each statistic is a sum over rows: units of them aren't
-    told apart. Those `within` bounds may be summed apart, as they are. The `rest` passes every
-    limit as all rows would without a split.
+    In `light` no unit passes a limit. The `rest` passes every limit as all rows would without a
+    split.
     """
 
-    light: Terms
+    light: LightRows | UnitSums
     rest: Terms
-    within: Within | None = None
 
 
 @dataclass(frozen=True, slots=True)

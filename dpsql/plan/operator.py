@@ -22,17 +22,25 @@ from dpsql.schema.model import Table
 from dpsql.schema.type import SqlType
 
 
+class Ready(Enum):
+    """What of a sidecar is read in place of a table: there, rows without a unit are gone."""
+
+    ROWS = "the rows, each with its unit"
+    NUMBERED = "the rows, and columns that stand only there"
+    UNITS = "a row for each unit"
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
     """Read a declared table; `unit` is its lineage, which no name reaches; None if public.
 
-    `prepared`: from the sidecar, where the unit stands beside each row, and rows without are gone.
+    Where it is `ready`, it is read from the sidecar.
     """
 
     table: Table
     columns: tuple[Column, ...]
     unit: Column | None
-    prepared: bool = False
+    ready: Ready | None = None
 
 
 @dataclass(frozen=True, slots=True)

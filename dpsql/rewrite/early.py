@@ -70,7 +70,7 @@ def _most_rows(terms: Terms, join: Join) -> Scan | None:
     table = finest(terms)
     found = [s for s in join.sources if isinstance(s, Scan) and s.table.name == table.name]
     (scan,) = found if len(found) == 1 else (None,)
-    return None if scan is None or scan.prepared or scan.unit is None else scan
+    return None if scan is None or scan.ready or scan.unit is None else scan
 
 
 def _units(scan: Scan) -> frozenset[Column] | None:

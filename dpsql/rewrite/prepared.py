@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsql.plan.operator import Plan, Release, Scan
+from dpsql.plan.operator import Plan, Ready, Release, Scan
 from dpsql.plan.tree import replace_sources
 from dpsql.rewrite.fact import Facts
 
@@ -23,6 +23,6 @@ def _ready(plan: Plan, facts: Facts) -> Plan:
             return plan
         case Scan(table=table, unit=unit):
             is_ready = unit is not None and facts.prepared(table)
-            return replace(plan, prepared=True) if is_ready else plan
+            return replace(plan, ready=Ready.ROWS) if is_ready else plan
         case _:
             return replace_sources(lambda source: _ready(source, facts), plan)

@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpsql.engine.beside import MOST, ROWS, beyond_of, first_of, place_of, rows_with
-from dpsql.plan.bounded import ByHash, Chosen, LimitGroups, Split, Terms
+from dpsql.plan.bounded import ByHash, Chosen, LightRows, LimitGroups, Split, Terms
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Call,
@@ -39,21 +39,20 @@ from dpsql.plan.expression import (
     Or,
     conjunction,
 )
-from dpsql.plan.operator import Filter, Join, Scan
+from dpsql.plan.operator import Filter, Join, Ready, Scan
 from dpsql.plan.statistic import Distinct, Ones, Presence, Statistic
 from dpsql.plan.tree import operators
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys
+from dpsql.rewrite.unit_sums import NUMBER, unit_sums
 from dpsql.rewrite.within import BEYOND, within_bounds
 from dpsql.schema.bounded import bounded
 from dpsql.schema.counted import counted
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import Table
-from dpsql.schema.type import Boolean, Integer
+from dpsql.schema.type import Boolean
 from dpsql.stability.lineage import unit
 from dpsql.stability.stem import Stem, over, stem
-
-_NUMBER = Integer(16, signed=False)
 
 _MOST_TABLES = 2
 """What is joined is joined for each part: of many tables, that takes longer than telling units."""
@@ -63,25 +62,27 @@ def split_rows(limited: LimitGroups, facts: Facts) -> Chosen | None:
     """The rows in two parts, if they stand ready and something is to be limited."""
     terms = limited.terms
     found = stem(terms.source, facts.verified)
-    if found is None or not found.scan.prepared:
-        return None
-    if sum(isinstance(operator, Scan) for operator in operators(terms.source)) > _MOST_TABLES:
+    if found is None or found.scan.ready is None:
         return None
     parts = _Parts(limited, terms, found, facts)
-    if not terms.statistics or not parts.are_sums:
-        return None
-    conditions = parts.conditions()
+    conditions = parts.conditions() if terms.statistics else None
     if conditions is None:
         return None
-    said = " and ".join(f"{name} <= {most}" for name, most in conditions.light)
-    note = f"prepared: {said}: summed without regard to units"
+    said = "prepared: " + " and ".join(f"{name} <= {most}" for name, most in conditions.light)
+    split = parts.of_units(conditions)
+    if split is not None:
+        return split, f"{said}: sums of each unit stand ready"
+    scans = sum(isinstance(operator, Scan) for operator in operators(terms.source))
+    if scans > _MOST_TABLES or not parts.are_sums:
+        return None
+    light, rest = parts.of_rows(conditions)
+    note = f"{said}: summed without regard to units"
     if conditions.drawn is not None:
         place, groups = conditions.drawn
         note += f"; {place} <= {groups}: drawn once for all queries"
-    split = parts.split(conditions)
-    if split.within is not None:
+    if light.within is not None:
         note += "; rows within all bounds: without clamps"
-    return split, note
+    return Split(light, rest), note
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +129,34 @@ class _Parts:
             return None
         return _Conditions(tuple(light), drawn)
 
-    def split(self, conditions: _Conditions) -> Split:
+    def of_units(self, conditions: _Conditions) -> Split | None:
+        """Light units' sums as they stand ready, and the rows of others; None if they don't."""
+        match conditions:
+            case _Conditions(light=((name, most),), drawn=None) if name == ROWS:
+                number = self._free_number()
+                light = unit_sums(self.terms, self.stem, self.facts, number, most)
+                if light is None:
+                    return None
+                rows = Column(number, ROWS, NUMBER)
+                more = self._rarely([_more(rows, most)])
+                return Split(light, self._over(self._wide(rows), more, ()))
+            case _:
+                return None
+
+    def of_rows(self, conditions: _Conditions) -> tuple[LightRows, Terms]:
         """Both parts over the table with what stands beside its rows."""
         drawn, only, number = conditions.drawn, self._only(), self._free_number()
         most = [
-            (Column(number + 2 + n, name, _NUMBER), limit)
+            (Column(number + 2 + n, name, NUMBER), limit)
             for n, (name, limit) in enumerate(conditions.light)
         ]
-        place = None if drawn is None else Column(number, drawn[0], _NUMBER)
+        place = None if drawn is None else Column(number, drawn[0], NUMBER)
         first = None
         if only is not None and any(isinstance(s.term, Presence) for s in self.terms.statistics):
             first = Column(number + 1, first_of(only), Boolean())
         beside = (*(column for column, _ in most), place, first)
         added = tuple(column for column in beside if column is not None)
-        scan = self.stem.scan
-        wide = replace(scan, table=_with_counts(scan.table), columns=(*scan.columns, *added))
+        wide = self._wide(*added)
         kept = [] if place is None or drawn is None else [_most(place, drawn[1])]
         handed = () if first is None else (first,)
         by_row = tuple(_by_row(s, first) for s in self.terms.statistics)
@@ -156,7 +170,12 @@ class _Parts:
         )
         more = [_more(rows, limit) for rows, limit in most]
         rest = self._over(wide, (*kept, *self._rarely(more)), handed)
-        return Split(replace(light, statistics=by_row), rest, within)
+        return LightRows(replace(light, statistics=by_row), within), rest
+
+    def _wide(self, *beside: Column) -> Scan:
+        scan = self.stem.scan
+        table, read = _with_counts(scan.table), (*scan.columns, *beside)
+        return replace(scan, table=table, columns=read, ready=Ready.NUMBERED)
 
     def _over(
         self, scan: Scan, conditions: tuple[Expression, ...], handed: tuple[Column, ...]
@@ -175,7 +194,7 @@ class _Parts:
         (found,) = more
         if not any(isinstance(operator, Join) for operator in operators(self.terms.source)):
             return (found,)
-        same = Call("&", (found.left, Literal(MOST, _NUMBER)), _NUMBER)
+        same = Call("&", (found.left, Literal(MOST, NUMBER)), NUMBER)
         return found, replace(found, left=same)
 
     def _column(self) -> str | None:
@@ -222,7 +241,7 @@ def _with_counts(table: Table) -> Table:
     """`table` with the columns that stand beside its rows in a sidecar."""
     names = [ROWS]
     names += [name(c) for c in counted(table) for name in (rows_with, place_of)]
-    added = {n: Declared(n, _NUMBER, bounds=(0, MOST), nullable=False) for n in names}
+    added = {n: Declared(n, NUMBER, bounds=(0, MOST), nullable=False) for n in names}
     added |= {
         name: Declared(name, Boolean(), nullable=False) for name in map(first_of, counted(table))
     }
@@ -241,8 +260,8 @@ def _by_row(statistic: Statistic, first: Column | None) -> Statistic:
 
 
 def _most(column: Column, most: int) -> Expression:
-    return Compare(Comparison.LESS_EQUAL, column, Literal(most, _NUMBER))
+    return Compare(Comparison.LESS_EQUAL, column, Literal(most, NUMBER))
 
 
 def _more(column: Column, most: int) -> Compare:
-    return Compare(Comparison.GREATER, column, Literal(most, _NUMBER))
+    return Compare(Comparison.GREATER, column, Literal(most, NUMBER))

@@ -12,11 +12,17 @@ _FEW = 1000
 def counted(table: Table) -> tuple[str, ...]:
     """By the schema alone; none of a table that lists its units, each of which has one row."""
     own = table.ownership
-    if not isinstance(own, EntityUnit) or (not own.hops and table.key == (own.column,)):
+    if not isinstance(own, EntityUnit) or lists_units(table):
         return ()
     # What names the row or its unit is no group: it has one row, or all of them.
     names = {own.hops[0].column if own.hops else own.column, *(table.key or ())}
     return tuple(c.name for c in table.columns.values() if c.name not in names and _is_name(c))
+
+
+def lists_units(table: Table) -> bool:
+    """By its declared key, each unit has one row."""
+    own = table.ownership
+    return isinstance(own, EntityUnit) and not own.hops and table.key == (own.column,)
 
 
 def _is_name(column: Column) -> bool:

@@ -17,7 +17,9 @@ from sqlglot import exp
 from dpsql.emit.literal import emit_literal
 from dpsql.emit.name import aliased, field, reference, schema_name
 from dpsql.emit.relation import emit_plan
+from dpsql.emit.term import clamped_term, in_steps, measured
 from dpsql.emit.terms import select_from
+from dpsql.engine import unit_sums
 from dpsql.engine.beside import UNIT, Contents
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.engine import Engine
@@ -25,6 +27,7 @@ from dpsql.engine.fingerprint import fingerprint
 from dpsql.engine.sidecar import Sidecar, write_sidecar
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
+from dpsql.plan.statistic import Amount, Measured, Statistic
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.schema.bounded import bounded
 from dpsql.schema.catalogue import engine_source
@@ -32,9 +35,10 @@ from dpsql.schema.counted import counted
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import EntityUnit, Schema, Table
+from dpsql.schema.summed import Summed, summed
 from dpsql.schema.type import BIGINT
 
-_FORM = "5"
+_FORM = "6"
 """Of the file: what this package writes and reads."""
 
 _SYSTEM = SystemRandomness()
@@ -122,7 +126,24 @@ def _contents(table: Table) -> Contents:
         item.args["alias"].set("quoted", True)
     rows = select_from(emit_plan(Scan(table, columns, own), {}), shown).sql(dialect="duckdb")
     limits, within = table.limits, tuple((c.name, _within(c)) for c in bounded(table))
-    return Contents(table.name, rows, counted(table), within, limits.rows, limits.rows_per_group)
+    found = summed(table)
+    sums = None if found is None else tuple(map(_sum, found))
+    named = table.ownership
+    here = named.column if isinstance(named, EntityUnit) and not named.hops else None
+    return Contents(
+        table.name, rows, counted(table), within, sums, here, limits.rows, limits.rows_per_group
+    )
+
+
+def _sum(found: Summed) -> unit_sums.Summed:
+    """The sum of a column's values within its bounds, in steps, by names of the file."""
+    column = Column(0, found.column.name, found.column.type)
+    value = Measured(column, found.step, found.low, found.high, 0)
+    amount = Statistic(Amount(value), None)
+    terms = measured(amount, (field(schema_name(column.name)),))
+    steps = in_steps(amount, field(schema_name(unit_sums.sum_of(column.name))))
+    term = clamped_term(amount, terms)
+    return unit_sums.Summed(column.name, term.sql(dialect="duckdb"), steps.sql(dialect="duckdb"))
 
 
 def _within(column: Declared) -> str:
@@ -136,11 +157,11 @@ def _within(column: Declared) -> str:
 def _stamp(schema: Schema, version: str) -> str:
     """All that the file's rows follow from: of anything else it would be another file.
 
-    Limits are none of it: they order rows, and are enforced in any order. Nor are bounds, but for
-    which columns have some: what the file says of values within earlier ones is only slower.
+    Limits are none of it: they order rows, and are enforced in any order. Bounds are: sums of each
+    unit's values are of what lies within them.
     """
     owners = [
-        (t.name, t.ownership, counted(t), [c.name for c in bounded(t)])
+        (t.name, t.ownership, counted(t), [(c.name, c.bounds) for c in bounded(t)])
         for t in schema.tables.values()
     ]
     parts = (_FORM, version, engine_source(schema), owners)

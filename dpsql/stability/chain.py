@@ -210,7 +210,7 @@ def operator(plan: Plan) -> str:
     """One operator in one line."""
     match plan:
         case Scan():
-            ready = ", prepared" if plan.prepared else ""
+            ready = "" if plan.ready is None else ", prepared"
             return f"Scan({plan.table.shown}, {_owner(plan)}{ready})"
         case Filter(predicate=predicate):
             return f"Filter({describe(predicate)})"

@@ -22,6 +22,18 @@ SPLIT_MUTANTS = (
         "more = [_more(rows, limit - 1) for",
     ),
     _Split(
+        "sums are read of units of one row more than the limit",
+        "rewrite/unit_sums.py",
+        "Literal(most, NUMBER)",
+        "Literal(most + 1, NUMBER)",
+    ),
+    _Split(
+        "sums that stand ready are of values beyond their bounds",
+        "session/ready.py",
+        "term = clamped_term(amount, terms)",
+        "term = terms[0]",
+    ),
+    _Split(
         "groups are limited in each part apart",
         "rewrite/split.py",
         "if isinstance(self.limited.limit, ByHash):",

@@ -15,9 +15,9 @@ from privacy.seeded import ReplayedRandomness
 
 from dpsql.engine.beside import ROWS, UNIT, beyond_of, rows_with
 from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.sidecar import PREPARED
+from dpsql.engine.sidecar import OF_UNITS, PREPARED
 from dpsql.errors import Error
-from dpsql.plan.bounded import Cell, Split
+from dpsql.plan.bounded import Cell, LightRows, Split, UnitSums
 from dpsql.plan.operator import Plan
 from dpsql.plan.query import EngineQuery
 from dpsql.release.key import domain_table
@@ -107,7 +107,10 @@ def test_every_statement_has_the_same_integers_key_and_sensitivities(
     assert compared > 20
 
 
-def integers(engine: DuckDBEngine, query: EngineQuery) -> list[list[object]]:
+Integers = list[list[object]]
+
+
+def integers(engine: DuckDBEngine, query: EngineQuery) -> Integers:
     tables = {domain.name: domain_table(domain) for domain in query.domains}
     texts = [(query.sql, query.salted), *((h.sql, h.salted) for h in query.histograms)]
     found: list[list[object]] = []
@@ -187,16 +190,79 @@ def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
         tell(far, told)
     with open_source(far) as engine:
         for sql in (tpch()[1].sql, SUMS):
-            without = proved(sql, far, engine, AS_DECLARED, prepared=False)
-            read = proved(sql, far, engine, AS_DECLARED, prepared=True)
-            for one, other in zip(without.releases, read.releases, strict=True):
-                assert isinstance(other.step.bounded.bounding, Split)
-                assert other.step.bounded.bounding.within is not None
-                assert integers(engine, one.step.query) == integers(engine, other.step.query)
+            light, (without, read) = compared(sql, far, engine)
+            assert isinstance(light, LightRows)
+            assert light.within is not None
+            assert without == read
+
+
+def compared(
+    sql: str, schema: Schema, engine: DuckDBEngine
+) -> tuple[LightRows | UnitSums, tuple[Integers, Integers]]:
+    """How light rows are summed, and the integers without the sidecar and with it."""
+    (one,) = proved(sql, schema, engine, AS_DECLARED, prepared=False).releases
+    (other,) = proved(sql, schema, engine, AS_DECLARED, prepared=True).releases
+    assert isinstance(other.step.bounded.bounding, Split)
+    found = integers(engine, one.step.query), integers(engine, other.step.query)
+    return other.step.bounded.bounding.light, found
 
 
 SUMS = """SELECT sum(l_quantity), sum(l_linenumber), sum(l_linenumber - 2 * l_quantity),
 sum(l_extendedprice * l_discount) FILTER (WHERE l_tax > 0), avg(l_tax) FROM lineitem"""
+
+
+READ_BY_UNITS = [
+    """SELECT count(*), sum(l_quantity), avg(l_tax), count(l_discount), sum(l_extendedprice),
+    sum(l_linenumber) FROM lineitem""",
+    """SELECT c_mktsegment, count(*), sum(o_totalprice), count(DISTINCT o_custkey)
+    FROM orders JOIN customer ON o_custkey = c_custkey WHERE c_nationkey < 20 GROUP BY 1""",
+]
+
+
+@pytest.mark.parametrize("sql", READ_BY_UNITS, ids=["lines", "orders"])
+def test_sums_of_units_stand_ready(
+    schema: Schema, tpch_folder: Path, tmp_path: Path, sql: str
+) -> None:
+    far = over_lines(schema, tpch_folder, tmp_path / "far")
+    with DuckDBEngine(engine_source(far)) as engine:
+        prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
+    with open_source(far) as engine:
+        light, (without, read) = compared(sql, far, engine)
+    assert isinstance(light, UnitSums)
+    assert without == read
+    assert any(map(any, without))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        '"values of o_totalprice" = 1 + "rows of the unit"',
+        '"sum of o_totalprice" = 1 + 60000000 * "values of o_totalprice"::BIGINT',
+        '"sum of o_totalprice" = -1',
+        '"sum of o_totalprice" = NULL',
+    ],
+)
+def test_sums_of_units_that_cannot_be_count_for_nothing(ready: Schema, wrong: str) -> None:
+    light = '"rows of the unit" <= 40'
+    with duckdb.connect(str(sidecar_path(ready))) as connection:
+        connection.execute(f'UPDATE {OF_UNITS}."orders" SET {wrong} WHERE {light}')
+    with open_source(ready) as engine:
+        sql = "SELECT count(*), sum(o_totalprice) FROM orders"
+        _, ((without,), (read,)) = compared(sql, ready, engine)
+    with duckdb.connect(str(sidecar_path(ready))) as connection:
+        (rest,) = connection.sql(f"SELECT count(*) FROM orders WHERE NOT {light}").fetchall()
+    assert without != read
+    assert not any(rest)
+    assert read == [(0, 0)]
+
+
+def test_one_of_other_bounds_is_not_used(ready: Schema) -> None:
+    # A unit's sums would be of other values than are clamped now.
+    table = ready.tables["orders"]
+    column = replace(table.columns["o_totalprice"], bounds=(Fraction(0), Fraction(500_000)))
+    changed = replace(table, columns={**table.columns, column.name: column})
+    assert used(ready)
+    assert not used(replace(ready, tables={**ready.tables, "orders": changed}))
 
 
 def over_lines(schema: Schema, tpch_folder: Path, folder: Path) -> Schema:
