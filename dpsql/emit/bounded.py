@@ -16,6 +16,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.emit.call import narrowed
 from dpsql.emit.centre import centred_steps, uncentred_sums
 from dpsql.emit.count_first import rows_of_units, with_counted
 from dpsql.emit.deviations import of_pairs, scaled
@@ -40,7 +41,7 @@ from dpsql.emit.terms import (
     late_domains,
     select_from,
 )
-from dpsql.emit.total_rows import WEIGHT, counted_rows, limited_rows
+from dpsql.emit.total_rows import WEIGHT, counted_rows, limited_rows, weight_of
 from dpsql.emit.unit_sums import unit_sums
 from dpsql.emit.within import asked_columns
 from dpsql.plan.bounded import (
@@ -228,10 +229,11 @@ def _partial_totals(
     scaled = [aliased(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
     clamped = [aliased(_clamped_partial(s, n, limited), f"s{n}") for n, s in numbered]
     counted = select_from(partials, [*carried, field("n"), *steps])
-    weights = [] if in_all is None else [aliased(counted_rows(rows_per_group(limited)), WEIGHT)]
-    weighed = [] if in_all is None else [field(WEIGHT)]
+    weighed = in_all is not None and weight_of(terms.statistics) == WEIGHT
+    weights = [aliased(counted_rows(rows_per_group(limited)), WEIGHT)] if weighed else []
     bounded = select_from(
-        select_from(counted, [*carried, *weights, *scaled]), [*carried, *weighed, *clamped]
+        select_from(counted, [*carried, *weights, *scaled]),
+        [*carried, *(field(item.alias) for item in weights), *clamped],
     )
     kept = bounded if drawn else limited_groups(bounded, limited, names)
     if in_all is not None:
@@ -273,7 +275,8 @@ def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) ->
     if not statistic.is_of_rows:
         return integer(bound)
     low, high = partial_interval(statistic, limited)
-    return clamped_to(exp.case(), field(f"s{number}"), integer(low), integer(high))
+    clamped = clamped_to(exp.case(), field(f"s{number}"), integer(low), integer(high))
+    return narrowed(clamped, low, high)
 
 
 def _is_distinct(statistic: Statistic) -> bool:

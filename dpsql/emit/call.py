@@ -79,6 +79,14 @@ def cast(expression: exp.Expr, target: str) -> exp.Expr:
 
 
 @lru_cache(maxsize=256)
+def narrowed(integers: exp.Expr, low: int, high: int) -> exp.Expr:
+    """`integers`, which lie between `low` and `high`, in 32 bits, or 64, if those hold them all."""
+    for bits, name in ((32, "INTEGER"), (64, "BIGINT")):
+        if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1):
+            return cast(integers, name)
+    return integers
+
+
 def data_type(name: str) -> exp.DataType:
     """A type by DuckDB's name of it: the same node in all trees, which only the text is made of."""
     if name == str(Null()):

@@ -2,7 +2,7 @@
 
 | level | one row per          | columns                                                   |
 | ----- | -------------------- | --------------------------------------------------------- |
-| kept  | unit and kept group  | u, groups, w: the rows that count there, at most the limit |
+| kept  | unit and kept group  | u, groups, sums; w: the rows that count there              |
 | more  | unit of too many     | mu, m: the rows that count in all its groups              |
 
 What a unit's sums are scaled by is decided by its own rows alone.
@@ -15,27 +15,34 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.literal import emit_literal, integer
+from dpsql.emit.call import cast, narrowed
+from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field, subquery, table
 from dpsql.emit.term import total
 from dpsql.plan.statistic import Over, Statistic
-from dpsql.schema.type import HUGEINT
 
 WEIGHT: Final = "w"
 
 
+def weight_of(statistics: Sequence[Statistic]) -> str:
+    """The column of how many rows a unit counts for in a group: COUNT(*), if that is asked for."""
+    counts = (f"s{number}" for number, s in enumerate(statistics) if s.counts_every_row)
+    return next(counts, WEIGHT)
+
+
 def counted_rows(rows_per_group: int) -> exp.Expr:
-    """How many rows a unit of n rows in a group counts for there, in 128 bits."""
-    many = exp.GT(this=field("n"), expression=integer(rows_per_group))
-    most = emit_literal(rows_per_group, HUGEINT)
-    return exp.case().when(many, most, copy=False).else_(field("n"), copy=False)
+    """How many rows a unit of n rows in a group counts for there."""
+    most = integer(rows_per_group)
+    many = exp.GT(this=field("n"), expression=most.copy())
+    counted = exp.case().when(many, most, copy=False).else_(field("n"), copy=False)
+    return narrowed(counted, 0, rows_per_group)
 
 
 def limited_rows(
     kept: exp.Select, names: Sequence[str], statistics: Sequence[Statistic], rows: int
 ) -> exp.Select:
     """The groups and sums of `kept`, those of a unit with more than `rows` rows scaled down."""
-    counted = total(field(WEIGHT))
+    counted = total(field(weight_of(statistics)))
     more = (
         exp.select(aliased(field("u"), "mu"), aliased(counted, "m"), copy=False)
         .from_(table("kept"), copy=False)
@@ -65,6 +72,7 @@ def _scaled(statistic: Statistic, number: int, rows: int) -> exp.Expr:
         return exp.case().when(few, found, copy=False).else_(integer(1), copy=False)
     if not statistic.is_of_rows:
         return found
-    product = exp.Paren(this=exp.Mul(this=found.copy(), expression=integer(rows)))
+    wide = cast(found.copy(), "HUGEINT")
+    product = exp.Paren(this=exp.Mul(this=wide, expression=integer(rows)))
     share = exp.IntDiv(this=product, expression=field("m"))  # NULL where there is no m
     return exp.Coalesce(this=share, expressions=[found])

@@ -47,7 +47,7 @@ def unit_sums(terms: Terms, found: Stem, facts: Facts, number: int, most: int) -
     if ready is None or free_keys(terms, facts.verified):
         return None
     asked = _asked(terms, found)
-    if not all(_names_unit(column, scan.table) for column in asked):
+    if asked is None or not all(_names_unit(column, scan.table) for column in asked):
         return None
     by_name = {each.column.name: each for each in ready}
     names: list[str] = []
@@ -73,8 +73,8 @@ def unit_sums(terms: Terms, found: Stem, facts: Facts, number: int, most: int) -
     return UnitSums(replace(terms, source=source), rows, tuple(map(stored.get, names)))
 
 
-def _asked(terms: Terms, found: Stem) -> frozenset[Column]:
-    """The scan's columns that are read by the keys, or on the way to them."""
+def _asked(terms: Terms, found: Stem) -> frozenset[Column] | None:
+    """The scan's columns that are read by the keys, or on the way to them; None if not known."""
     own: dict[Column, Column] = {column: column for column in found.scan.columns}
     read: set[Column] = set()
     for operator in reversed(list(_way(terms.source, found.scan))):
@@ -88,7 +88,7 @@ def _asked(terms: Terms, found: Stem) -> frozenset[Column]:
                 own |= {c: own[e] for c, e in handed.items() if isinstance(e, Column) and e in own}
                 read |= columns(*(e for e in handed.values() if not isinstance(e, Column)))
             case _:
-                raise ValueError("rows that stem from a table are filtered, computed or joined")
+                return None
     read |= columns(*(key.expression for key in terms.keys))
     return frozenset(own[column] for column in read if column in own)
 
