@@ -76,7 +76,7 @@ class Contents:
     with more than `most` rows, or more than `most_per_value` of one value, stand last. `bounded`
     are columns, each with the condition that its value lies within its bounds; `summed` are those
     whose sums are kept for each unit, None if none has a row of its own. `own` is the
-    column that names the unit in the table itself.
+    column that names the unit, in this table or in the one that leads to it.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Contents:
     counted: tuple[str, ...]
     bounded: tuple[tuple[str, str], ...]
     summed: tuple[unit_sums.Summed, ...] | None
-    own: str | None
+    own: str
     most: int
     most_per_value: int
 
@@ -194,8 +194,8 @@ def _units(contents: Contents) -> str:
 
 
 def _of_units(contents: Contents) -> exp.Select:
-    own = [] if contents.own is None else [_as(_column(UNIT), contents.own)]
-    select = exp.select(*own, _column(UNIT), _narrow(ROWS, "u")).from_(_table(_UNITS, "u"))
+    named = _as(_column(UNIT), contents.own)
+    select = exp.select(named, _column(UNIT), _narrow(ROWS, "u")).from_(_table(_UNITS, "u"))
     select = select.select(*unit_sums.narrowed(contents.summed or ()), dialect="duckdb")
     return select.order_by(_column(_OVER), _column(ROWS, "u"), _column(UNIT))
 

@@ -2,7 +2,7 @@
 
 | column           | what it holds                                                            |
 | ---------------- | ------------------------------------------------------------------------ |
-| unit of the row  | the unit; where a column of the table names it, under that name, too      |
+| unit of the row  | the unit; also under the name of the column that names it                |
 | rows of the unit | how many rows of the table it has                                        |
 | values of c      | in how many of them c isn't NULL                                         |
 | sum of c         | the sum of those values within c's bounds, in steps of its last digit     |

@@ -17,6 +17,7 @@
 | split      | rows that no limit can bind are summed without their units            |
 | within     | light rows that no clamp would change are summed without clamps       |
 | unit_sums  | light units whose sums stand ready are read in place of their rows    |
+| direct     | tables that lead from rows to their unit are left out of a join       |
 | early      | a unit's rows are summed before they are joined                       |
 | draw       | which groups units keep is found before their rows are summed         |
 | count_first | units of few rows are told from others before rows are summed         |

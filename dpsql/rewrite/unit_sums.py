@@ -18,20 +18,20 @@ wrong, and its rows of that unit count for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from dpsql.engine.beside import ROWS
 from dpsql.engine.unit_sums import sum_of, values_of
 from dpsql.plan.bounded import StoredSum, Terms, UnitSums
 from dpsql.plan.expression import Column, Compare, Comparison, Literal
-from dpsql.plan.operator import Filter, Join, Plan, Project, Ready, Scan
+from dpsql.plan.operator import Filter, Ready
 from dpsql.plan.statistic import Amount, Measured, Ones, Presence, Present, Statistic
-from dpsql.plan.tree import columns, operators, sources
+from dpsql.plan.tree import columns
+from dpsql.rewrite.direct import direct
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys
 from dpsql.rewrite.prune import prune
-from dpsql.schema.model import EntityUnit, Table
 from dpsql.schema.summed import Summed, summed
 from dpsql.schema.type import BIGINT, Integer
 from dpsql.stability.stem import Stem, over
@@ -46,8 +46,8 @@ def unit_sums(terms: Terms, found: Stem, facts: Facts, number: int, most: int) -
     ready = summed(scan.table)
     if ready is None or free_keys(terms, facts.verified):
         return None
-    asked = _asked(terms, found)
-    if asked is None or not all(_names_unit(column, scan.table) for column in asked):
+    known = direct(terms, scan)
+    if known is None:
         return None
     by_name = {each.column.name: each for each in ready}
     names: list[str] = []
@@ -65,44 +65,13 @@ def unit_sums(terms: Terms, found: Stem, facts: Facts, number: int, most: int) -
         for place, name in enumerate(sorted({*names} - {ROWS}))
     }
     added = (rows, *(c for each in stored.values() for c in (each.values, each.total)))
-    own = tuple(column for column in scan.columns if _names_unit(column, scan.table))
+    own = sorted(known.units, key=lambda column: column.id)
     units = replace(scan, columns=(*own, *added), ready=Ready.UNITS)
     few = Filter(units, Compare(Comparison.LESS_EQUAL, rows, Literal(most, NUMBER)))
     read = columns(*(key.expression for key in terms.keys)) | {*added}
-    source = prune(over(terms.source, found, few, added), read)
+    found = replace(found, scan=known.scan)
+    source = prune(over(known.terms.source, found, few, added), read)
     return UnitSums(replace(terms, source=source), rows, tuple(map(stored.get, names)))
-
-
-def _asked(terms: Terms, found: Stem) -> frozenset[Column] | None:
-    """The scan's columns that are read by the keys, or on the way to them; None if not known."""
-    own: dict[Column, Column] = {column: column for column in found.scan.columns}
-    read: set[Column] = set()
-    for operator in reversed(list(_way(terms.source, found.scan))):
-        match operator:
-            case Filter(predicate=predicate):
-                read |= columns(predicate)
-            case Join(on=on):
-                read |= columns(*on)
-            case Project(outputs=outputs):
-                handed = {o.column: o.expression for o in outputs}
-                own |= {c: own[e] for c, e in handed.items() if isinstance(e, Column) and e in own}
-                read |= columns(*(e for e in handed.values() if not isinstance(e, Column)))
-            case _:
-                return None
-    read |= columns(*(key.expression for key in terms.keys))
-    return frozenset(own[column] for column in read if column in own)
-
-
-def _way(plan: Plan, scan: Scan) -> Iterator[Plan]:
-    """The operators above `scan`, from the top."""
-    while plan != scan:
-        yield plan
-        (plan,) = (source for source in sources(plan) if scan in operators(source))
-
-
-def _names_unit(column: Column, table: Table) -> bool:
-    own = table.ownership
-    return isinstance(own, EntityUnit) and not own.hops and column.name == own.column
 
 
 def _stands(statistic: Statistic, found: Stem, ready: Mapping[str, Summed]) -> str | None:

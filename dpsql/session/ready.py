@@ -97,41 +97,49 @@ def prepare_source(
 def ready_tables(schema: Schema, verified: frozenset[str]) -> tuple[Contents, ...]:
     """What a sidecar has of each table that can be prepared where the keys of `verified` hold."""
     tables = schema.tables.values()
-    return tuple(_contents(t) for t in tables if _can_be_ready(t, schema, verified))
+    return tuple(
+        _contents(table, table.ownership)
+        for table in tables
+        if isinstance(table.ownership, EntityUnit)
+        and _can_be_ready(table, table.ownership, schema, verified)
+    )
 
 
-def _can_be_ready(table: Table, schema: Schema, verified: frozenset[str]) -> bool:
+def _can_be_ready(table: Table, own: EntityUnit, schema: Schema, verified: frozenset[str]) -> bool:
     """Each row has one unit at most: two orders of one key would make two of each line."""
-    own = table.ownership
-    if not isinstance(own, EntityUnit):
-        return False
     # To DuckDB, names that differ in case only are one.
     taken = {name.casefold() for name in table.columns}
-    if taken & {name.casefold() for name in _contents(table).added}:
+    added = {name.casefold() for name in _contents(table, own).added}
+    if added & {*taken, own.column.casefold()}:
         return False
     return all(
         hop.table in verified and schema.tables[hop.table].key == (hop.key,) for hop in own.hops
     )
 
 
-def _contents(table: Table) -> Contents:
+def _contents(table: Table, own: EntityUnit) -> Contents:
     """The rows of `table` and their unit, as a scan of it has them, and what is counted."""
     columns = tuple(
         Column(number, column.name, column.type)
         for number, column in enumerate(table.columns.values(), start=1)
     )
-    own = Column(0, UNIT, BIGINT)  # its type is that of the rows, whatever is said here
-    shown = [aliased(reference(c), c.name) for c in (*columns, own)]
+    unit = Column(0, UNIT, BIGINT)  # its type is that of the rows, whatever is said here
+    shown = [aliased(reference(c), c.name) for c in (*columns, unit)]
     for item in shown:
         item.args["alias"].set("quoted", True)
-    rows = select_from(emit_plan(Scan(table, columns, own), {}), shown).sql(dialect="duckdb")
+    rows = select_from(emit_plan(Scan(table, columns, unit), {}), shown).sql(dialect="duckdb")
     limits, within = table.limits, tuple((c.name, _within(c)) for c in bounded(table))
     found = summed(table)
     sums = None if found is None else tuple(map(_sum, found))
-    named = table.ownership
-    here = named.column if isinstance(named, EntityUnit) and not named.hops else None
     return Contents(
-        table.name, rows, counted(table), within, sums, here, limits.rows, limits.rows_per_group
+        table.name,
+        rows,
+        counted(table),
+        within,
+        sums,
+        own.column,
+        limits.rows,
+        limits.rows_per_group,
     )
 
 

@@ -1,0 +1,128 @@
+"""Rows stand directly beside what their unit is joined to, without the tables that lead there.
+
+sum(l_quantity) by c_mktsegment from lineitem ⋈ orders ⋈ customer
+
+lineitem, each row with the unit that its order leads to ⋈ customer on that unit
+
+That loses no row and adds none where the rows are those of a sidecar: each of them has a unit, so
+that its order was found, by a key that was verified, and names that unit. So an order may be left
+out of a join if it meets its lines by that very key, and nothing else is read of it than its unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dpsql.plan.bounded import Terms
+from dpsql.plan.expression import Column, Expression, equated
+from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
+from dpsql.plan.tree import bottom_up, columns, operators, sources
+from dpsql.schema.model import EntityUnit, Hop
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """`terms` over `scan`, of whose columns `units` are the rows' unit."""
+
+    terms: Terms
+    scan: Scan
+    units: frozenset[Column]
+
+
+def direct(terms: Terms, scan: Scan) -> Direct | None:
+    """None if anything is read of the rows, or of what leads to their unit, but whose they are."""
+    own = scan.table.ownership
+    if not isinstance(own, EntityUnit):
+        return None
+    found = Direct(terms, scan, frozenset(c for c in scan.columns if c.name == own.column))
+    gone: frozenset[Column] = frozenset()
+    if own.hops:
+        joins = [p for p in operators(terms.source) if isinstance(p, Join) and scan in p.sources]
+        parents = [parent for join in joins for parent in _parents(join, scan, own.hops)]
+        found = replace(found, units=frozenset())
+        if joins and len(parents) == len(own.hops):
+            found = _left_out(terms, scan, joins[0], parents, own)
+            gone = frozenset(c for parent in parents for c in parent.columns)
+    read = _read(found.terms, found.scan)
+    if read is None or read & ({*scan.columns} | gone) - found.units:
+        return None
+    return found
+
+
+def _parents(join: Join, scan: Scan, hops: tuple[Hop, ...]) -> Iterator[Scan]:
+    """The tables that lead to the unit, as far as each is joined by its key."""
+    child = scan
+    for hop in hops:
+        met = [s for s in join.sources if isinstance(s, Scan) and _leads(join, child, hop, s)]
+        if len(met) != 1:
+            return
+        (child,) = met
+        yield child
+
+
+def _leads(join: Join, child: Scan, hop: Hop, parent: Scan) -> bool:
+    return parent.table.name == hop.table and any(_by_key(join, child, hop, parent))
+
+
+def _by_key(join: Join, child: Scan, hop: Hop, parent: Scan) -> Iterator[Expression]:
+    """The conditions by which rows meet their parent."""
+    pairs = [
+        {a, b}
+        for a in child.columns
+        for b in parent.columns
+        if (a.name, b.name) == (hop.column, hop.key)
+    ]
+    for condition in join.on:
+        if any({*sides} in pairs for sides in equated([condition])):
+            yield condition
+
+
+def _left_out(terms: Terms, scan: Scan, join: Join, parents: list[Scan], own: EntityUnit) -> Direct:
+    """Without `parents` in `join`: the rows' own unit stands in the place of the last one's."""
+    units = frozenset(c for c in parents[-1].columns if c.name == own.column)
+    wide = replace(scan, columns=(*scan.columns, *sorted(units, key=lambda c: c.id)))
+    children = (scan, *parents)
+    met = [
+        condition
+        for child, hop, parent in zip(children, own.hops, parents, strict=False)
+        for condition in _by_key(join, child, hop, parent)
+    ]
+    kept = tuple(wide if s is scan else s for s in join.sources if s not in parents)
+    less = replace(join, sources=kept, on=tuple(c for c in join.on if c not in met))
+
+    def changed(plan: Plan) -> Plan:
+        return less if plan == join else plan
+
+    return Direct(replace(terms, source=bottom_up(changed, terms.source)), wide, units)
+
+
+def _read(terms: Terms, scan: Scan) -> frozenset[Column] | None:
+    """The tables' columns that are read by the keys, or on the way to them; None if not known."""
+    of: dict[Column, Column] = {}
+    read: set[Column] = set()
+    for operator in reversed(list(_way(terms.source, scan))):
+        match operator:
+            case Filter(predicate=predicate):
+                read |= {of.get(c, c) for c in columns(predicate)}
+            case Join(on=on):
+                read |= {of.get(c, c) for c in columns(*on)}
+            case Project(outputs=outputs):
+                computed = (o.expression for o in outputs if not isinstance(o.expression, Column))
+                read |= {of.get(c, c) for c in columns(*computed)}
+                passed = {
+                    o.column: o.expression for o in outputs if isinstance(o.expression, Column)
+                }
+                of |= {column: of.get(below, below) for column, below in passed.items()}
+            case _:
+                return None
+    return frozenset(
+        {*read, *(of.get(c, c) for c in columns(*(key.expression for key in terms.keys)))}
+    )
+
+
+def _way(plan: Plan, scan: Scan) -> Iterator[Plan]:
+    """The operators above `scan`, from the top."""
+    while plan != scan:
+        yield plan
+        (plan,) = (source for source in sources(plan) if scan in operators(source))
