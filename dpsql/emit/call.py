@@ -78,7 +78,6 @@ def cast(expression: exp.Expr, target: str) -> exp.Expr:
     return exp.Cast(this=expression, to=data_type(target))
 
 
-@lru_cache(maxsize=256)
 def narrowed(integers: exp.Expr, low: int, high: int) -> exp.Expr:
     """`integers`, which lie between `low` and `high`, in 32 bits, or 64, if those hold them all."""
     for bits, name in ((32, "INTEGER"), (64, "BIGINT")):
@@ -87,6 +86,7 @@ def narrowed(integers: exp.Expr, low: int, high: int) -> exp.Expr:
     return integers
 
 
+@lru_cache(maxsize=256)
 def data_type(name: str) -> exp.DataType:
     """A type by DuckDB's name of it: the same node in all trees, which only the text is made of."""
     if name == str(Null()):

@@ -167,6 +167,13 @@ def in_range(value: Measured, steps: exp.Expr) -> exp.Expr:
     return _clamped(value, steps, None)
 
 
+def filtered(item: exp.Expr, statistic: Statistic) -> exp.Expr:
+    """`item`, NULL where the statistic's filter doesn't hold."""
+    if statistic.filter is None:
+        return item
+    return exp.case().when(emit_expression(statistic.filter), item, copy=False)
+
+
 def total(term: exp.Expr) -> exp.Expr:
     """A sum of integers or decimals: exact in 128 bits, in any order."""
     return exp.Anonymous(this="sum", expressions=[term])
@@ -216,10 +223,7 @@ def clamped_to(case: exp.Case, column: exp.Expr, low: exp.Expr, high: exp.Expr) 
 
 
 def _filtered(argument: Expression, statistic: Statistic) -> exp.Expr:
-    rendered = emit_expression(argument)
-    if statistic.filter is None:
-        return rendered
-    return exp.case().when(emit_expression(statistic.filter), rendered, copy=False)
+    return filtered(emit_expression(argument), statistic)
 
 
 def _held(steps: int, kind: Decimal) -> Fraction:

@@ -20,12 +20,13 @@ from dpsql.emit.call import cast
 from dpsql.emit.light import totals_of
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, column_name, field, reference
-from dpsql.emit.term import number_of_rows, total
+from dpsql.emit.term import filtered, total
 from dpsql.emit.terms import emit_terms, grouped, grouped_names
 from dpsql.plan.bounded import StoredSum, UnitSums
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Release
-from dpsql.plan.statistic import Amount, Measured, Presence, Present, Statistic
+from dpsql.plan.statistic import Amount, Measured, Ones, Presence, Present, Statistic
+from dpsql.plan.tree import columns
 
 
 def unit_sums(found: UnitSums, releases: Mapping[Release, str], late: frozenset[int]) -> exp.Select:
@@ -38,23 +39,25 @@ def unit_sums(found: UnitSums, releases: Mapping[Release, str], late: frozenset[
     sums: dict[str, exp.Expr] = {}
     totals: list[exp.Expr] = []
     for number, (statistic, stored) in enumerate(zip(terms.statistics, found.stands, strict=True)):
-        sums[f"s{number}"] = _sum(statistic, stored, found.rows)
+        summed = _summed(statistic, stored, found.rows)
+        sums[f"s{number}"] = total(filtered(summed, statistic))
         value, column = _value(statistic), field(f"s{number}")
         if value is None or stored is None or not value.centre:
             totals.append(column)
             continue
-        sums[f"m{number}"] = total(reference(stored.values))
+        sums[f"m{number}"] = total(filtered(reference(stored.values), statistic))
         # Of 128 bits, as the sum of their number is.
         many = exp.Mul(this=field(f"m{number}"), expression=integer(value.centre))
         totals.append(exp.Sub(this=column, expression=many))
     by = [field(name) for name in grouped_names(terms, late)]
-    summed = grouped(units, by, [aliased(item, name) for name, item in sums.items()])
-    return totals_of(summed, terms, late, list(sums), totals)
+    groups = grouped(units, by, [aliased(item, name) for name, item in sums.items()])
+    return totals_of(groups, terms, late, list(sums), totals)
 
 
 def _columns(found: UnitSums) -> tuple[Column, ...]:
     stored = (c for each in found.stands if each is not None for c in (each.values, each.total))
-    return tuple(dict.fromkeys([found.rows, *stored]))
+    asked = columns(*(statistic.filter for statistic in found.terms.statistics))
+    return tuple(sorted({found.rows, *stored, *asked}, key=lambda column: column.id))
 
 
 def _can_be(found: UnitSums) -> Iterator[exp.Expr]:
@@ -76,16 +79,16 @@ def _can_be(found: UnitSums) -> Iterator[exp.Expr]:
             yield exp.Between(this=reference(stored.total), low=low, high=high)
 
 
-def _sum(statistic: Statistic, stored: StoredSum | None, rows: Column) -> exp.Expr:
+def _summed(statistic: Statistic, stored: StoredSum | None, rows: Column) -> exp.Expr:
     match statistic.term, stored:
         case Presence(), None:
-            return number_of_rows()  # one for each unit
+            return integer(1)
+        case Ones(), None:
+            return reference(rows)
         case Present(), StoredSum(values=values):
-            return total(reference(values))
+            return reference(values)
         case Amount(), StoredSum(total=summed):
-            return total(reference(summed))
-        case _ if statistic.counts_every_row and stored is None:
-            return total(reference(rows))
+            return reference(summed)
         case _:
             raise ValueError("nothing stands ready for the statistic")
 

@@ -98,7 +98,7 @@ def _left_out(terms: Terms, scan: Scan, join: Join, parents: list[Scan], own: En
 
 
 def _read(terms: Terms, scan: Scan) -> frozenset[Column] | None:
-    """The tables' columns that are read by the keys, or on the way to them; None if not known."""
+    """The tables' columns that groups and conditions read, here or below; None if not known."""
     of: dict[Column, Column] = {}
     read: set[Column] = set()
     for operator in reversed(list(_way(terms.source, scan))):
@@ -116,9 +116,8 @@ def _read(terms: Terms, scan: Scan) -> frozenset[Column] | None:
                 of |= {column: of.get(below, below) for column, below in passed.items()}
             case _:
                 return None
-    return frozenset(
-        {*read, *(of.get(c, c) for c in columns(*(key.expression for key in terms.keys)))}
-    )
+    here = columns(*(key.expression for key in terms.keys), *(s.filter for s in terms.statistics))
+    return frozenset({*read, *(of.get(c, c) for c in here)})
 
 
 def _way(plan: Plan, scan: Scan) -> Iterator[Plan]:

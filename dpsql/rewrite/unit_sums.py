@@ -10,7 +10,7 @@ nothing of the rows but whose they are: then a unit has all of its rows, each on
 light one their sums, each within the column's bounds, would be neither scaled nor clamped.
 
 Asked for orders of one year, a unit has fewer rows than its sums are of; and by year, they lie in
-several groups. A condition on the customer leaves all of them or none.
+several groups. A condition on the customer leaves all of them or none, also one of a single sum.
 
 What is read is no more than what so many rows could be, which is enforced: a file that says more is
 wrong, and its rows of that unit count for nothing.
@@ -68,7 +68,8 @@ def unit_sums(terms: Terms, found: Stem, facts: Facts, number: int, most: int) -
     own = sorted(known.units, key=lambda column: column.id)
     units = replace(scan, columns=(*own, *added), ready=Ready.UNITS)
     few = Filter(units, Compare(Comparison.LESS_EQUAL, rows, Literal(most, NUMBER)))
-    read = columns(*(key.expression for key in terms.keys)) | {*added}
+    filters = (statistic.filter for statistic in terms.statistics)
+    read = columns(*(key.expression for key in terms.keys), *filters) | {*added}
     found = replace(found, scan=known.scan)
     source = prune(over(known.terms.source, found, few, added), read)
     return UnitSums(replace(terms, source=source), rows, tuple(map(stored.get, names)))
@@ -76,8 +77,6 @@ def unit_sums(terms: Terms, found: Stem, facts: Facts, number: int, most: int) -
 
 def _stands(statistic: Statistic, found: Stem, ready: Mapping[str, Summed]) -> str | None:
     """The column whose sum, or number of values, the statistic is; `ROWS` if it is of all rows."""
-    if statistic.filter is not None:
-        return None
     match statistic.term:
         case Ones() | Presence():
             return ROWS

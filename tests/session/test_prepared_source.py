@@ -212,6 +212,9 @@ sum(l_extendedprice * l_discount) FILTER (WHERE l_tax > 0), avg(l_tax) FROM line
 
 
 READ_BY_UNITS = [
+    """SELECT c_mktsegment, count(*), sum(l_quantity), avg(l_tax) FILTER (WHERE c_acctbal > 0)
+    FROM lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey
+    GROUP BY 1""",
     """SELECT count(*), sum(l_quantity), avg(l_tax), count(l_discount), sum(l_extendedprice),
     sum(l_linenumber) FROM lineitem""",
     """SELECT c_mktsegment, count(*), sum(o_totalprice), count(DISTINCT o_custkey)
@@ -219,7 +222,7 @@ READ_BY_UNITS = [
 ]
 
 
-@pytest.mark.parametrize("sql", READ_BY_UNITS, ids=["lines", "orders"])
+@pytest.mark.parametrize("sql", READ_BY_UNITS, ids=["lines by segment", "lines", "orders"])
 def test_sums_of_units_stand_ready(
     schema: Schema, tpch_folder: Path, tmp_path: Path, sql: str
 ) -> None:
