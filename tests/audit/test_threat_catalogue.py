@@ -89,8 +89,8 @@ def test_every_threat_is_tried_or_said_to_be_outside(threat: Threat) -> None:
 
 
 def test_the_promise_links_to_the_page() -> None:
-    assert "(THREATS.md)" in (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    assert len(THREATS) == 121
+    promise = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    assert f"(THREATS.md) lists {len(THREATS)} ways" in promise
 
 
 @pytest.mark.parametrize(
