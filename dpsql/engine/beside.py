@@ -75,8 +75,8 @@ class Contents:
     Beside each stands how many its unit has, in all, and of its value of each of `counted`. Units
     with more than `most` rows, or more than `most_per_value` of one value, stand last. `bounded`
     are columns, each with the condition that its value lies within its bounds; `summed` are those
-    whose sums are kept for each unit, None if none has a row of its own. `own` is the
-    column that names the unit, in this table or in the one that leads to it.
+    whose sums are kept for each unit, None if none has a row of its own. `own` is the column that
+    names the unit, in this table or in the one that leads to it.
     """
 
     name: str

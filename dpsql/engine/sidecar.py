@@ -2,9 +2,8 @@
 
 It enforces two things, and no limit: each row stands beside the unit that the source's keys lead
 to, and rows without one are left out. Beside that it counts each unit's rows (`beside`), and has
-their sums (`unit_sums`). It is used
-only where the `stamp` in it says that it was made of this very version of the source under this
-very schema, and only if nobody else could write it.
+their sums (`unit_sums`). It is used only where the `stamp` in it says that it was made of this very
+version of the source under this very schema, and only if nobody else could write it.
 """
 
 from __future__ import annotations
