@@ -73,11 +73,18 @@ SHAPES = [
     """SELECT city, sum(cost) FILTER (WHERE sex = 'f'), count(*) FILTER (WHERE age > 40),
     sum(CASE WHEN sex = 'm' THEN cost END), count(cost) FILTER (WHERE v.patient_id > 1), count(*)
     FROM visits v JOIN patients p ON v.patient_id = p.patient_id GROUP BY 1""",
+    """SELECT sex, kind, sum(score), count(*) FROM tests t JOIN visits v ON t.visit_id = v.visit_id
+    JOIN patients p ON p.patient_id = v.patient_id WHERE score > 2 GROUP BY 1, 2""",
+    """SELECT kind, sum(score + age), count(*) FILTER (WHERE v.patient_id < age) FROM tests t
+    JOIN visits v ON t.visit_id = v.visit_id JOIN patients p ON p.patient_id = v.patient_id
+    GROUP BY 1""",
     # What leads to a unit may leave out its rows, or tell them apart.
     """SELECT sex, sum(score) FROM tests t JOIN visits v ON v.visit_id = t.visit_id AND cost > 10
     JOIN patients USING (patient_id) GROUP BY 1""",
     """SELECT sex, sum(score) FROM tests t JOIN visits v ON v.visit_id = t.visit_id
     JOIN patients p ON p.patient_id = v.patient_id AND p.patient_id < t.visit_id GROUP BY 1""",
+    """SELECT sex, sum(score - cost) FROM tests t JOIN visits v ON v.visit_id = t.visit_id
+    JOIN patients p ON p.patient_id = v.patient_id GROUP BY 1""",
     """SELECT sex, sum(score) FROM tests t JOIN visits v ON v.visit_id = t.visit_id
     JOIN visits w ON w.visit_id = t.visit_id AND w.cost < 50
     JOIN patients p ON p.patient_id = v.patient_id GROUP BY 1""",

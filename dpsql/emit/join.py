@@ -16,6 +16,7 @@ from dpsql.engine.sidecar import OF_ROWS, OF_UNITS, PREPARED
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Compare, Comparison, Expression
 from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Ready, Scan
+from dpsql.schema.counted import lent_name
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
 from dpsql.stability.lineage import unit
 
@@ -136,7 +137,11 @@ def _says(join: Join, own: Column, other: Column) -> bool:
 def _own_column(plan: Scan) -> str | None:
     """The column whose value is the row's unit, where nothing has to be looked up."""
     own = plan.table.ownership
-    return own.column if isinstance(own, EntityUnit) and not own.hops else None
+    if not isinstance(own, EntityUnit):
+        return None
+    if not own.hops:
+        return own.column
+    return None if plan.ready is None else lent_name(plan.table)
 
 
 def _scanned(source: Plan) -> Scan | None:

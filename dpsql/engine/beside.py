@@ -76,7 +76,8 @@ class Contents:
     with more than `most` rows, or more than `most_per_value` of one value, stand last. `bounded`
     are columns, each with the condition that its value lies within its bounds; `summed` are those
     whose sums are kept for each unit, None if none has a row of its own. `own` is the column that
-    names the unit, in this table or in the one that leads to it.
+    names the unit, in this table or in the one that leads to it; under the name `lent`, if there is
+    one, it stands beside the rows, too.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Contents:
     bounded: tuple[tuple[str, str], ...]
     summed: tuple[unit_sums.Summed, ...] | None
     own: str
+    lent: str | None
     most: int
     most_per_value: int
 
@@ -163,6 +165,8 @@ def _joined(contents: Contents) -> exp.Select:
         .join(_table(_BEYOND, "b"), join_type="CROSS")
         .select(*(_column(beyond_of(column), "b") for column, _ in contents.bounded))
     )
+    if contents.lent is not None:
+        select = select.select(_as(unit, contents.lent))
     for number, column in enumerate(contents.counted):
         beside = f"c{number}"
         same = exp.and_(

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from dpsql.plan.bounded import Terms
 from dpsql.plan.expression import Column, Expression, equated
 from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
-from dpsql.plan.tree import bottom_up, columns, operators, sources
+from dpsql.plan.tree import bottom_up, columns, expressions, operators, sources
+from dpsql.schema.counted import lent_name
 from dpsql.schema.model import EntityUnit, Hop
 
 
@@ -29,25 +30,29 @@ class Direct:
     scan: Scan
     units: frozenset[Column]
 
+    @property
+    def asks_units_alone(self) -> bool:
+        """Groups, and what is joined or filtered, ask nothing of the rows but whose they are."""
+        read = _read(self.terms, self.scan)
+        return read is not None and not read & {*self.scan.columns} - self.units
 
-def direct(terms: Terms, scan: Scan) -> Direct | None:
-    """None if anything is read of the rows, or of what leads to their unit, but whose they are."""
+
+def direct(terms: Terms, scan: Scan) -> Direct:
+    """`terms` without the tables that lead from `scan` to its unit, if they needn't be read."""
     own = scan.table.ownership
     if not isinstance(own, EntityUnit):
-        return None
-    found = Direct(terms, scan, frozenset(c for c in scan.columns if c.name == own.column))
-    gone: frozenset[Column] = frozenset()
-    if own.hops:
-        joins = [p for p in operators(terms.source) if isinstance(p, Join) and scan in p.sources]
-        parents = [parent for join in joins for parent in _parents(join, scan, own.hops)]
-        found = replace(found, units=frozenset())
-        if joins and len(parents) == len(own.hops):
-            found = _left_out(terms, scan, joins[0], parents, own)
-            gone = frozenset(c for parent in parents for c in parent.columns)
-    read = _read(found.terms, found.scan)
-    if read is None or read & ({*scan.columns} | gone) - found.units:
-        return None
-    return found
+        return Direct(terms, scan, frozenset())
+    if not own.hops:
+        return Direct(terms, scan, frozenset(c for c in scan.columns if c.name == own.column))
+    joins = [p for p in operators(terms.source) if isinstance(p, Join) and scan in p.sources]
+    parents = [parent for join in joins for parent in _parents(join, scan, own.hops)]
+    as_it_is = Direct(terms, scan, frozenset())
+    if not joins or len(parents) < len(own.hops) or lent_name(scan.table) is None:
+        return as_it_is
+    found = _left_out(terms, scan, joins[0], parents, own)
+    read = _read(found.terms, found.scan, *expressions((terms.statistics, terms.selections)))
+    gone = frozenset(c for parent in parents for c in parent.columns)
+    return as_it_is if read is None or read & gone - found.units else found
 
 
 def _parents(join: Join, scan: Scan, hops: tuple[Hop, ...]) -> Iterator[Scan]:
@@ -88,7 +93,7 @@ def _left_out(terms: Terms, scan: Scan, join: Join, parents: list[Scan], own: En
         for child, hop, parent in zip(children, own.hops, parents, strict=False)
         for condition in _by_key(join, child, hop, parent)
     ]
-    kept = tuple(wide if s is scan else s for s in join.sources if s not in parents)
+    kept = tuple(wide if s == scan else s for s in join.sources if s not in parents)
     less = replace(join, sources=kept, on=tuple(c for c in join.on if c not in met))
 
     def changed(plan: Plan) -> Plan:
@@ -97,8 +102,11 @@ def _left_out(terms: Terms, scan: Scan, join: Join, parents: list[Scan], own: En
     return Direct(replace(terms, source=bottom_up(changed, terms.source)), wide, units)
 
 
-def _read(terms: Terms, scan: Scan) -> frozenset[Column] | None:
-    """The tables' columns that groups and conditions read, here or below; None if not known."""
+def _read(terms: Terms, scan: Scan, *more: Expression) -> frozenset[Column] | None:
+    """The tables' columns that groups, conditions and `more` read, here or below.
+
+    None if it isn't known.
+    """
     of: dict[Column, Column] = {}
     read: set[Column] = set()
     for operator in reversed(list(_way(terms.source, scan))):
@@ -116,8 +124,8 @@ def _read(terms: Terms, scan: Scan) -> frozenset[Column] | None:
                 of |= {column: of.get(below, below) for column, below in passed.items()}
             case _:
                 return None
-    here = columns(*(key.expression for key in terms.keys), *(s.filter for s in terms.statistics))
-    return frozenset({*read, *(of.get(c, c) for c in here)})
+    keys, filters = (k.expression for k in terms.keys), (s.filter for s in terms.statistics)
+    return frozenset({*read, *(of.get(c, c) for c in columns(*keys, *filters, *more))})
 
 
 def _way(plan: Plan, scan: Scan) -> Iterator[Plan]:

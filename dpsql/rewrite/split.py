@@ -42,6 +42,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.operator import Filter, Join, Ready, Scan
 from dpsql.plan.statistic import Distinct, Ones, Presence, Statistic
 from dpsql.plan.tree import operators
+from dpsql.rewrite.direct import Direct, direct
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys
 from dpsql.rewrite.unit_sums import NUMBER, unit_sums
@@ -64,7 +65,7 @@ def split_rows(limited: LimitGroups, facts: Facts) -> Chosen | None:
     found = stem(terms.source, facts.verified)
     if found is None or found.scan.ready is None:
         return None
-    parts = _Parts(limited, terms, found, facts)
+    parts = _Parts(limited, terms, found, direct(terms, found.scan), facts)
     conditions = parts.conditions() if terms.statistics else None
     if conditions is None:
         return None
@@ -72,7 +73,7 @@ def split_rows(limited: LimitGroups, facts: Facts) -> Chosen | None:
     split = parts.of_units(conditions)
     if split is not None:
         return split, f"{said}: sums of each unit stand ready"
-    scans = sum(isinstance(operator, Scan) for operator in operators(terms.source))
+    scans = sum(isinstance(operator, Scan) for operator in operators(parts.direct.terms.source))
     if scans > _MOST_TABLES or not parts.are_sums:
         return None
     light, rest = parts.of_rows(conditions)
@@ -103,6 +104,7 @@ class _Parts:
     limited: LimitGroups
     terms: Terms
     stem: Stem
+    direct: Direct
     facts: Facts
 
     @property
@@ -134,7 +136,7 @@ class _Parts:
         match conditions:
             case _Conditions(light=((name, most),), drawn=None) if name == ROWS:
                 number = self._free_number()
-                light = unit_sums(self.terms, self.stem, self.facts, number, most)
+                light = unit_sums(self.terms, self.stem, self.direct, self.facts, number, most)
                 if light is None:
                     return None
                 rows = Column(number, ROWS, NUMBER)
@@ -173,15 +175,16 @@ class _Parts:
         return LightRows(replace(light, statistics=by_row), within), rest
 
     def _wide(self, *beside: Column) -> Scan:
-        scan = self.stem.scan
+        scan = self.direct.scan
         table, read = _with_counts(scan.table), (*scan.columns, *beside)
         return replace(scan, table=table, columns=read, ready=Ready.NUMBERED)
 
     def _over(
         self, scan: Scan, conditions: tuple[Expression, ...], handed: tuple[Column, ...]
     ) -> Terms:
-        part = Filter(scan, conjunction(conditions))
-        return replace(self.terms, source=over(self.terms.source, self.stem, part, handed))
+        part, known = Filter(scan, conjunction(conditions)), self.direct
+        found = replace(self.stem, scan=known.scan)
+        return replace(self.terms, source=over(known.terms.source, found, part, handed))
 
     def _rarely(self, more: list[Compare]) -> tuple[Expression, ...]:
         """Any of `more`; where rows are joined, so that the engine takes them for few.

@@ -28,7 +28,7 @@ from dpsql.plan.expression import Column, Compare, Comparison, Literal
 from dpsql.plan.operator import Filter, Ready
 from dpsql.plan.statistic import Amount, Measured, Ones, Presence, Present, Statistic
 from dpsql.plan.tree import columns
-from dpsql.rewrite.direct import direct
+from dpsql.rewrite.direct import Direct
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys
 from dpsql.rewrite.prune import prune
@@ -40,14 +40,12 @@ NUMBER = Integer(16, signed=False)
 """The type of numbers of rows."""
 
 
-def unit_sums(terms: Terms, found: Stem, facts: Facts, number: int, most: int) -> UnitSums | None:
+def unit_sums(
+    terms: Terms, found: Stem, known: Direct, facts: Facts, number: int, most: int
+) -> UnitSums | None:
     """The sums of units of at most `most` rows, if they stand ready; columns go from `number`."""
-    scan = found.scan
-    ready = summed(scan.table)
-    if ready is None or free_keys(terms, facts.verified):
-        return None
-    known = direct(terms, scan)
-    if known is None:
+    ready = summed(found.scan.table)
+    if ready is None or free_keys(terms, facts.verified) or not known.asks_units_alone:
         return None
     by_name = {each.column.name: each for each in ready}
     names: list[str] = []
@@ -66,7 +64,7 @@ def unit_sums(terms: Terms, found: Stem, facts: Facts, number: int, most: int) -
     }
     added = (rows, *(c for each in stored.values() for c in (each.values, each.total)))
     own = sorted(known.units, key=lambda column: column.id)
-    units = replace(scan, columns=(*own, *added), ready=Ready.UNITS)
+    units = replace(known.scan, columns=(*own, *added), ready=Ready.UNITS)
     few = Filter(units, Compare(Comparison.LESS_EQUAL, rows, Literal(most, NUMBER)))
     filters = (statistic.filter for statistic in terms.statistics)
     read = columns(*(key.expression for key in terms.keys), *filters) | {*added}

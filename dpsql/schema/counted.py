@@ -25,6 +25,19 @@ def lists_units(table: Table) -> bool:
     return isinstance(own, EntityUnit) and not own.hops and table.key == (own.column,)
 
 
+def lent_name(table: Table) -> str | None:
+    """The name of the column that a sidecar adds to rows whose unit other tables tell.
+
+    It is that of the entity's identity there; None if the rows have a column of that name.
+    """
+    own = table.ownership
+    if not isinstance(own, EntityUnit) or not own.hops:
+        return None
+    # To DuckDB, names that differ in case only are one.
+    taken = {name.casefold() for name in table.columns}
+    return None if own.column.casefold() in taken else own.column
+
+
 def _is_name(column: Column) -> bool:
     if column.values is not None or column.references is not None:
         return True

@@ -31,7 +31,7 @@ from dpsql.plan.statistic import Amount, Measured, Statistic
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.schema.bounded import bounded
 from dpsql.schema.catalogue import engine_source
-from dpsql.schema.counted import counted
+from dpsql.schema.counted import counted, lent_name
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import EntityUnit, Schema, Table
@@ -138,6 +138,7 @@ def _contents(table: Table, own: EntityUnit) -> Contents:
         within,
         sums,
         own.column,
+        lent_name(table),
         limits.rows,
         limits.rows_per_group,
     )

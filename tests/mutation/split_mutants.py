@@ -28,6 +28,12 @@ SPLIT_MUTANTS = (
         "Literal(most + 1, NUMBER)",
     ),
     _Split(
+        "with a table that leads to the unit, all conditions of its join are left out",
+        "rewrite/direct.py",
+        "on=tuple(c for c in join.on if c not in met)",
+        "on=()",
+    ),
+    _Split(
         "sums that stand ready are of values beyond their bounds",
         "session/ready.py",
         "term = clamped_term(amount, terms)",
