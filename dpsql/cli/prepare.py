@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def prepare(schema: Path) -> None:
-    """Make queries faster: store each row's unit, in its order.
+    """Make queries faster: store each row's unit, and sums of units.
 
     For the owner of the data: verifies keys as check does, and writes a file
     beside the ledger, readable by its owner only. Answers keep their law, and
-    limits are each query's own. After the data change, it isn't used until it
-    is made again.
+    limits are each query's own. After the data or their bounds change, it isn't
+    used until it is made again.
     """
     from dpsql.cli.failure import ExitCode, explained, say  # noqa: PLC0415 - opens engines
     from dpsql.schema.decode import load_schema  # noqa: PLC0415
