@@ -6,33 +6,14 @@ what is derived without a sidecar, and the integers are the very ones that are f
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
-from grammar.compiler import schema_of
 from grammar.notes import Claim, accepted
-from grammar.public_rows import PUBLIC
-from grammar.ready import ReadyWorlds, proved
-from grammar.search import search
+from grammar.ready import SETTINGS, attack, private, proved
 
-from dpsql.audit.change import violations
-from dpsql.errors import Error
 from dpsql.plan.bounded import LightRows, Split, UnitSums
 from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.session.prepared import PreparedRelease
-from dpsql.stability.lineage import unit_kind
 
 pytestmark = pytest.mark.bounds
-
-NARROW = Settings(groups=2, rows_per_group=1, rows=3)
-
-FEW_ROWS = Settings(rows_per_group=1)
-"""All groups are kept, and of most units some are light."""
-
-FEW_IN_ALL = Settings(rows_per_group=2, rows=3)
-"""A unit's groups could hold more of its rows than count in all of them."""
-
-SALT = "1"
 
 SHAPES = [
     "SELECT ward, count(*), sum(cost), avg(cost) FROM visits GROUP BY 1",
@@ -109,21 +90,12 @@ SHAPES = [
 ]
 
 
-@cache
-def worlds(name: str, verified: frozenset[str], count: int) -> ReadyWorlds:
-    return ReadyWorlds.of(search(name, verified).of(range(count)), name, verified, SALT)
-
-
 @pytest.mark.parametrize("claim", accepted(), ids=lambda claim: claim.name)
 def test_no_neighbour_changes_more_than_derived(claim: Claim) -> None:
-    attack(claim.sql, claim.schema, NARROW, databases=1)
+    attack(claim.sql, claim.schema, SETTINGS["narrow"], databases=1)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [AS_DECLARED, NARROW, FEW_ROWS, FEW_IN_ALL],
-    ids=["all", "narrow", "few", "few in all"],
-)
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("sql", SHAPES)
 def test_shapes_that_are_summed_in_two_parts_stay_within_bounds(
     sql: str, settings: Settings
@@ -138,39 +110,3 @@ def test_many_shapes_are_summed_in_two_parts() -> None:
     assert len(light) >= 18
     assert sum(isinstance(each, LightRows) and each.within is not None for each in light) >= 4
     assert sum(isinstance(each, UnitSums) for each in light) >= 11
-
-
-def private(name: str) -> frozenset[str]:
-    return frozenset(schema_of(name).tables) - frozenset(PUBLIC[name])
-
-
-def attack(sql: str, name: str, settings: Settings, databases: int) -> None:
-    """Each release that is summed in two parts, on every pair of neighbours whose keys hold."""
-    known = private(name)
-    try:
-        as_it_is = proved(sql, name, known, settings, ready=False)
-    except Error:
-        return  # refused under narrow limits, say
-    ready = proved(sql, name, known, settings, ready=True)
-    for one, other in zip(as_it_is.releases, ready.releases, strict=True):
-        assert (one.key, one.sensitivity) == (other.key, other.sensitivity)
-        if isinstance(other.step.bounded.bounding, Split) and not other.step.reads:
-            _attack(one, other, worlds(name, known, databases), sql)
-
-
-def _attack(
-    as_it_is: PreparedRelease, ready: PreparedRelease, tried: ReadyWorlds, sql: str
-) -> None:
-    drawn = any("drawn once" in note for note in ready.step.bounded.notes)
-    pairs = tried.found.relevant(unit_kind(ready.release.source) or "")
-    numbers = {n for pair in pairs for n in (pair.one, pair.other)}
-    found = {n: tried.totals(n, ready, SALT) for n in numbers}
-    for pair in pairs:
-        where = f"{sql}\nwithout {pair.lacks} of {pair.rows}"
-        for fault in violations(found[pair.one], found[pair.other], ready, ready.sensitivity):
-            raise AssertionError(f"{fault}: {where}")
-    if drawn and ready.step.bounded.terms.domains:
-        return  # a listed key's groups are numbered, so that other ones of a unit are drawn
-    for n in {pair.one for pair in pairs}:
-        if found[n] != tried.totals(n, as_it_is, SALT):
-            raise AssertionError(f"other integers than without a sidecar: {sql}")

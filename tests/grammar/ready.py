@@ -5,26 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import duckdb
 from grammar.compiler import schema_of
-from grammar.public_rows import create_tables, public_connection
-from grammar.search import Search
+from grammar.public_rows import PUBLIC, create_tables, public_connection
+from grammar.search import Search, search
 
+from dpsql.audit.change import violations
 from dpsql.audit.fact import WorldFacts
 from dpsql.audit.owner import Rows
 from dpsql.audit.worlds import Groups
 from dpsql.engine.beside import beyond_of
 from dpsql.engine.lockdown import prepare as fix_meaning
 from dpsql.engine.sidecar import PREPARED, fill
-from dpsql.plan.bounded import Cell
+from dpsql.errors import Error
+from dpsql.plan.bounded import Cell, Split
 from dpsql.plan.operator import Plan
 from dpsql.release.key import domain_table
-from dpsql.rewrite.setting import Settings
+from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Table
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.ready import ready_tables
+from dpsql.stability.lineage import unit_kind
+
+SETTINGS = {
+    "all": AS_DECLARED,
+    "narrow": Settings(groups=2, rows_per_group=1, rows=3),
+    # All groups are kept, and of most units some are light.
+    "few": Settings(rows_per_group=1),
+    # A unit's groups could hold more of its rows than count in all of them.
+    "few in all": Settings(rows_per_group=2, rows=3),
+}
+
+_SALT = "1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +55,24 @@ class ReadyFacts(WorldFacts):
         # In one order, so that a group has one number: by it a unit's groups are chosen.
         found = WorldFacts.rows(self, plan, at_most)
         return None if found is None else tuple(sorted(found, key=repr))
+
+
+def private(name: str) -> frozenset[str]:
+    return frozenset(schema_of(name).tables) - frozenset(PUBLIC[name])
+
+
+def attack(sql: str, name: str, settings: Settings, databases: int) -> None:
+    """Each release that is summed in two parts, on every pair of neighbours whose keys hold."""
+    known = private(name)
+    try:
+        as_it_is = proved(sql, name, known, settings, ready=False)
+    except Error:
+        return  # refused under narrow limits, say
+    ready = proved(sql, name, known, settings, ready=True)
+    for one, other in zip(as_it_is.releases, ready.releases, strict=True):
+        assert (one.key, one.sensitivity) == (other.key, other.sensitivity)
+        if isinstance(other.step.bounded.bounding, Split) and not other.step.reads:
+            _attack(one, other, _worlds(name, known, databases), sql)
 
 
 def proved(
@@ -98,3 +131,26 @@ def _rows(found: Search, world: int) -> Rows:
         name: found.worlds.connection.execute(f'FROM "{name}"').fetchall()
         for name in found.worlds.schema.tables
     }
+
+
+def _attack(
+    as_it_is: PreparedRelease, ready: PreparedRelease, tried: ReadyWorlds, sql: str
+) -> None:
+    drawn = any("drawn once" in note for note in ready.step.bounded.notes)
+    pairs = tried.found.relevant(unit_kind(ready.release.source) or "")
+    numbers = {n for pair in pairs for n in (pair.one, pair.other)}
+    found = {n: tried.totals(n, ready, _SALT) for n in numbers}
+    for pair in pairs:
+        where = f"{sql}\nwithout {pair.lacks} of {pair.rows}"
+        for fault in violations(found[pair.one], found[pair.other], ready, ready.sensitivity):
+            raise AssertionError(f"{fault}: {where}")
+    if drawn and ready.step.bounded.terms.domains:
+        return  # a listed key's groups are numbered, so that other ones of a unit are drawn
+    for n in {pair.one for pair in pairs}:
+        if found[n] != tried.totals(n, as_it_is, _SALT):
+            raise AssertionError(f"other integers than without a sidecar: {sql}")
+
+
+@cache
+def _worlds(name: str, verified: frozenset[str], count: int) -> ReadyWorlds:
+    return ReadyWorlds.of(search(name, verified).of(range(count)), name, verified, _SALT)
