@@ -60,6 +60,14 @@ def partnered(
     return Filter(Mark(source, relation, on, column), wanted)
 
 
+def is_grouped(node: exp.Subquery) -> bool:
+    """Tables are in parentheses, not a query."""
+    inner = node.this
+    while isinstance(inner, exp.Subquery) and not (inner.args.get("joins") or inner.alias):
+        inner = inner.this
+    return isinstance(inner, exp.Table | exp.Subquery)
+
+
 def asks_around() -> Refused:
     """The refusal of a join condition that is correlated."""
     return Refused("a join condition names columns of the query around", note="subqueries")

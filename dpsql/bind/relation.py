@@ -11,7 +11,7 @@ from dpsql.bind.constant_rows import constant_rows
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.fold import is_false
-from dpsql.bind.join import ASKING, asks_around, join_words, partnered, shared_names
+from dpsql.bind.join import ASKING, asks_around, is_grouped, join_words, partnered, shared_names
 from dpsql.bind.named_query import named_query
 from dpsql.bind.ownership import check_units, outer_join
 from dpsql.bind.parse import span
@@ -99,9 +99,13 @@ class From:
         read = columns(predicate)
         return sum(1 for s in self.sources if read & set(output_columns(s))) > 1
 
-    def _source(self, node: exp.Expr) -> None:
+    def _source(self, node: exp.Expr, *, whole: bool = False) -> None:
+        """Add what `node` names; joins in parentheses as one source, if it has to be `whole`."""
         if isinstance(node, exp.Subquery):
-            self._derived(node)
+            if is_grouped(node):
+                self._grouped(node, whole=whole)
+            else:
+                self._derived(node)
             return
         constant = constant_rows(node, self.context)
         if constant is not None:
@@ -143,6 +147,27 @@ class From:
         for join in node.args.get("joins") or []:
             self._join(join)
 
+    def _grouped(self, node: exp.Subquery, *, whole: bool) -> None:
+        """(a JOIN b ON …): joined among themselves, each still called by its own name."""
+        if node.args.get("alias") is not None:
+            raise refused(node, "a name for joins in parentheses", "name each table inside them")
+        only(node, "this", "joins")
+        inner = From(self.context, Scope(parent=self.scope.parent))
+        inner._source(node.this)
+        if inner.commas:
+            raise refused(node, "a comma in parentheses", "write CROSS JOIN instead of ,")
+        self.scope.take(inner.scope, span(node))
+        if whole:
+            if inner._asks_around(0):
+                raise asks_around()
+            inner.sources = [inner._inner(len(inner.sources), tuple(inner.on))]
+            inner.places, inner.on = [span(node)], []
+        self.sources += inner.sources
+        self.places += inner.places
+        self.on += inner.on
+        for join in node.args.get("joins") or []:
+            self._join(join)
+
     def _add(
         self,
         node: exp.Expr,
@@ -178,7 +203,7 @@ class From:
         side, kind, method = join_words(node)
         before, earlier, conditions = list(self.scope.relations), len(self.sources), len(self.on)
         merged = dict(self.scope.merged)
-        self._source(node.this)
+        self._source(node.this, whole=bool(side) or kind in ASKING)
         if node.args.get("on") is not None:
             binder = ExpressionBinder(self.scope, _nothing_special, self.context.parameters)
             self.on += conjuncts(binder.condition(node.args["on"]))

@@ -70,6 +70,17 @@ class Scope:
             )
         self.relations.append(relation)
 
+    def take(self, other: Scope, at: Span | None) -> None:
+        """Put the relations of `other` in scope, with the names that mean one column of theirs."""
+        for name, column in other.merged.items():
+            if Scope(self.relations).knows(name, ()):
+                self.merged.pop(name, None)  # it means a column of each
+            else:
+                self.merged[name] = column
+        for relation in other.relations:
+            self.add(relation, at)
+        self.correlated |= other.correlated
+
     def resolve(self, name: str, table: Sequence[str], at: Span | None) -> Column:
         """The column that `name` means, or that of `table`, here or in the query around."""
         if self.parent is not None and not self.knows(name, table):
