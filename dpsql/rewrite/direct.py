@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dpsql.plan.bounded import Terms
-from dpsql.plan.expression import Column, Expression, equated
+from dpsql.plan.expression import Column, Expression, conjunction, equated
 from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
 from dpsql.plan.tree import bottom_up, columns, expressions, operators, sources
 from dpsql.schema.counted import lent_name
@@ -95,9 +95,11 @@ def _left_out(terms: Terms, scan: Scan, join: Join, parents: list[Scan], own: En
     ]
     kept = tuple(wide if s == scan else s for s in join.sources if s not in parents)
     less = replace(join, sources=kept, on=tuple(c for c in join.on if c not in met))
+    alone = Filter(wide, conjunction(less.on)) if less.on else wide
+    met_by_others: Plan = less if len(kept) > 1 else alone
 
     def changed(plan: Plan) -> Plan:
-        return less if plan == join else plan
+        return met_by_others if plan == join else plan
 
     return Direct(replace(terms, source=bottom_up(changed, terms.source)), wide, units)
 
