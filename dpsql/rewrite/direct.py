@@ -96,10 +96,10 @@ def _left_out(terms: Terms, scan: Scan, join: Join, parents: list[Scan], own: En
     kept = tuple(wide if s == scan else s for s in join.sources if s not in parents)
     less = replace(join, sources=kept, on=tuple(c for c in join.on if c not in met))
     alone = Filter(wide, conjunction(less.on)) if less.on else wide
-    met_by_others: Plan = less if len(kept) > 1 else alone
+    joined: Plan = less if len(kept) > 1 else alone
 
     def changed(plan: Plan) -> Plan:
-        return met_by_others if plan == join else plan
+        return joined if plan == join else plan
 
     return Direct(replace(terms, source=bottom_up(changed, terms.source)), wide, units)
 
