@@ -11,12 +11,12 @@ import click
 from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.errors import SourceFault
-from dpsql.schema.catalogue import engine_source
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
 from dpsql.schema.row_count import count_rows
 from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.session.dataset import load_dataset
+from dpsql.session.ready import open_source, sidecar_path
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
 from dpsql.terminal.watch import Cancelled, Watch
@@ -42,6 +42,10 @@ def check(path: Path) -> None:
             state = "not made yet" if ledger is None else "as the schema says"
     click.echo(report(schema, holds))
     click.echo(f"\nledger: {visible(str(ledger_location(schema)))} ({state})")
+    if sidecar_path(schema).exists():
+        ready = ", ".join(sorted(engines[0].prepared))
+        again = "none: the file is of other data, owners or bounds; run dpsql prepare again"
+        click.echo(f"prepared: {ready or again}")
     _judge(schema, holds, rows)
 
 
@@ -54,7 +58,7 @@ def _verified(
             f"the source {schema.source.path} doesn't exist", hint="correct source: in the schema"
         )
     watch.step("opening the source")
-    engines.append(DuckDBEngine(engine_source(schema)))
+    engines.append(open_source(schema))
     watch.step("verifying keys")
     return verify_keys(schema, engines[0]), count_rows(schema, engines[0])
 

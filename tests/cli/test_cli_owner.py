@@ -48,6 +48,29 @@ def shop(tmp_path: Path) -> Path:
     return path
 
 
+def test_check_says_whether_what_was_prepared_is_used(run: Run, shop: Path) -> None:
+    def prepared() -> list[str]:
+        ended = run("check", shop)
+        assert ended.code == 0
+        return [line for line in ended.out.splitlines() if line.startswith("prepared: ")]
+
+    paid = "person: {type: bigint}, paid: {type: bigint, bounds: [0, 9]}}"
+    shop.write_text(SHOP.replace("person: {type: bigint}}", paid))
+    orders = {"number": [1, 2], "person": [1, 1], "paid": [3, 30]}
+    pq.write_table(pa.table(orders), shop.parent / "data" / "orders.parquet")
+    assert prepared() == []
+    made = run("prepare", shop)
+    assert made.code == 0
+    assert made.out.startswith("prepared people, orders in ")
+    assert prepared() == ["prepared: orders, people"]
+    shop.write_text(shop.read_text().replace("[0, 9]", "[0, 8]"))
+    assert prepared() == [
+        "prepared: none: the file is of other data, owners or bounds; run dpsql prepare again"
+    ]
+    assert run("prepare", shop).code == 0
+    assert prepared() == ["prepared: orders, people"]
+
+
 def test_check_says_of_each_table_whose_it_is_and_what_limits_it(run: Run, shop: Path) -> None:
     ended = run("check", shop)
     assert ended.code == 0
