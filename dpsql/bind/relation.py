@@ -66,7 +66,7 @@ class From:
             self.places.append(None)
             return
         only(clause, "this")
-        self._source(clause.this)
+        self._joined(clause.this)
         for join in select.args.get("joins") or []:
             self._join(join)
 
@@ -99,7 +99,12 @@ class From:
         read = columns(predicate)
         return sum(1 for s in self.sources if read & set(output_columns(s))) > 1
 
-    def _source(self, node: exp.Expr, *, whole: bool = False) -> None:
+    def _joined(self, node: exp.Expr, *, whole: bool = False) -> None:
+        self._source(node, whole=whole)
+        for join in node.args.get("joins") or []:
+            self._join(join)
+
+    def _source(self, node: exp.Expr, *, whole: bool) -> None:
         """Add what `node` names; joins in parentheses as one source, if it has to be `whole`."""
         if isinstance(node, exp.Subquery):
             if is_grouped(node):
@@ -115,7 +120,7 @@ class From:
             return
         if isinstance(node, exp.Paren):
             only(node, "this")
-            self._source(node.this)
+            self._joined(node.this, whole=whole)
             return
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             hint = "name a table of the schema"
@@ -136,16 +141,12 @@ class From:
             space = schema_of(found.name).casefold()
             around = self.context.schema.dataset.casefold(), space
             self._add(node, bare(found.name), rows, around)
-        for join in node.args.get("joins") or []:
-            self._join(join)
 
     def _derived(self, node: exp.Subquery) -> None:
         only(node, "this", "alias", "joins", "with_")
         selected = bind_query(node.this, self.context)
         # A SELECT's own column ids are new: only its names have to be looked after.
         self._add(node, f"subquery_{len(self.sources)}", selected)
-        for join in node.args.get("joins") or []:
-            self._join(join)
 
     def _grouped(self, node: exp.Subquery, *, whole: bool) -> None:
         """(a JOIN b ON …): joined among themselves, each still called by its own name."""
@@ -153,7 +154,7 @@ class From:
             raise refused(node, "a name for joins in parentheses", "name each table inside them")
         only(node, "this", "joins")
         inner = From(self.context, Scope(parent=self.scope.parent))
-        inner._source(node.this)
+        inner._joined(node.this)
         if inner.commas:
             raise refused(node, "a comma in parentheses", "write CROSS JOIN instead of ,")
         self.scope.take(inner.scope, span(node))
@@ -165,8 +166,6 @@ class From:
         self.sources += inner.sources
         self.places += inner.places
         self.on += inner.on
-        for join in node.args.get("joins") or []:
-            self._join(join)
 
     def _add(
         self,
@@ -203,7 +202,7 @@ class From:
         side, kind, method = join_words(node)
         before, earlier, conditions = list(self.scope.relations), len(self.sources), len(self.on)
         merged = dict(self.scope.merged)
-        self._source(node.this, whole=bool(side) or kind in ASKING)
+        self._joined(node.this, whole=bool(side) or kind in ASKING)
         if node.args.get("on") is not None:
             binder = ExpressionBinder(self.scope, _nothing_special, self.context.parameters)
             self.on += conjuncts(binder.condition(node.args["on"]))

@@ -14,11 +14,11 @@ from dpsql.emit.name import field, named, no_column, reference, schema_name, sub
 from dpsql.engine.beside import UNIT
 from dpsql.engine.sidecar import OF_ROWS, OF_UNITS, PREPARED
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Compare, Comparison, Expression
+from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Ready, Scan
 from dpsql.schema.counted import lent_name
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
-from dpsql.stability.lineage import unit
+from dpsql.stability.lineage import equating, unit
 
 
 def scan(plan: Scan) -> exp.Select:
@@ -112,7 +112,7 @@ def owners(join: Join) -> dict[Column, Column]:
             if (
                 parent.unit is not None
                 and parent.table.name == hop.table
-                and _equated(join.on, source, hop.column, parent, hop.key)
+                and equating(join.on, source, hop.column, parent, hop.key)
             ):
                 found[source.unit] = parent.unit
                 break
@@ -126,7 +126,7 @@ def _says(join: Join, own: Column, other: Column) -> bool:
     """
     found = [table for table in map(_scanned, join.sources) if table is not None]
     return any(
-        a.unit == own and b.unit == other and _equated(join.on, a, a_name, b, b_name)
+        a.unit == own and b.unit == other and equating(join.on, a, a_name, b, b_name)
         for a in found
         for b in found
         for a_name, b_name in [(_own_column(a), _own_column(b))]
@@ -159,26 +159,6 @@ def _root(column: Column, found: Mapping[Column, Column]) -> Column:
     while column in found:
         column = found[column]
     return column
-
-
-def _equated(
-    on: tuple[Expression, ...], left: Scan, left_name: str, right: Scan, right_name: str
-) -> bool:
-    wanted = {
-        frozenset((a, b))
-        for a in left.columns
-        if a.name == left_name
-        for b in right.columns
-        if b.name == right_name
-    }
-    return any(
-        isinstance(p, Compare)
-        and p.op is Comparison.EQUAL
-        and isinstance(p.left, Column)
-        and isinstance(p.right, Column)
-        and frozenset((p.left, p.right)) in wanted
-        for p in on
-    )
 
 
 def unowned(source: Plan) -> exp.Select:

@@ -115,7 +115,8 @@ def statements(
     for place, column in enumerate(contents.counted):
         counted = _counted(column, salt).sql("duckdb")
         yield f"CREATE TEMP TABLE {_sql(_counts(place))} AS {counted}"
-    yield f"CREATE TEMP TABLE {_sql(_UNITS)} AS {_units(contents)}"
+    each = _units(contents).sql("duckdb")
+    yield f"CREATE TEMP TABLE {_sql(_UNITS)} AS {each}"
     rows = _joined(contents).sql("duckdb")
     sums = [] if contents.summed is None else [(units, _of_units(contents).sql("duckdb"))]
     for table, select in [(made, rows), *sums]:
@@ -183,7 +184,7 @@ def _joined(contents: Contents) -> exp.Select:
     return select.order_by(_column(_OVER, "u"), _column(ROWS, "u"), unit.copy())
 
 
-def _units(contents: Contents) -> str:
+def _units(contents: Contents) -> exp.Select:
     """One row per unit: its rows, their sums, and whether any limit may be passed."""
     rows = _call("count", exp.Star())
     over: exp.Expr = exp.GT(this=rows.copy(), expression=exp.Literal.number(contents.most))
@@ -194,7 +195,7 @@ def _units(contents: Contents) -> str:
         over = exp.Or(this=over, expression=exp.In(this=_column(UNIT), query=many.subquery()))
     units = exp.select(_column(UNIT), _as(rows, ROWS), _as(exp.Paren(this=over), _OVER))
     units = units.select(*unit_sums.sums(contents.summed or ()), dialect="duckdb")
-    return units.from_(_table(_BASE)).group_by(_column(UNIT)).sql("duckdb")
+    return units.from_(_table(_BASE)).group_by(_column(UNIT))
 
 
 def _of_units(contents: Contents) -> exp.Select:

@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dpsql.plan.bounded import Terms
-from dpsql.plan.expression import Column, Expression, conjunction, equated
+from dpsql.plan.expression import Column, Expression, conjunction
 from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
 from dpsql.plan.tree import bottom_up, columns, expressions, operators, sources
 from dpsql.schema.counted import lent_name
 from dpsql.schema.model import EntityUnit, Hop
+from dpsql.stability.lineage import equating, unit_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,14 @@ class Direct:
 def direct(terms: Terms, scan: Scan) -> Direct:
     """`terms` without the tables that lead from `scan` to its unit, if they needn't be read."""
     own = scan.table.ownership
-    if not isinstance(own, EntityUnit):
-        return Direct(terms, scan, frozenset())
-    if not own.hops:
-        return Direct(terms, scan, frozenset(c for c in scan.columns if c.name == own.column))
+    as_it_is = Direct(terms, scan, unit_columns(scan))
+    if not isinstance(own, EntityUnit) or not own.hops:
+        return as_it_is
     joins = [p for p in operators(terms.source) if isinstance(p, Join) and scan in p.sources]
     parents = [parent for join in joins for parent in _parents(join, scan, own.hops)]
-    as_it_is = Direct(terms, scan, frozenset())
     if not joins or len(parents) < len(own.hops) or lent_name(scan.table) is None:
         return as_it_is
-    found = _left_out(terms, scan, joins[0], parents, own)
+    found = _left_out(terms, scan, joins[0], parents, own.hops)
     read = _read(found.terms, found.scan, *expressions((terms.statistics, terms.selections)))
     gone = frozenset(c for parent in parents for c in parent.columns)
     return as_it_is if read is None or read & gone - found.units else found
@@ -67,31 +66,21 @@ def _parents(join: Join, scan: Scan, hops: tuple[Hop, ...]) -> Iterator[Scan]:
 
 
 def _leads(join: Join, child: Scan, hop: Hop, parent: Scan) -> bool:
-    return parent.table.name == hop.table and any(_by_key(join, child, hop, parent))
+    found = equating(join.on, child, hop.column, parent, hop.key)
+    return parent.table.name == hop.table and bool(found)
 
 
-def _by_key(join: Join, child: Scan, hop: Hop, parent: Scan) -> Iterator[Expression]:
-    """The conditions by which rows meet their parent."""
-    pairs = [
-        {a, b}
-        for a in child.columns
-        for b in parent.columns
-        if (a.name, b.name) == (hop.column, hop.key)
-    ]
-    for condition in join.on:
-        if any({*sides} in pairs for sides in equated([condition])):
-            yield condition
-
-
-def _left_out(terms: Terms, scan: Scan, join: Join, parents: list[Scan], own: EntityUnit) -> Direct:
+def _left_out(
+    terms: Terms, scan: Scan, join: Join, parents: list[Scan], hops: tuple[Hop, ...]
+) -> Direct:
     """Without `parents` in `join`: the rows' own unit stands in the place of the last one's."""
-    units = frozenset(c for c in parents[-1].columns if c.name == own.column)
+    units = unit_columns(parents[-1])
     wide = replace(scan, columns=(*scan.columns, *sorted(units, key=lambda c: c.id)))
     children = (scan, *parents)
     met = [
         condition
-        for child, hop, parent in zip(children, own.hops, parents, strict=False)
-        for condition in _by_key(join, child, hop, parent)
+        for child, hop, parent in zip(children, hops, parents, strict=False)
+        for condition in equating(join.on, child, hop.column, parent, hop.key)
     ]
     kept = tuple(wide if s == scan else s for s in join.sources if s not in parents)
     less = replace(join, sources=kept, on=tuple(c for c in join.on if c not in met))

@@ -21,14 +21,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpsql.plan.bounded import Chosen, Early, LimitGroups, Terms
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Scan
 from dpsql.plan.tree import columns, expressions
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import finest
+from dpsql.schema.counted import lists_units
 from dpsql.schema.model import EntityUnit
 from dpsql.stability.dependency import each_meets_one
+from dpsql.stability.lineage import unit_columns
 
 
 def sum_early(limited: LimitGroups, facts: Facts) -> Chosen | None:
@@ -76,6 +77,6 @@ def _most_rows(terms: Terms, join: Join) -> Scan | None:
 def _units(scan: Scan) -> frozenset[Column] | None:
     """The columns that are the rows' unit themselves; None if that isn't one, or has one row."""
     own = scan.table.ownership
-    if not isinstance(own, EntityUnit) or own.hops or scan.table.key == (own.column,):
+    if not isinstance(own, EntityUnit) or own.hops or lists_units(scan.table):
         return None
-    return frozenset(column for column in output_columns(scan) if column.name == own.column)
+    return unit_columns(scan)

@@ -139,9 +139,8 @@ class _Parts:
                 light = unit_sums(self.terms, self.stem, self.direct, self.facts, number, most)
                 if light is None:
                     return None
-                rows = Column(number, ROWS, NUMBER)
-                more = self._rarely([_more(rows, most)])
-                return Split(light, self._over(self._wide(rows), more, ()))
+                more = self._rarely([_more(light.rows, most)])
+                return Split(light, self._over(self._wide(light.rows), more, ()))
             case _:
                 return None
 

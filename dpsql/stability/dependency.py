@@ -32,7 +32,7 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.tree import columns
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
-from dpsql.stability.lineage import Visibility, visibility
+from dpsql.stability.lineage import Visibility, unit_columns, visibility
 
 Trusted = Callable[[Table], bool]
 
@@ -47,12 +47,9 @@ def determined(plan: Plan, trusted: Trusted) -> frozenset[Column]:
     match plan:
         case Scan(columns=found) if _one_row_scan(plan, trusted):
             return frozenset(found)
-        case Scan(table=table, columns=found):
+        case Scan():
             # The entity's own identity; over hops it isn't a column of this table.
-            own = table.ownership
-            if isinstance(own, EntityUnit) and not own.hops:
-                return frozenset(c for c in found if c.name == own.column)
-            return frozenset()
+            return unit_columns(plan)
         case (
             Filter(source=source)
             | Mark(source=source)

@@ -6,12 +6,12 @@ or projection of the statement can redefine it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Final, assert_never
 
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column
+from dpsql.plan.expression import Column, Expression, equated
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
@@ -184,6 +184,28 @@ def leading(table: Table) -> tuple[str, Identity] | None:
             return None
         case missing:
             assert_never(missing)
+
+
+def unit_columns(scan: Scan) -> frozenset[Column]:
+    """The columns of `scan` that are its rows' unit; none where other tables tell it."""
+    own = scan.table.ownership
+    if not isinstance(own, EntityUnit) or own.hops:
+        return frozenset()
+    return frozenset(column for column in scan.columns if column.name == own.column)
+
+
+def equating(
+    on: Iterable[Expression], left: Scan, left_name: str, right: Scan, right_name: str
+) -> list[Expression]:
+    """The conditions that say that columns of two tables, of these names, are equal."""
+    pairs = [
+        {a, b}
+        for a in left.columns
+        if a.name == left_name
+        for b in right.columns
+        if b.name == right_name
+    ]
+    return [p for p in on for sides in equated([p]) if {*sides} in pairs]
 
 
 def _by_place(plan: Plan) -> list[frozenset[Identity]]:

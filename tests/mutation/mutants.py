@@ -215,8 +215,8 @@ MUTANTS = (
     Mutant(
         "a unit determines all columns of its rows",
         "stability/dependency.py",
-        "return frozenset(c for c in found if c.name == own.column)",
-        "return frozenset(found)",
+        "return unit_columns(plan)",
+        "return frozenset(plan.columns)",
     ),
     Mutant(
         "any equality fixes a public key",
