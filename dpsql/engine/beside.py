@@ -84,7 +84,7 @@ class Contents:
     rows: str
     counted: tuple[str, ...]
     bounded: tuple[tuple[str, str], ...]
-    summed: tuple[unit_sums.Summed, ...] | None
+    summed: tuple[unit_sums.ColumnSum, ...] | None
     own: str
     lent: str | None
     most: int

@@ -30,7 +30,7 @@ def sum_of(column: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Summed:
+class ColumnSum:
     """A column: what is summed of it, by its name; and, by `sum_of`, the sum in steps."""
 
     column: str
@@ -38,14 +38,14 @@ class Summed:
     steps: str
 
 
-def sums(columns: Sequence[Summed]) -> list[str]:
+def sums(columns: Sequence[ColumnSum]) -> list[str]:
     """What is asked of a unit's rows."""
     items = [(f"count({_quoted(each.column)})", values_of(each.column)) for each in columns]
     items += [(f"sum({each.term})", sum_of(each.column)) for each in columns]
     return [f"{item} AS {_quoted(name)}" for item, name in items]
 
 
-def narrowed(columns: Sequence[Summed]) -> list[str]:
+def narrowed(columns: Sequence[ColumnSum]) -> list[str]:
     """What `sums` found, in the types that it is kept in.
 
     Of a unit of so many rows that no limit lets them all count, it may be NULL.
@@ -55,7 +55,7 @@ def narrowed(columns: Sequence[Summed]) -> list[str]:
     return [f"TRY_CAST({item} AS {kind}) AS {_quoted(name)}" for item, kind, name in items]
 
 
-def names(columns: Sequence[Summed]) -> list[str]:
+def names(columns: Sequence[ColumnSum]) -> list[str]:
     """The columns that are kept."""
     return [name(each.column) for name in (values_of, sum_of) for each in columns]
 

@@ -32,7 +32,7 @@ from dpsql.rewrite.direct import Direct
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys
 from dpsql.rewrite.prune import prune
-from dpsql.schema.summed import Summed, summed
+from dpsql.schema.summed import SummedColumn, summed
 from dpsql.schema.type import BIGINT, Integer
 from dpsql.stability.stem import Stem, over
 
@@ -73,7 +73,7 @@ def unit_sums(
     return UnitSums(replace(terms, source=source), rows, tuple(map(stored.get, names)))
 
 
-def _stands(statistic: Statistic, found: Stem, ready: Mapping[str, Summed]) -> str | None:
+def _stands(statistic: Statistic, found: Stem, ready: Mapping[str, SummedColumn]) -> str | None:
     """The column whose sum, or number of values, the statistic is; `ROWS` if it is of all rows."""
     match statistic.term:
         case Ones() | Presence():

@@ -16,7 +16,7 @@ _MOST = 2**46
 
 
 @dataclass(frozen=True, slots=True)
-class Summed:
+class SummedColumn:
     """Integers from `low` to `high`, each worth `step`, stand for the values of `column`."""
 
     column: Column
@@ -25,7 +25,7 @@ class Summed:
     high: int
 
 
-def summed(table: Table) -> tuple[Summed, ...] | None:
+def summed(table: Table) -> tuple[SummedColumn, ...] | None:
     """None of a table that a sidecar can't have, or that has one row for each unit."""
     if not isinstance(table.ownership, EntityUnit) or lists_units(table):
         return None
@@ -33,11 +33,11 @@ def summed(table: Table) -> tuple[Summed, ...] | None:
     return tuple(each for each in found if max(abs(each.low), abs(each.high)) < _MOST)
 
 
-def _summed(column: Column) -> Summed:
+def _summed(column: Column) -> SummedColumn:
     scale = column.type.scale if isinstance(column.type, Decimal) else 0
     match column.bounds:
         case (int() | Fraction() as low, int() | Fraction() as high):
             step = Fraction(1, 10**scale)
-            return Summed(column, step, floor(low / step), ceil(high / step))
+            return SummedColumn(column, step, floor(low / step), ceil(high / step))
         case _:
             raise ValueError("exact numbers have exact bounds")

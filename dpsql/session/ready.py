@@ -35,7 +35,7 @@ from dpsql.schema.counted import counted, lent_name
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import EntityUnit, Schema, Table
-from dpsql.schema.summed import Summed, summed
+from dpsql.schema.summed import SummedColumn, summed
 from dpsql.schema.type import BIGINT
 
 _FORM = "6"
@@ -144,7 +144,7 @@ def _contents(table: Table, own: EntityUnit) -> Contents:
     )
 
 
-def _sum(found: Summed) -> unit_sums.Summed:
+def _sum(found: SummedColumn) -> unit_sums.ColumnSum:
     """The sum of a column's values within its bounds, in steps, by names of the file."""
     column = Column(0, found.column.name, found.column.type)
     value = Measured(column, found.step, found.low, found.high, 0)
@@ -152,7 +152,7 @@ def _sum(found: Summed) -> unit_sums.Summed:
     terms = measured(amount, (field(schema_name(column.name)),))
     steps = in_steps(amount, field(schema_name(unit_sums.sum_of(column.name))))
     term = clamped_term(amount, terms)
-    return unit_sums.Summed(column.name, term.sql(dialect="duckdb"), steps.sql(dialect="duckdb"))
+    return unit_sums.ColumnSum(column.name, term.sql(dialect="duckdb"), steps.sql(dialect="duckdb"))
 
 
 def _within(column: Declared) -> str:
