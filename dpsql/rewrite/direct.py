@@ -25,11 +25,12 @@ from dpsql.stability.lineage import equating, unit_columns
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """`terms` over `scan`, of whose columns `units` are the rows' unit."""
+    """`terms` over `scan`, of whose columns `units` are the rows' unit; `without` these tables."""
 
     terms: Terms
     scan: Scan
     units: frozenset[Column]
+    without: tuple[str, ...] = ()
 
     @property
     def asks_units_alone(self) -> bool:
@@ -90,7 +91,8 @@ def _left_out(
     def changed(plan: Plan) -> Plan:
         return joined if plan == join else plan
 
-    return Direct(replace(terms, source=bottom_up(changed, terms.source)), wide, units)
+    found = replace(terms, source=bottom_up(changed, terms.source))
+    return Direct(found, wide, units, tuple(parent.table.name for parent in parents))
 
 
 def _read(terms: Terms, scan: Scan, *more: Expression) -> frozenset[Column] | None:

@@ -70,9 +70,11 @@ def split_rows(limited: LimitGroups, facts: Facts) -> Chosen | None:
     if conditions is None:
         return None
     said = "prepared: " + " and ".join(f"{name} <= {most}" for name, most in conditions.light)
+    without = parts.direct.without
+    left_out = "".join(f"; {name} isn't read: rows have their unit" for name in without)
     split = parts.of_units(conditions)
     if split is not None:
-        return split, f"{said}: sums of each unit stand ready"
+        return split, f"{said}: sums of each unit stand ready{left_out}"
     scans = sum(isinstance(operator, Scan) for operator in operators(parts.direct.terms.source))
     if scans > _MOST_TABLES or not parts.are_sums:
         return None
@@ -83,7 +85,7 @@ def split_rows(limited: LimitGroups, facts: Facts) -> Chosen | None:
         note += f"; {place} <= {groups}: drawn once for all queries"
     if light.within is not None:
         note += "; rows within all bounds: without clamps"
-    return Split(light, rest), note
+    return Split(light, rest), note + left_out
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,17 @@ def test_it_is_seen_in_explain(ready: Schema) -> None:
     assert PREPARED in proof.releases[0].sql
 
 
+def test_what_is_left_out_of_a_join_is_seen_in_explain(ready: Schema) -> None:
+    session = Session(ready)
+    proof = session.explain(
+        "SELECT c_mktsegment, sum(l_tax) FROM lineitem JOIN orders ON l_orderkey = o_orderkey"
+        " JOIN customer ON o_custkey = c_custkey WHERE l_quantity > 10 GROUP BY 1"
+    )
+    session.close()
+    (said,) = (limit for limit in proof.releases[0].limits if limit.startswith("prepared"))
+    assert "; orders isn't read: rows have their unit" in said
+
+
 def test_a_source_without_one_is_read_as_it_is(schema: Schema) -> None:
     assert not used(schema)
 
