@@ -24,6 +24,8 @@
 | light      | sums of rows that no limit can bind                                   |
 | within     | which rows no clamp would change                                      |
 | unit_sums  | sums of each unit's rows that stand ready                             |
+| row_totals | sums of rows that are each their unit's only one                      |
+| parts      | the units in parts, one after the other, where they are many          |
 | distinct   | counts of distinct values                                            |
 | write      | what writers of one kind of node share                              |
 | write_term | names, constants, and what is computed of them, as text             |

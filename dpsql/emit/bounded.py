@@ -19,8 +19,7 @@ from sqlglot import exp
 from dpsql.emit.call import narrowed
 from dpsql.emit.centre import centred_steps, uncentred_sums
 from dpsql.emit.count_first import rows_of_units, with_counted
-from dpsql.emit.deviations import of_pairs, scaled
-from dpsql.emit.distinct import distinct_values, with_distinct
+from dpsql.emit.distinct import with_distinct
 from dpsql.emit.draw import drawn_rows, with_drawn
 from dpsql.emit.early import early_partials
 from dpsql.emit.histogram import histogram
@@ -28,15 +27,15 @@ from dpsql.emit.light import light_totals
 from dpsql.emit.limit import limited_groups
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, all_of, field
+from dpsql.emit.parts import one_part, summed_parts
 from dpsql.emit.render import rendered
-from dpsql.emit.term import clamped_to, in_steps, number_of_rows, total
+from dpsql.emit.row_totals import row_totals
+from dpsql.emit.term import clamped_to, number_of_rows, total
 from dpsql.emit.terms import (
-    emit_term,
     emit_terms,
     group_names,
     grouped,
     grouped_names,
-    has_few_groups,
     in_late_domains,
     late_domains,
     select_from,
@@ -62,12 +61,17 @@ from dpsql.plan.bounded import (
 )
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
-from dpsql.plan.statistic import Deviations, Distinct, Over, Statistic
+from dpsql.plan.statistic import Distinct, Over, Statistic
 from dpsql.stability.sensitivity import partial_bound, partial_interval, rows_per_group
 
 
-def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> EngineQuery:
-    """The statement whose integers `bounded` adds noise to, and those whose cells it chooses by."""
+def emit_release(
+    bounded: BoundedRelease, releases: Mapping[Release, str], *, in_parts: bool = False
+) -> EngineQuery:
+    """The statement whose integers `bounded` adds noise to, and those whose cells it chooses by.
+
+    If it `goes_in_parts`, they may be of one part of the units each time.
+    """
     terms = bounded.terms
     domains = tuple(
         DomainTable(
@@ -82,26 +86,31 @@ def emit_release(bounded: BoundedRelease, releases: Mapping[Release, str]) -> En
     match limited:
         case OneRowPerUnit():
             rows = emit_terms(terms, releases, with_unit=False, late=late)
-            select = _row_totals(terms, rows, late)
+            select = row_totals(terms, rows, late)
         case LimitGroups():
-            select = _limited_totals(limited, bounded.bounding, releases, late)
+            select = _limited_totals(limited, bounded.bounding, releases, late, in_parts=in_parts)
             if any(map(_is_distinct, terms.statistics)):
                 rows = emit_terms(terms, releases, with_unit=True)
                 select = with_distinct(select, limited, rows)
         case missing:
             assert_never(missing)
+    part, totals, cells = _all_units, None, None
+    if in_parts:
+        names, numbers = group_names(terms), range(len(terms.statistics))
+        part = one_part
+        totals = rendered(summed_parts(names, [f"s{n}" for n in numbers]))
+        cells = rendered(summed_parts([*names, "p"], ["n"]))
     counted = [
-        histogram(limited, emit_terms(terms, releases, with_unit=with_unit), number)
+        histogram(limited, part(emit_terms(terms, releases, with_unit=with_unit)), number)
         for number in range(len(terms.selections))
     ]
-    histograms = tuple(Histogram(rendered(h), salted=with_unit) for h in counted)
-    return EngineQuery(rendered(select), domains, _is_salted(limited), histograms)
-
-
-def _row_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:
-    """Each row is a unit's only one: clamped terms are summed as they are."""
-    sums = [_total_of_rows(statistic, number) for number, statistic in enumerate(terms.statistics)]
-    return _summed(terms, rows, late, sums)
+    return EngineQuery(
+        rendered(select),
+        domains,
+        in_parts or _is_salted(limited),
+        tuple(Histogram(rendered(h), with_unit, cells) for h in counted),
+        totals,
+    )
 
 
 def _limited_totals(
@@ -109,12 +118,15 @@ def _limited_totals(
     bounding: Bounding,
     releases: Mapping[Release, str],
     late: frozenset[int],
+    *,
+    in_parts: bool,
 ) -> exp.Select:
     """The least work that gives the same integers: what to do first, the planner found."""
     terms = limited.terms
+    part = one_part if in_parts else _all_units
     match bounding:
         case UnitByUnit():
-            rows = emit_terms(terms, releases, with_unit=True, late=late)
+            rows = part(emit_terms(terms, releases, with_unit=True, late=late))
             return _partial_totals(limited, _partials(terms, rows, late), late, None)
         case Early():
             partials = early_partials(terms, bounding, releases, late, _unit_sums(terms))
@@ -124,20 +136,24 @@ def _limited_totals(
             rest = _partials(heavy, emit_terms(heavy, releases, with_unit=True, late=late), late)
             return _partial_totals(limited, rest, late, light)
         case CountFirst():
-            rows = emit_terms(terms, releases, with_unit=True, late=late)
+            rows = part(emit_terms(terms, releases, with_unit=True, late=late))
             light = light_totals(terms, rows_of_units(light=True), late)
             rest = _partials(terms, rows_of_units(light=False), late)
             return with_counted(_partial_totals(limited, rest, late, light), rows, bounding)
         case Draw():
             # DuckDB takes few of the rows to be in cells, and would keep those in memory for a
             # join with their units.
-            rows = emit_terms(terms, releases, with_unit=True, in_cells=False)
+            rows = part(emit_terms(terms, releases, with_unit=True, in_cells=False))
             light = light_totals(terms, drawn_rows(limited, light=True), frozenset())
             rest = _partials(terms, drawn_rows(limited, light=False), frozenset())
             totals = _partial_totals(limited, rest, frozenset(), light, drawn=True)
             return with_drawn(totals, rows, limited, bounding)
         case missing:
             assert_never(missing)
+
+
+def _all_units(rows: exp.Select) -> exp.Select:
+    return rows
 
 
 def _light(split: Split, releases: Mapping[Release, str], late: frozenset[int]) -> exp.Select:
@@ -150,41 +166,6 @@ def _light(split: Split, releases: Mapping[Release, str], late: frozenset[int]) 
             return light_totals(terms, rows, late, asked)
         case missing:
             assert_never(missing)
-
-
-def _summed(
-    terms: Terms, rows: exp.Select, late: frozenset[int], totals: list[exp.Expr]
-) -> exp.Select:
-    numbered = list(enumerate(terms.statistics))
-    sums = [aliased(item, f"s{number}") for number, item in enumerate(totals)]
-    names = [f"s{number}" for number, _ in numbered]
-    if any(isinstance(s.term, Deviations) for _, s in numbered):
-        sums.append(aliased(number_of_rows(), "n"))
-        names.append("n")
-    summed = grouped(rows, [field(name) for name in grouped_names(terms, late)], sums)
-    listed = in_late_domains(summed, terms, late, names)
-    few = has_few_groups(terms)
-    steps = [aliased(_in_steps_of_rows(s, field(f"s{n}"), few=few), f"s{n}") for n, s in numbered]
-    return select_from(listed, [*map(field, group_names(terms)), *steps])
-
-
-def _total_of_rows(statistic: Statistic, number: int) -> exp.Expr:
-    term = emit_term(statistic, number)
-    match statistic.term:
-        case Distinct():
-            return distinct_values(number)
-        case Deviations():
-            return of_pairs(term)
-        case _:
-            return total(term)
-
-
-def _in_steps_of_rows(statistic: Statistic, column: exp.Expr, *, few: bool) -> exp.Expr:
-    match statistic.term:
-        case Deviations(rows=rows):
-            return scaled(column, field("n"), rows)
-        case _:
-            return in_steps(statistic, column, few=few)
 
 
 def _partials(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:

@@ -12,6 +12,7 @@ from typing import Final, Self, final
 
 import duckdb
 import pyarrow as pa
+from sqlglot import exp
 
 from dpsql.engine.catalogue import attach, catalogue
 from dpsql.engine.delimited import malformed
@@ -62,6 +63,8 @@ class DuckDBEngine:
         )
         self._open = True
         self._prepared: frozenset[str] = frozenset()
+        # Whoever reads a CSV file to count its rows might as well answer.
+        self._rows = {table.name: 0 for table in source.tables if table.is_delimited}
         try:
             self._columns = self._offer(sidecar)
             with self._cursor() as cursor:
@@ -100,6 +103,14 @@ class DuckDBEngine:
     def columns(self, table: str) -> Columns:
         """Names and types of a table's columns in the source, in order; of CSV, all are VARCHAR."""
         return self._columns[table]
+
+    def rows(self, table: str) -> int:
+        """How many rows a table has; 0 of a CSV file, which doesn't say."""
+        if table not in self._rows:
+            name = exp.to_identifier(table, quoted=True).sql("duckdb")
+            said = self.execute(f"SELECT count(*) FROM {name}").table  # noqa: S608
+            self._rows[table] = said.column(0)[0].as_py()
+        return self._rows[table]
 
     @property
     def prepared(self) -> frozenset[str]:

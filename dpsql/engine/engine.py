@@ -29,6 +29,12 @@ class Engine(Protocol):
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:
         """Names and types of a table's columns, in order, from the catalogue alone."""
 
+    def rows(self, table: str) -> int:
+        """How many rows a table has: private, and only to choose how a statement is run.
+
+        0 where nothing but reading all of them would tell.
+        """
+
     @property
     def prepared(self) -> frozenset[str]:
         """The tables whose rows stand ready with their unit, in a sidecar."""

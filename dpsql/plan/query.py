@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from dpsql.plan.bounded import Cell
 from dpsql.schema.type import SqlType
+
+FOUND: Final = "found of parts"
+"""The table of what was found of parts of the units; no schema's table has a name with a space."""
+
+HASHES: Final = 2**64
+"""So many hashes of units there are, which a part has a range of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,7 @@ class Histogram:
 
     sql: str
     salted: bool
+    summed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +40,13 @@ class EngineQuery:
     A group column is the number of a cell of `domains`, in their order, or a key that isn't listed.
     A `salted` query takes a fresh secret text as its parameter. `histograms`, one for each
     selection, are read beside them, with the same salt.
+
+    Where `summed` says how to sum what is FOUND, it is asked of the units part by part: of those
+    with hashes from the second parameter to the third.
     """
 
     sql: str
     domains: tuple[DomainTable, ...]
     salted: bool
     histograms: tuple[Histogram, ...] = ()
+    summed: str | None = None

@@ -12,13 +12,16 @@ from dpsql.engine.engine import Engine
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.bounded import BoundedRelease
-from dpsql.plan.query import EngineQuery
+from dpsql.plan.query import FOUND, HASHES, EngineQuery, Histogram
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns
 from dpsql.release.key import domain_table, number_of_cells
 from dpsql.release.noise import RawGroups, privatize
 from dpsql.release.synopsis import synopsis_table
+
+_MANY = 4_000_000
+"""Groups of parts that wait to be summed."""
 
 _FEW = 1_000
 """Groups that are read row by row; more come sooner as whole columns."""
@@ -32,7 +35,8 @@ NO_TABLES: Mapping[str, pa.Table] = MappingProxyType({})
 class Step:
     """One release: what the engine runs, and what is made of its integers.
 
-    `reads` names the releases before it that its SQL reads as tables.
+    `reads` names the releases before it that its SQL reads as tables. Its statements are run for so
+    many `parts` of the units, one after the other, and what they find is summed.
     """
 
     name: str
@@ -40,6 +44,7 @@ class Step:
     query: EngineQuery
     measurement: Measurement
     reads: tuple[str, ...] = ()
+    parts: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,9 @@ def _release(
     if terms.statistics:
         # All cells are listed: which rows the data have makes no difference to how they come.
         few = step.bounded.selection is None and number_of_cells(step.query) <= _FEW
-        totals = engine.execute(step.query.sql, [salt] * step.query.salted, tables, few=few).table
+        totals = _found(step.query, step.parts, engine, salt, tables, few=few)
     histograms = tuple(
-        engine.execute(counted.sql, [salt] * counted.salted, tables).table
-        for counted in step.query.histograms
+        _found(counted, step.parts, engine, salt, tables) for counted in step.query.histograms
     )
     raw = RawGroups(totals, histograms)
     weighing = step.measurement.weighing
@@ -98,3 +102,27 @@ def _release(
         return synopsis_table(raw, step.bounded, step.query, weighing, randomness)
     groups = privatize(raw, step.bounded, step.query, step.measurement, randomness)
     return columns(step.bounded, groups, step.measurement)
+
+
+def _found(
+    asked: EngineQuery | Histogram,
+    parts: int,
+    engine: Engine,
+    salt: str,
+    tables: Mapping[str, pa.Table],
+    *,
+    few: bool = False,
+) -> pa.Table:
+    """The integers of all units, at once or part by part."""
+    if asked.summed is None:
+        return engine.execute(asked.sql, [salt] * asked.salted, tables, few=few).table
+    found: list[pa.Table] = []
+    for part in range(parts):
+        ends = HASHES * part // parts, HASHES * (part + 1) // parts - 1
+        found.append(engine.execute(asked.sql, [salt, *ends], tables).table)
+        if part == parts - 1 or sum(table.num_rows for table in found) > _MANY:
+            rows = pa.concat_tables(found)
+            # A sum of sums of 64 bits is of 128; all units' would be of the same 64.
+            summed = engine.execute(asked.summed, (), {FOUND: rows}).table
+            found = [summed.cast(rows.schema)]
+    return found[0]

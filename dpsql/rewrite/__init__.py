@@ -21,6 +21,7 @@
 | early      | a unit's rows are summed before they are joined                       |
 | draw       | which groups units keep is found before their rows are summed         |
 | count_first | units of few rows are told from others before rows are summed         |
+| remaining  | how many of the rows conditions are taken to leave                    |
 | prune      | columns that nothing reads are not scanned                            |
 | setting    | what an analyst may tighten                                           |
 | fact       | the public facts a rewrite may ask for                                |

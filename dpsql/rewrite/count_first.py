@@ -22,21 +22,12 @@ values that are declared.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import prod
-from typing import Final
 
 from dpsql.plan.bounded import ByHash, Chosen, CountFirst, LimitGroups, Terms
-from dpsql.plan.operator import Filter
-from dpsql.plan.tree import operators
-from dpsql.privacy.domain import Domain
 from dpsql.rewrite.draw import asks_for_sums
 from dpsql.rewrite.limit import finest
-from dpsql.stability.environment import environment
-from dpsql.stability.narrowing import narrow
+from dpsql.rewrite.remaining import remaining
 from dpsql.stability.sensitivity import rows_per_group
-
-_GUESSED: Final = Fraction(1, 5)
-"""What a condition is taken to leave of rows where no domain tells: as engines guess, too."""
 
 
 def count_first(limited: LimitGroups) -> Chosen | None:
@@ -54,27 +45,4 @@ def count_first(limited: LimitGroups) -> Chosen | None:
 
 def _expected_rows(terms: Terms) -> Fraction:
     """How many rows a unit is taken to have."""
-    filters = [each for each in operators(terms.source) if isinstance(each, Filter)]
-    return prod(map(_left, filters), start=Fraction(finest(terms).limits.rows, 2))
-
-
-def _left(plan: Filter) -> Fraction:
-    """The part of its rows that a filter is taken to leave."""
-    before = environment(plan.source)
-    after = narrow(plan.predicate, before)
-    found = [(before.get(told), domain) for told, domain in after.items()]
-    narrowed = [_part(known, domain) for known, domain in found if known != domain]
-    return prod(narrowed, start=Fraction(1)) if narrowed else _GUESSED
-
-
-def _part(before: Domain | None, after: Domain) -> Fraction:
-    if before is None:
-        return _GUESSED
-    if before.values and after.values is not None:
-        return Fraction(len(after.values), len(before.values))
-    widths = [None if d.bounds is None else d.bounds.ends for d in (before, after)]
-    match widths:
-        case [(low, high), (least, most)] if low < high:
-            return (most - least) / (high - low)
-        case _:
-            return _GUESSED
+    return remaining(terms.source) * finest(terms).limits.rows / 2

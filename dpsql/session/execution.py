@@ -21,6 +21,7 @@ from dpsql.schema.catalogue import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.copied import copied_rows
 from dpsql.session.fact import SourceFacts
+from dpsql.session.parts import in_parts
 from dpsql.session.picking import picked
 from dpsql.session.prepared import Prepared
 from dpsql.session.ready import open_source, sidecar_path
@@ -78,7 +79,8 @@ class Execution:
         self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
         """The released tables of `steps` by name; `read` are those that they may read."""
-        return run(Job(engine_source(self._schema), steps), self.source(), randomness, read)
+        job, engine = Job(engine_source(self._schema), steps), self.source()
+        return run(in_parts(job, engine), engine, randomness, read)
 
     def finish(self, prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else, if it takes one."""

@@ -19,6 +19,7 @@ from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
+from dpsql.session.parts import in_parts
 from dpsql.session.ready import open_source
 from dpsql.session.session import Session
 
@@ -47,7 +48,7 @@ def main() -> None:
     pa.array([0])
     before = _peak()
     if kind == "private":
-        run(Job(source, steps), engine, SystemRandomness())
+        run(in_parts(Job(source, steps), engine), engine, SystemRandomness())
     else:
         engine.execute(sql)
     sys.stdout.write(f"{_peak() - before:.1f}\n")

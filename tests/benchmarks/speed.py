@@ -39,6 +39,7 @@ from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import Schema
+from dpsql.session.parts import in_parts
 from dpsql.session.prepared import Prepared
 from dpsql.session.ready import open_source, prepare_source
 from dpsql.session.session import Session
@@ -177,7 +178,8 @@ def engine_seconds(prepared: Prepared, engine: DuckDBEngine) -> float:
     """What all statements of the releases take in the engine; noise is drawn, not counted."""
     clock = _Clock(engine)
     steps = tuple(release.step for release in prepared.releases)
-    run(Job(engine._source, steps), clock, SystemRandomness())  # type: ignore[arg-type]
+    job = in_parts(Job(engine._source, steps), engine)
+    run(job, clock, SystemRandomness())  # type: ignore[arg-type]
     return clock.seconds
 
 

@@ -188,3 +188,9 @@ def test_a_replaced_file_is_noticed(files: Path, tmp_path: Path, form: str) -> N
         for ask in (lambda: engine.execute("SELECT * FROM people"), engine.fingerprint):
             with pytest.raises(SourceFault, match="has changed"):
                 ask()
+
+
+def test_how_many_rows_there_are_is_known_unless_all_would_be_read(files: Path) -> None:
+    for form, rows in (("duckdb", 3), ("parquet", 3), ("csv", 0)):
+        with DuckDBEngine(source(files, form)) as engine:
+            assert [engine.rows("people"), engine.rows("people")] == [rows, rows]

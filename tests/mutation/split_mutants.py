@@ -1,4 +1,4 @@
-"""Seeded bugs of rows that are summed in two parts, and of what stands beside rows in a sidecar."""
+"""Seeded bugs of rows or units that are summed in parts, and of what a sidecar has beside rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 from mutation.mutants import Mutant
 
 _Split = partial(Mutant, tests="tests/test_ready_bounds_hold.py")
+_Parts = partial(Mutant, tests="tests/emit/test_parts.py")
 
 SPLIT_MUTANTS = (
     _Split(
@@ -181,5 +182,23 @@ SPLIT_MUTANTS = (
         'exp.Count(this=exp.Distinct(expressions=[field("u")]))',
         'exp.Count(this=field("u"))',
         about="contribution_limits",
+    ),
+    _Parts(
+        "units of one part are in the later ones, too",
+        "release/job.py",
+        "ends = HASHES * part // parts, ",
+        "ends = 0, ",
+    ),
+    _Parts(
+        "values that units share are counted in each of their parts",
+        "emit/parts.py",
+        "case Distinct() | Deviations():\n            return False",
+        "case Distinct() | Deviations():\n            return True",
+    ),
+    _Parts(
+        "which part a row is in is drawn anew for each",
+        "emit/parts.py",
+        'expressions=[field("u"), _parameter(_SALT)]',
+        'expressions=[exp.Anonymous(this="random"), _parameter(_SALT)]',
     ),
 )

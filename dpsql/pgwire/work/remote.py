@@ -94,6 +94,10 @@ class RemoteEngine:
         """Names and types of a table's columns, as declared."""
         return next(found.columns or () for found in self._source.tables if found.name == table)
 
+    def rows(self, table: str) -> int:
+        """Workers alone know."""
+        raise InternalError(f"how many rows {table} has is private")
+
     @property
     def prepared(self) -> frozenset[str]:
         """The tables that a worker finds in the sidecar, which only workers open."""

@@ -37,6 +37,7 @@ from dpsql.pgwire.work.task import (
 )
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import run
+from dpsql.session.parts import in_parts
 
 INTERRUPT: Final = b"I"
 _OPEN_AT_ONCE: Final = 4
@@ -113,7 +114,8 @@ class _Desk:
             # The charge was made for another version of the data.
             return FAILED
         released = {name: from_bytes(data) for name, data in task.released.items()}
-        return packed(run(task.job, engine, SystemRandomness(), released))
+        job = in_parts(task.job, engine)
+        return packed(run(job, engine, SystemRandomness(), released))
 
     def _engine(self, source: DuckDBSource, sidecar: Sidecar | None = None) -> DuckDBEngine:
         """An engine over the source and its sidecar as their files are now."""

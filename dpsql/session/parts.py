@@ -1,0 +1,67 @@
+"""How many parts of the units a release is found in: more of them where rows are many.
+
+At scale 10 of TPC-H, four parts of lineitem by flag take 1.4 GB of memory in place of 2.6, and no
+longer; more of them take longer, since each reads the table again. Where there are many groups,
+sums of units in them are nearly as many as rows, so that more parts of fewer rows are worth it.
+
+How many rows there are decides nothing else: the sums are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import floor, prod
+from typing import Final
+
+from dpsql.emit.bounded import emit_release
+from dpsql.emit.parts import goes_in_parts
+from dpsql.emit.terms import has_few_groups
+from dpsql.engine.engine import Engine
+from dpsql.plan.bounded import BoundedRelease
+from dpsql.release.job import Job, Step
+from dpsql.rewrite.remaining import remaining
+from dpsql.stability.lineage import private_scans
+
+
+@dataclass(frozen=True, slots=True)
+class _Worth:
+    """A part has no fewer than so many `rows`; there are no more than so many `parts`."""
+
+    rows: int
+    parts: int
+
+
+_FEW_GROUPS: Final = _Worth(rows=4_000_000, parts=4)
+_MANY_GROUPS: Final = _Worth(rows=1_000_000, parts=8)
+_MOST: Final = 32_000_000
+"""Rows of a part, even if there are many parts then."""
+
+_ROWS_OF_A_GROUP: Final = 100
+"""What a group is taken to have at most, where many are listed."""
+
+
+def in_parts(job: Job, engine: Engine) -> Job:
+    """`job`, with its steps in as many parts as the rows that they read are worth."""
+    return replace(job, steps=tuple(_in_parts(step, engine) for step in job.steps))
+
+
+def _in_parts(step: Step, engine: Engine) -> Step:
+    if not goes_in_parts(step.bounded):
+        return step
+    number = _number(step.bounded, engine)
+    if number < 2:
+        return step
+    return replace(step, query=emit_release(step.bounded, {}, in_parts=True), parts=number)
+
+
+def _number(bounded: BoundedRelease, engine: Engine) -> int:
+    terms = bounded.terms
+    rows = max(engine.rows(scan.table.name) for scan in private_scans(terms.source))
+    worth = _FEW_GROUPS if has_few_groups(terms) else _MANY_GROUPS
+    if rows < 2 * worth.rows:
+        return 1
+    if bounded.selection is None and worth is _MANY_GROUPS:
+        # Of listed keys there may be those of few rows only: of parts of one brand, say.
+        rows = min(rows, _ROWS_OF_A_GROUP * prod(len(d.cells) for d in terms.domains))
+    rows = floor(rows * remaining(terms.source))
+    return max(1, min(rows // worth.rows, max(worth.parts, rows // _MOST)))

@@ -1,0 +1,100 @@
+"""How many parts of the units a statement is run for: more where it reads many rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from grammar.compiler import prepared
+from privacy.seeded import SeededRandomness
+
+from dpsql.audit.engine import WorldEngine
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.source import DuckDBSource
+from dpsql.errors import ExecutionFailed
+from dpsql.release.job import Job, run
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.decode import load_schema
+from dpsql.session import parts
+from dpsql.session.parts import in_parts
+from dpsql.session.session import Session
+
+FLAGS = "SELECT l_returnflag, sum(l_quantity) FROM lineitem GROUP BY 1"
+PRICES = "SELECT l_extendedprice, count(*) FROM lineitem GROUP BY 1"
+YEAR = " WHERE l_shipdate BETWEEN DATE '1994-01-01' AND DATE '1994-12-31'"
+MILLION = 1_000_000
+
+
+class _Large(WorldEngine):
+    """An engine of which nothing is asked but how many rows there are."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+
+    def rows(self, table: str) -> int:
+        return self._rows if table == "lineitem" else 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "millions", "number"),
+    [
+        (FLAGS, 0, 1),
+        (FLAGS, 7, 1),
+        (FLAGS, 8, 2),
+        (FLAGS, 60, 4),
+        (FLAGS, 600, 18),
+        (PRICES, 1, 1),
+        (PRICES, 2, 2),
+        (PRICES, 6, 6),
+        (PRICES, 60, 8),
+        (PRICES, 600, 18),
+        (FLAGS.replace(" GROUP", f"{YEAR} GROUP"), 60, 2),
+        (FLAGS.replace(" GROUP", f"{YEAR} AND l_comment LIKE '%x%' GROUP"), 60, 1),
+        (PRICES.replace(" GROUP", " WHERE l_tax < l_discount AND l_tax <> 0 GROUP"), 60, 2),
+        ("SELECT l_returnflag, count(DISTINCT l_suppkey) FROM lineitem GROUP BY 1", 600, 1),
+    ],
+)
+def test_parts_are_worth_their_rows(sql: str, millions: int, number: int) -> None:
+    (release,) = prepared(sql, "tpch", frozenset()).releases
+    job = in_parts(Job(DuckDBSource(), (release.step,)), _Large(millions * MILLION))
+    (step,) = job.steps
+    assert step.parts == number
+    assert (step.query.summed is None) == (number == 1)
+
+
+SCHEMA = """\
+dataset: shop
+source: shop.duckdb
+units: {buyer: {table: buyers, key: buyer}}
+tables:
+  buyers: {unit: buyer, key: buyer, columns: {buyer: {type: bigint}}}
+  sales:
+    unit: {column: buyer, references: buyers.buyer}
+    limits: {groups: 2, rows_per_group: 2}
+    columns: {buyer: {type: bigint}, item: {type: varchar}}
+budget: {epsilon: 8, delta: 1.0e-6, accounting: zcdp}
+"""
+
+
+def test_what_memory_does_not_hold_at_once_is_found_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with duckdb.connect(tmp_path / "shop.duckdb") as connection:
+        connection.execute("CREATE TABLE buyers AS SELECT i AS buyer FROM range(100000) r(i)")
+        connection.execute(
+            "CREATE TABLE sales AS SELECT i % 100000 AS buyer, 'item ' || hash(i) % 1000 AS item"
+            " FROM range(800000) r(i)"
+        )
+    (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    schema = load_schema(tmp_path / "schema.yaml")
+    session = Session(schema)
+    releases = session.prepare("SELECT item, count(*) FROM sales GROUP BY item").releases
+    job = Job(engine_source(schema), tuple(release.step for release in releases))
+    session.close()
+    for place in ("_FEW_GROUPS", "_MANY_GROUPS"):
+        monkeypatch.setattr(parts, place, parts._Worth(rows=100_000, parts=8))
+    with DuckDBEngine(job.source, threads=1, memory_limit="32MB") as engine:
+        with pytest.raises(ExecutionFailed):
+            run(job, engine, SeededRandomness("parts"))
+        assert run(in_parts(job, engine), engine, SeededRandomness("parts"))
