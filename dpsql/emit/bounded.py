@@ -136,7 +136,7 @@ def _limited_totals(
             rest = _partials(heavy, emit_terms(heavy, releases, with_unit=True, late=late), late)
             return _partial_totals(limited, rest, late, light)
         case CountFirst():
-            rows = part(emit_terms(terms, releases, with_unit=True, late=late))
+            rows = emit_terms(terms, releases, with_unit=True, late=late)
             light = light_totals(terms, rows_of_units(light=True), late)
             rest = _partials(terms, rows_of_units(light=False), late)
             return with_counted(_partial_totals(limited, rest, late, light), rows, bounding)

@@ -101,9 +101,9 @@ def _adds_up(statistic: Statistic) -> bool:
 def _waits(bounding: Bounding) -> bool:
     """Most rows, or sums of them, wait in memory for others of their unit."""
     match bounding:
-        case UnitByUnit() | CountFirst() | Draw():
+        case UnitByUnit() | Draw():
             return True
-        case Split() | Early():
+        case Split() | Early() | CountFirst():
             return False
         case missing:
             assert_never(missing)

@@ -18,9 +18,11 @@ from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
 from dpsql.emit.terms import has_few_groups
 from dpsql.engine.engine import Engine
-from dpsql.plan.bounded import BoundedRelease
+from dpsql.plan.bounded import BoundedRelease, Terms
 from dpsql.release.job import Job, Step
 from dpsql.rewrite.remaining import remaining
+from dpsql.stability.domain import domain
+from dpsql.stability.environment import environment
 from dpsql.stability.lineage import private_scans
 
 
@@ -35,10 +37,10 @@ class _Worth:
 _FEW_GROUPS: Final = _Worth(rows=4_000_000, parts=4)
 _MANY_GROUPS: Final = _Worth(rows=500_000, parts=8)
 _MOST: Final = 32_000_000
-"""Rows of a part, even if there are many parts then."""
+"""No part has more rows than that, however many parts there are then."""
 
 _ROWS_OF_A_GROUP: Final = 100
-"""What a group is taken to have at most, where many are listed."""
+"""What a group is taken to have at most, where many are looked up."""
 
 
 def in_parts(job: Job, engine: Engine) -> Job:
@@ -61,8 +63,15 @@ def _number(bounded: BoundedRelease, engine: Engine) -> int:
     worth = _FEW_GROUPS if has_few_groups(terms) else _MANY_GROUPS
     if rows < 2 * worth.rows:
         return 1
-    if bounded.selection is None and worth is _MANY_GROUPS:
-        # Of listed keys there may be those of few rows only: of parts of one brand, say.
+    if bounded.selection is None and worth is _MANY_GROUPS and _are_looked_up(terms):
         rows = min(rows, _ROWS_OF_A_GROUP * prod(len(d.cells) for d in terms.domains))
     rows = floor(rows * remaining(terms.source))
     return max(1, min(rows // worth.rows, max(worth.parts, rows // _MOST)))
+
+
+def _are_looked_up(terms: Terms) -> bool:
+    """Keys come from public rows, as those of parts of one brand, which most rows don't have."""
+    below = environment(terms.source)
+    keys = (terms.keys[place].expression for found in terms.domains for place in found.keys)
+    known = (domain(key, below) for key in keys)
+    return any(each.values is None and each.bounds is None for each in known)

@@ -23,6 +23,7 @@ from dpsql.session.session import Session
 FLAGS = "SELECT l_returnflag, sum(l_quantity) FROM lineitem GROUP BY 1"
 PRICES = "SELECT l_extendedprice, count(*) FROM lineitem GROUP BY 1"
 YEAR = " WHERE l_shipdate BETWEEN DATE '1994-01-01' AND DATE '1994-12-31'"
+PART = " JOIN part ON l_partkey = p_partkey"
 MILLION = 1_000_000
 
 
@@ -51,7 +52,14 @@ class _Large(WorldEngine):
         (PRICES, 600, 18),
         (FLAGS.replace(" GROUP", f"{YEAR} GROUP"), 60, 2),
         (FLAGS.replace(" GROUP", f"{YEAR} AND l_comment LIKE '%x%' GROUP"), 60, 1),
-        (PRICES.replace(" GROUP", " WHERE l_tax < l_discount AND l_tax <> 0 GROUP"), 60, 4),
+        (FLAGS.replace(" GROUP", " WHERE l_tax < l_discount GROUP"), 60, 3),
+        (FLAGS.replace(" GROUP", " JOIN part ON l_partkey = p_partkey GROUP"), 60, 4),
+        (
+            FLAGS.replace(" GROUP", " JOIN part ON l_partkey = p_partkey AND p_size > 40 GROUP"),
+            60,
+            3,
+        ),
+        ("SELECT l_shipdate, count(*) FROM lineitem GROUP BY 1", 60, 8),
         ("SELECT l_returnflag, count(DISTINCT l_suppkey) FROM lineitem GROUP BY 1", 600, 1),
     ],
 )
