@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from sqlglot import exp
@@ -27,7 +27,7 @@ from dpsql.emit.light import light_totals
 from dpsql.emit.limit import limited_groups
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, all_of, field
-from dpsql.emit.parts import one_part, summed_parts
+from dpsql.emit.parts import goes_in_parts, one_part, summed_parts
 from dpsql.emit.render import rendered
 from dpsql.emit.row_totals import row_totals
 from dpsql.emit.term import clamped_to, number_of_rows, total
@@ -70,8 +70,10 @@ def emit_release(
 ) -> EngineQuery:
     """The statement whose integers `bounded` adds noise to, and those whose cells it chooses by.
 
-    If it `goes_in_parts`, they may be of one part of the units each time.
+    If it `goes_in_parts`, they may be of one part of the units each time; else ValueError.
     """
+    if in_parts and not goes_in_parts(bounded):
+        raise ValueError("what isn't told apart by units would be found in each part")
     terms = bounded.terms
     domains = tuple(
         DomainTable(
@@ -81,6 +83,7 @@ def emit_release(
         )
         for place, found in enumerate(terms.domains)
     )
+    part = one_part if in_parts else _all_units
     limited, late = bounded.limited, late_domains(terms)
     with_unit = isinstance(limited, LimitGroups)
     match limited:
@@ -88,18 +91,13 @@ def emit_release(
             rows = emit_terms(terms, releases, with_unit=False, late=late)
             select = row_totals(terms, rows, late)
         case LimitGroups():
-            select = _limited_totals(limited, bounded.bounding, releases, late, in_parts=in_parts)
+            select = _limited_totals(limited, bounded.bounding, releases, late, part)
             if any(map(_is_distinct, terms.statistics)):
                 rows = emit_terms(terms, releases, with_unit=True)
                 select = with_distinct(select, limited, rows)
         case missing:
             assert_never(missing)
-    part, totals, cells = _all_units, None, None
-    if in_parts:
-        names, numbers = group_names(terms), range(len(terms.statistics))
-        part = one_part
-        totals = rendered(summed_parts(names, [f"s{n}" for n in numbers]))
-        cells = rendered(summed_parts([*names, "p"], ["n"]))
+    totals, cells = _summed(terms) if in_parts else (None, None)
     counted = [
         histogram(limited, part(emit_terms(terms, releases, with_unit=with_unit)), number)
         for number in range(len(terms.selections))
@@ -118,12 +116,10 @@ def _limited_totals(
     bounding: Bounding,
     releases: Mapping[Release, str],
     late: frozenset[int],
-    *,
-    in_parts: bool,
+    part: Callable[[exp.Select], exp.Select],
 ) -> exp.Select:
     """The least work that gives the same integers: what to do first, the planner found."""
     terms = limited.terms
-    part = one_part if in_parts else _all_units
     match bounding:
         case UnitByUnit():
             rows = part(emit_terms(terms, releases, with_unit=True, late=late))
@@ -154,6 +150,12 @@ def _limited_totals(
 
 def _all_units(rows: exp.Select) -> exp.Select:
     return rows
+
+
+def _summed(terms: Terms) -> tuple[str, str]:
+    """What sums totals of parts, and what sums their counts of cells."""
+    names, sums = group_names(terms), [f"s{number}" for number in range(len(terms.statistics))]
+    return rendered(summed_parts(names, sums)), rendered(summed_parts([*names, "p"], ["n"]))
 
 
 def _light(split: Split, releases: Mapping[Release, str], late: frozenset[int]) -> exp.Select:

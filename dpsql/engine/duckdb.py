@@ -64,7 +64,7 @@ class DuckDBEngine:
         self._open = True
         self._prepared: frozenset[str] = frozenset()
         # Whoever reads a CSV file to count its rows might as well answer.
-        self._rows = {table.name: 0 for table in source.tables if table.is_delimited}
+        self._counted = {table.name: 0 for table in source.tables if table.is_delimited}
         try:
             self._columns = self._offer(sidecar)
             with self._cursor() as cursor:
@@ -105,12 +105,16 @@ class DuckDBEngine:
         return self._columns[table]
 
     def rows(self, table: str) -> int:
-        """How many rows a table has; 0 of a CSV file, which doesn't say."""
-        if table not in self._rows:
+        """How many rows a table has; 0 of a CSV file, which doesn't say.
+
+        Also where reading fails: that is for the statement to say whose rows are asked for.
+        """
+        if table not in self._counted:
             name = exp.to_identifier(table, quoted=True).sql("duckdb")
-            said = self.execute(f"SELECT count(*) FROM {name}").table  # noqa: S608
-            self._rows[table] = said.column(0)[0].as_py()
-        return self._rows[table]
+            with suppress(ExecutionFailed, SourceFault):
+                found = self.execute(f"SELECT count(*) FROM {name}").table  # noqa: S608
+                self._counted[table] = found.column(0)[0].as_py()
+        return self._counted.get(table, 0)
 
     @property
     def prepared(self) -> frozenset[str]:

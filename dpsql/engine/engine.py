@@ -32,7 +32,7 @@ class Engine(Protocol):
     def rows(self, table: str) -> int:
         """How many rows a table has: private, and only to choose how a statement is run.
 
-        0 where nothing but reading all of them would tell.
+        0 where nothing but reading all of them would tell, or reading fails.
         """
 
     @property

@@ -194,3 +194,11 @@ def test_how_many_rows_there_are_is_known_unless_all_would_be_read(files: Path) 
     for form, rows in (("duckdb", 3), ("parquet", 3), ("csv", 0)):
         with DuckDBEngine(source(files, form)) as engine:
             assert [engine.rows("people"), engine.rows("people")] == [rows, rows]
+
+
+def test_rows_that_cannot_be_read_are_none(files: Path, tmp_path: Path) -> None:
+    changed = shutil.copy(files / "people.parquet", tmp_path / "people.parquet")
+    table = SourceTable("people", str(changed), COLUMNS)
+    with DuckDBEngine(DuckDBSource(None, (table,))) as engine:
+        Path(changed).write_bytes(b"no rows")
+        assert engine.rows("people") == 0

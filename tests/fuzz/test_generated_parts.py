@@ -1,0 +1,45 @@
+"""Generated queries, whose units are taken in parts: the same integers as of all at once."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+from fuzz.query import query
+from grammar.compiler import prepared
+from grammar.parts import compare, may_be_compared
+
+from dpsql.errors import Error
+from dpsql.rewrite.setting import AS_DECLARED, Settings
+
+ORDINARY = 48
+LONG = int(os.environ.get("DPSQL_CASES", "2000"))
+CHUNK = 8
+
+SETTINGS = [AS_DECLARED, Settings(groups=2, rows_per_group=1, rows=3)]
+
+
+@pytest.mark.parametrize("chunk", range(ORDINARY // CHUNK))
+def test_the_integers_are_those_of_all_units_at_once(chunk: int) -> None:
+    _compare(Random(f"parts {chunk}"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(LONG // CHUNK))
+def test_the_integers_are_those_of_all_units_at_once_at_length(chunk: int) -> None:
+    _compare(Random(f"parts at length {chunk}"))
+
+
+def _compare(random: Random) -> None:
+    """As many releases as a chunk has."""
+    found = 0
+    while found < CHUNK:
+        try:
+            sql, settings = query(random), random.choice(SETTINGS)
+            releases = prepared(sql, "clinic", frozenset(), settings=settings).releases
+        except Error:
+            continue
+        for release in filter(may_be_compared, releases):
+            found += 1
+            compare(release, "clinic", frozenset())
