@@ -47,7 +47,7 @@ class WorldEngine:
         declared = self._worlds.schema.tables[table].columns.values()
         return tuple((column.name, str(column.type)) for column in declared)
 
-    def rows(self, table: str) -> int:  # noqa: ARG002 - see below
+    def rows(self, table: str) -> int:  # noqa: ARG002 - of all tables
         """So few that it doesn't matter."""
         return 0
 
