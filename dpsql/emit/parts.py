@@ -59,8 +59,10 @@ def goes_in_parts(bounded: BoundedRelease) -> bool:
         case OneRowPerUnit():
             return False
         case LimitGroups(terms=terms):
+            # If nothing but listed keys is asked for, no private row is read.
             return (
-                _waits(bounded.bounding)
+                bool(terms.statistics or terms.selections)
+                and _waits(bounded.bounding)
                 and all(map(_adds_up, terms.statistics))
                 and not has_row_units(terms.source)
                 # Released tables are small, and the statement that names them is emitted already.

@@ -37,7 +37,7 @@ class _Worth:
 _FEW_GROUPS: Final = _Worth(rows=4_000_000, parts=4)
 _MANY_GROUPS: Final = _Worth(rows=500_000, parts=8)
 _MOST: Final = 32_000_000
-"""No part has more rows than that, however many parts there are then."""
+"""Where parts would have more rows, there are more parts."""
 
 _ROWS_OF_A_GROUP: Final = 100
 """What a group is taken to have at most, where many are looked up."""

@@ -6,22 +6,19 @@ import pytest
 from grammar.compiler import prepared
 from grammar.notes import Claim, accepted
 from grammar.parts import compare, may_be_compared
+from grammar.ready import SETTINGS
 
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
 from dpsql.errors import Error
 from dpsql.plan.bounded import Bounding, Draw, UnitByUnit
-from dpsql.rewrite.setting import AS_DECLARED, Settings
 
 
 @pytest.mark.bounds
-@pytest.mark.parametrize(
-    "settings", [AS_DECLARED, Settings(groups=2, rows_per_group=1, rows=3)], ids=["wide", "narrow"]
-)
+@pytest.mark.parametrize("limits", ["all", "narrow"])
 @pytest.mark.parametrize("claim", accepted(), ids=lambda claim: claim.name)
-def test_every_statement_of_the_notes_has_the_same_integers(
-    claim: Claim, settings: Settings
-) -> None:
+def test_every_statement_of_the_notes_has_the_same_integers(claim: Claim, limits: str) -> None:
+    settings = SETTINGS[limits]
     try:
         releases = prepared(claim.sql, claim.schema, claim.verified, settings=settings).releases
     except Error:

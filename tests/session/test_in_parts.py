@@ -8,17 +8,15 @@ import duckdb
 import pytest
 from grammar.compiler import prepared
 from privacy.seeded import SeededRandomness
+from session.jobs import job_of
 
 from dpsql.audit.engine import WorldEngine
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionFailed
 from dpsql.release.job import Job, run
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
 from dpsql.session import parts
 from dpsql.session.parts import in_parts
-from dpsql.session.session import Session
 
 FLAGS = "SELECT l_returnflag, sum(l_quantity) FROM lineitem{} GROUP BY 1"
 PRICES = "SELECT l_extendedprice, count(*) FROM lineitem{} GROUP BY 1"
@@ -92,12 +90,7 @@ def test_what_memory_does_not_hold_at_once_is_found_in_parts(
             "CREATE TABLE sales AS SELECT i % 100000 AS buyer, 'item ' || hash(i) % 1000 AS item"
             " FROM range(800000) r(i)"
         )
-    (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
-    schema = load_schema(tmp_path / "schema.yaml")
-    session = Session(schema)
-    releases = session.prepare("SELECT item, count(*) FROM sales GROUP BY item").releases
-    job = Job(engine_source(schema), tuple(release.step for release in releases))
-    session.close()
+    job = job_of("SELECT item, count(*) FROM sales GROUP BY item", SCHEMA, tmp_path)
     for place in ("_FEW_GROUPS", "_MANY_GROUPS"):
         monkeypatch.setattr(parts, place, parts._Worth(rows=100_000, parts=8))
     with DuckDBEngine(job.source, threads=1, memory_limit="32MB") as engine:

@@ -8,13 +8,11 @@ from pathlib import Path
 import duckdb
 import pytest
 from privacy.seeded import SeededRandomness
+from session.jobs import job_of
 
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.errors import ExecutionFailed
-from dpsql.release.job import Job, run
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
-from dpsql.session.session import Session
+from dpsql.release.job import run
 
 SCHEMA = """\
 dataset: words
@@ -38,17 +36,11 @@ def test_too_little_memory_is_the_one_failure(sql: str, tmp_path: Path) -> None:
             "CREATE TABLE words AS SELECT 'secret word ' || hash(i) word, i % 10 nr"
             " FROM range(400000) r(i)"
         )
-    (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
-    schema = load_schema(tmp_path / "schema.yaml")
-    session = Session(schema)
-    steps = tuple(release.step for release in session.prepare(sql).releases)
-    job, source = Job(engine_source(schema), steps), engine_source(schema)
-    randomness = SeededRandomness("memory")
-    session.close()
-    with DuckDBEngine(source, threads=1) as engine:
+    job, randomness = job_of(sql, SCHEMA, tmp_path), SeededRandomness("memory")
+    with DuckDBEngine(job.source, threads=1) as engine:
         assert run(job, engine, randomness)
     with (
-        DuckDBEngine(source, threads=1, memory_limit="24MB") as engine,
+        DuckDBEngine(job.source, threads=1, memory_limit="24MB") as engine,
         pytest.raises(ExecutionFailed) as failure,
     ):
         run(job, engine, randomness)
