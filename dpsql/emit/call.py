@@ -10,7 +10,7 @@ from dpsql.emit.name import field
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.function import Total
-from dpsql.schema.type import Double, Integer, Null, SqlType
+from dpsql.schema.type import Double, Integer, Null, SqlType, Varchar
 
 _INFIX: dict[str, type[exp.Binary]] = {
     "+": exp.Add,
@@ -68,6 +68,26 @@ def finite(expression: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="list_extract", expressions=[mapped, exp.Literal.number(1)])
 
 
+def printed(number: exp.Expr, kind: Double) -> exp.Expr:
+    """The text of a double: one for both zeros, and one for NaN of either sign.
+
+    0.0 = -0.0, so that a unit which determines the one determines the other, and its text.
+    """
+    text = try_cast(exp.Paren(this=unsigned(number, kind)), Varchar())
+    signed, plain = exp.Literal.string("-nan"), exp.Literal.string("nan")
+    return exp.Anonymous(this="replace", expressions=[text, signed, plain])
+
+
+def unsigned(number: exp.Expr, kind: Double) -> exp.Expr:
+    """A double, with 0.0 for -0.0."""
+    return exp.Add(this=number, expression=zero(kind))
+
+
+def zero(kind: Double) -> exp.Expr:
+    """0.0 of exactly the type `kind`."""
+    return cast(exp.Literal.number(0), str(kind))
+
+
 def try_cast(expression: exp.Expr, target: SqlType) -> exp.Expr:
     """`TRY_CAST(expression AS target)`."""
     return exp.TryCast(this=expression, to=data_type(str(target)), requires_string=False)
@@ -121,6 +141,11 @@ def _rendered(name: str, arguments: list[exp.Expr]) -> exp.Expr:
     match name:
         case "~":
             return exp.Paren(this=exp.BitwiseNot(this=arguments[0]))
+        case "atan2":
+            return exp.Anonymous(this=name, expressions=[unsigned(a, Double()) for a in arguments])
+        case "signbit":
+            # DuckDB's own tells -0.0 from 0.0, which are equal.
+            return exp.Paren(this=exp.LT(this=arguments[0], expression=exp.Literal.number(0)))
         case "date_add":
             base, length, *times = arguments
             by = exp.Mul(this=length, expression=times[0]) if times else length

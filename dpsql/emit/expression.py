@@ -11,7 +11,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.call import attempt, emit_call, finite, try_cast
+from dpsql.emit.call import attempt, emit_call, finite, printed, try_cast
 from dpsql.emit.literal import beside, emit_literal, integer
 from dpsql.emit.name import reference
 from dpsql.plan.expression import (
@@ -31,7 +31,7 @@ from dpsql.plan.expression import (
     Not,
     Or,
 )
-from dpsql.schema.type import Double
+from dpsql.schema.type import Double, Varchar
 
 _COMPARISONS: dict[Comparison, type[exp.Binary]] = {
     Comparison.EQUAL: exp.EQ,
@@ -88,6 +88,8 @@ def emit_expression(expression: Expression) -> exp.Expr:
                     emit_expression(branch.condition), emit_expression(branch.result), copy=False
                 )
             return case_when.else_(emit_expression(otherwise), copy=False)
+        case Cast(operand=operand, type=Varchar()) if isinstance(operand.type, Double):
+            return printed(emit_expression(operand), operand.type)
         case Cast(operand=operand, type=target):
             return try_cast(emit_expression(operand), target)
         case Call(arguments=arguments):

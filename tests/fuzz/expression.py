@@ -63,6 +63,8 @@ def _test(random: Random, column: Column, source: Source) -> str:
                     f"{text} IN ({', '.join(values)})",
                     f"{text} IS NULL",
                     f"abs({text}) > {value}",
+                    f"CAST({other} AS VARCHAR) LIKE '-%'",
+                    f"signbit(CAST({other} AS DOUBLE))",
                 ]
             )
 

@@ -25,6 +25,7 @@ def source(random: Random, depth: int = 2) -> Source:
     ]
     if depth:
         shapes += [_derived, _per_unit, _per_unit, _union, _distinct, _window, _cte, _beside]
+        shapes.append(_equated)
     return random.choice(shapes)(random, depth)
 
 
@@ -115,7 +116,17 @@ def _per_unit(random: Random, depth: int) -> Source:
     inner = number(random, below, 1)
     calls = [
         random.choice(["count(*)", f"sum({inner})", f"avg({inner})"]),
-        random.choice([f"max({inner})", f"min({inner})", "count(*)", f"count(DISTINCT {inner})"]),
+        random.choice(
+            [
+                f"max({inner})",
+                f"min({inner})",
+                "count(*)",
+                f"count(DISTINCT {inner})",
+                f"sum(DISTINCT {inner})",
+                f"median({inner})",
+                f"quantile_disc({inner}, 0.5)",
+            ]
+        ),
     ]
     having = " HAVING count(*) > 1" if random.random() < 0.2 else ""
     where = f" WHERE {condition(random, below, 1)}" if random.random() < 0.4 else ""
@@ -201,3 +212,29 @@ def _beside(random: Random, depth: int) -> Source:
     kind = random.choice(["JOIN", "LEFT JOIN"])
     text = f"{p.text} {kind} {grouped.text} ON p.patient_id = {grouped.columns[0].text}"
     return replace(grouped, text=text, columns=p.columns + grouped.columns)
+
+
+def _equated(random: Random, depth: int) -> Source:
+    """What meets a unit's own row by a double that equals a constant, or one of that row."""
+    below = source(random, depth - 1)
+    keys = below.identities("patient")
+    if not keys:
+        return below
+    sign = f"CASE WHEN {condition(random, below, 1)} THEN -1 ELSE 1 END"
+    size, equal = random.choice(
+        [("CAST(0 AS DOUBLE)", "0"), ("CAST(0 AS FLOAT)", "0"), ("n", "p.weight * 0")]
+    )
+    inner = f"SELECT {keys[0].text} AS k0, {sign} AS sign, CAST(0 AS DOUBLE) * "
+    inner += f"({number(random, below, 1)}) AS n FROM {below.text}"
+    shown = random.choice(["CAST(s.z AS VARCHAR)", "s.z || ''", "CAST(signbit(s.z) AS VARCHAR)"])
+    text = (
+        f"(SELECT p.patient_id AS k0, {shown} AS k1, count(*) AS x0 FROM patients p JOIN "
+        f"(SELECT k0, sign * {size} AS z FROM ({inner}) i) s "
+        f"ON s.k0 = p.patient_id AND s.z = {equal} GROUP BY p.patient_id, {shown}) e"
+    )
+    columns = (
+        Column("e.k0", Kind.IDENTITY, ("1", "2"), "patient"),
+        Column("e.k1", Kind.TEXT, ("'0.0'", "'-0.0'", "'nan'")),
+        Column("e.x0", Kind.INTEGER, ("1", "2"), listed=True),
+    )
+    return replace(below, text=text, columns=columns)

@@ -54,4 +54,32 @@ RELATION_MUTANTS = (
         "            return _known(source)\n",
         about="subqueries",
     ),
+    Mutant(
+        "a zero is printed with its sign",
+        "emit/call.py",
+        "text = try_cast(exp.Paren(this=unsigned(number, kind)), Varchar())",
+        "text = try_cast(number, Varchar())",
+        about="equality",
+    ),
+    Mutant(
+        "NaN is printed with its sign",
+        "emit/call.py",
+        'return exp.Anonymous(this="replace", expressions=[text, signed, plain])',
+        "return text or signed or plain",
+        about="equality",
+    ),
+    Mutant(
+        "the sign of a zero is tested",
+        "emit/call.py",
+        "return exp.Paren(this=exp.LT(this=arguments[0], expression=exp.Literal.number(0)))",
+        "return exp.Anonymous(this=name, expressions=arguments)",
+        about="equality",
+    ),
+    Mutant(
+        "an angle is told by the sign of a zero",
+        "emit/call.py",
+        "expressions=[unsigned(a, Double()) for a in arguments]",
+        "expressions=arguments",
+        about="equality",
+    ),
 )

@@ -10,6 +10,7 @@ from dpsql.privacy.domain import Domain
 from dpsql.schema.type import (
     BIGINT,
     Boolean,
+    Double,
     Integer,
     Interval,
     Null,
@@ -79,11 +80,12 @@ def growth(arguments: tuple[Expression, ...]) -> int:
 
 
 def _printed(at_least: int) -> Types:
-    """Values of any type, printed: an interval has no one form."""
+    """Values of any type, printed: an interval has no one form, and a double is cast to its one."""
 
     def types(arguments: tuple[Expression, ...]) -> Signature | None:
         kinds = tuple(
-            _TEXT if isinstance(argument.type, Null) else argument.type for argument in arguments
+            _TEXT if isinstance(argument.type, Null | Double) else argument.type
+            for argument in arguments
         )
         if len(kinds) < at_least or any(isinstance(kind, Interval) for kind in kinds):
             return None

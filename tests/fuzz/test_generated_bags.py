@@ -1,0 +1,62 @@
+"""Generated queries find the same integers however the same rows are stored."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from fuzz.pool import private_tables
+from fuzz.query import query
+from grammar import storages
+from grammar.bags import bags, check
+from grammar.compiler import prepared
+
+from dpsql.errors import Error
+from dpsql.session.prepared import Prepared
+
+CHUNK = 10
+ORDINARY = int(os.environ.get("DPSQL_CASES", "200"))
+LONG = int(os.environ.get("DPSQL_CASES", "2000"))
+POOLS = 4
+"""Sets of random databases, half of them with keys that hold."""
+
+
+@pytest.mark.parametrize("chunk", range(-(-ORDINARY // CHUNK)))
+def test_integers_follow_from_the_bag_of_rows(chunk: int) -> None:
+    random = Random(f"bags {chunk}")
+    seed = random.randrange(POOLS)
+    verified = _verified(seed)
+    for sql, ready in _queries(random, verified):
+        check(ready, bags("clinic", verified, seed, 3), sql)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(-(-LONG // CHUNK)))
+def test_integers_dont_depend_on_storage(
+    chunk: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Orders, row groups, files and 1 to 8 threads, over 300,000 rows."""
+    random = Random(f"storages {chunk}")
+    verified = _verified(random.randrange(POOLS))
+    folder = tmp_path_factory.getbasetemp() / f"storages {bool(verified)}"
+    for sql, ready in _queries(random, verified):
+        storages.check(ready, storages.stored("clinic", bool(verified), folder), sql)
+
+
+def _verified(seed: int) -> frozenset[str]:
+    return private_tables("clinic") if seed % 2 else frozenset()
+
+
+def _queries(random: Random, verified: frozenset[str]) -> Iterator[tuple[str, Prepared]]:
+    count = 0
+    while count < CHUNK:
+        sql = query(random)
+        try:
+            ready = prepared(sql, "clinic", verified)
+        except Error:
+            continue
+        if ready.releases:
+            count += 1
+            yield sql, ready
