@@ -18,7 +18,7 @@ from dpsql.audit.pool import pool
 from dpsql.engine.lockdown import prepare
 from dpsql.release.key import domain_table
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
-from dpsql.schema.type import Double, Uuid
+from dpsql.schema.type import Double, Integer, Uuid
 from dpsql.session.prepared import Prepared
 
 ROWS = 300_000
@@ -102,9 +102,22 @@ def _connection(
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{table.name}.parquet"
         options = f"FORMAT parquet, ROW_GROUP_SIZE {storage.row_group}"
-        connection.execute(f"COPY (SELECT {columns} FROM ({rows})) TO '{path}' ({options})")
-        connection.execute(f"CREATE VIEW {name} AS FROM read_parquet('{path}')")
+        written, read = _columns_of_file(table)
+        connection.execute(f"COPY (SELECT {written} FROM ({rows})) TO '{path}' ({options})")
+        connection.execute(f"CREATE VIEW {name} AS SELECT {read} FROM read_parquet('{path}')")
     return connection
+
+
+def _columns_of_file(table: Table) -> tuple[str, str]:
+    """What is written to a Parquet file and read of it: of 128 bits DuckDB would write a double."""
+    wide = {
+        c.name: c.type
+        for c in table.columns.values()
+        if isinstance(c.type, Integer) and c.type.bits == 128
+    }
+    written = (f'CAST("{n}" AS VARCHAR) AS "{n}"' if n in wide else f'"{n}"' for n in table.columns)
+    read = (f'CAST("{n}" AS {wide[n]}) AS "{n}"' if n in wide else f'"{n}"' for n in table.columns)
+    return ", ".join(written), ", ".join(read)
 
 
 def _rows(
