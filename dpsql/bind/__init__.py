@@ -34,6 +34,7 @@
 | synopsis    | CREATE SYNOPSIS: the counts of all combinations of keys                |
 | suggest     | SUGGEST BOUNDS: bounds to declare, as a release                        |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
+| asked       | what a subquery is asked for: its truth or a value, one row or any     |
 | correlation | what is asked of an aggregated subquery's groups                      |
 | ordering    | ORDER BY and LIMIT                                                    |
 | order_term  | the terms of an ORDER BY                                              |

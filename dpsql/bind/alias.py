@@ -31,7 +31,7 @@ class Aliases:
         if item is None:
             return None
         if self.scope.knows(node.name, ()) and (
-            self.grouped is None or self.scope.resolve(node.name, (), None) in self.grouped
+            self.grouped is None or columns(self.scope.resolve(node.name, (), None)) <= self.grouped
         ):
             return None
         return item.expression

@@ -12,7 +12,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.relation import From
 from dpsql.bind.scope import table_of
 from dpsql.errors import Span, SyntaxFault, UnknownColumn
-from dpsql.plan.expression import Column, Expression
+from dpsql.plan.expression import Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ def bind_items(node: exp.Expr, binder: ExpressionBinder, source: From) -> list[I
     at = span(node)
     match node:
         case exp.Star():
-            return _expanded(node, source.scope.expand((), at), binder)
+            return _expanded(node, (), source, binder)
         case exp.Column() if isinstance(node.this, exp.Star):
             only(node, "this", "table", "db", "catalog")
-            return _expanded(node.this, source.scope.expand(table_of(node), at), binder)
+            return _expanded(node.this, table_of(node), source, binder)
         case exp.Alias():
             only(node, "this", "alias")
             return [Item(node.alias, binder.bind(node.this), at)]
@@ -41,24 +41,22 @@ def bind_items(node: exp.Expr, binder: ExpressionBinder, source: From) -> list[I
 
 
 def _expanded(
-    star: exp.Expr, found: list[tuple[str, Column]], binder: ExpressionBinder
+    star: exp.Expr, table: tuple[str, ...], source: From, binder: ExpressionBinder
 ) -> list[Item]:
     """`*` without the columns of EXCLUDE, some computed by REPLACE, some named by RENAME."""
     only(star, "except_", "replace", "rename")
-    left_out = {_folded(name): name for name in star.args.get("except_") or []}
+    found = source.scope.expand(table, span(star), star.args.get("except_") or [])
     replaced = {a.alias.casefold(): a for a in star.args.get("replace") or []}
     renamed = {_folded(a.this): a for a in star.args.get("rename") or []}
-    there = {name.casefold() for name, _ in found}
-    for name, node in (left_out | replaced | renamed).items():
+    there = {one.name.casefold() for one in found}
+    for name, node in (replaced | renamed).items():
         if name not in there:
             raise UnknownColumn(f"there is no column {name} among those of *", at=span(node))
     items: list[Item] = []
-    for name, column in found:
-        folded = name.casefold()
-        if folded in left_out:
-            continue
-        shown = renamed[folded].alias if folded in renamed else name
-        meant = binder.bind(replaced[folded].this) if folded in replaced else column
+    for one in found:
+        folded = one.name.casefold()
+        shown = renamed[folded].alias if folded in renamed else one.name
+        meant = binder.bind(replaced[folded].this) if folded in replaced else one.expression
         items.append(Item(shown, meant, span(star)))
     return items
 
@@ -76,11 +74,11 @@ def ordinal_item(node: exp.Literal, items: list[Item]) -> Item:
 
 
 def named_item(node: exp.Expr, items: list[Item]) -> Item | None:
-    """The item whose alias `node` is."""
+    """The item whose alias `node` is; of several, the last."""
     if not isinstance(node, exp.Column) or node.table:
         return None
     named = [i for i in items if i.name.casefold() == node.name.casefold()]
-    return named[0] if named else None
+    return named[-1] if named else None
 
 
 def _default_name(node: exp.Expr) -> str:

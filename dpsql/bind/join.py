@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from dpsql.bind.allow import refused
 from dpsql.bind.name import Names
 from dpsql.bind.ownership import check_asked
 from dpsql.bind.parse import span
@@ -71,3 +72,10 @@ def is_grouped(node: exp.Subquery) -> bool:
 def asks_around() -> Refused:
     """The refusal of a join condition that is correlated."""
     return Refused("a join condition names columns of the query around", note="subqueries")
+
+
+def no_aggregate_in_join(node: exp.Expr) -> Expression | None:
+    """Refuse an aggregate where rows are joined."""
+    if isinstance(node, exp.AggFunc):
+        raise refused(node, "an aggregate in a join condition")
+    return None

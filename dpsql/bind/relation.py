@@ -11,19 +11,26 @@ from dpsql.bind.constant_rows import constant_rows
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.fold import is_false
-from dpsql.bind.join import ASKING, asks_around, is_grouped, join_words, partnered, shared_names
+from dpsql.bind.join import (
+    ASKING,
+    asks_around,
+    is_grouped,
+    join_words,
+    no_aggregate_in_join,
+    partnered,
+    shared_names,
+)
 from dpsql.bind.named_query import named_query
 from dpsql.bind.ownership import check_units, outer_join
 from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
-from dpsql.bind.scope import Relation, Scope
+from dpsql.bind.scope import Merged, Relation, Scope, distinct_names
 from dpsql.bind.table import find_relation, scanned
 from dpsql.bind.view import viewed
 from dpsql.errors import Span, SyntaxFault
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
-    Column,
     Compare,
     Comparison,
     Expression,
@@ -190,10 +197,10 @@ class From:
                 )
             name, names = alias.name or name, (*given, *names[len(given) :])
             around = around if not alias.name else None
-        by_name: dict[str, Column] = {}
-        for shown, column in zip(names, selected.columns, strict=True):
-            by_name.setdefault(shown.casefold(), column)
-        self.scope.add(Relation(name, by_name, tuple(names), around), span(node))
+        names = distinct_names(names)
+        folded = (shown.casefold() for shown in names)
+        by_name = dict(zip(folded, selected.columns, strict=True))
+        self.scope.add(Relation(name, by_name, names, around), span(node))
         self.sources.append(selected.plan)
         self.places.append(span(node))
 
@@ -204,7 +211,7 @@ class From:
         merged = dict(self.scope.merged)
         self._joined(node.this, whole=bool(side) or kind in ASKING)
         if node.args.get("on") is not None:
-            binder = ExpressionBinder(self.scope, _nothing_special, self.context.parameters)
+            binder = ExpressionBinder(self.scope, no_aggregate_in_join, self.context.parameters)
             self.on += conjuncts(binder.condition(node.args["on"]))
         shared = node.args.get("using") or []
         if method:
@@ -272,21 +279,14 @@ class From:
         at = span(name)
         left = Scope(before, dict(self.scope.merged)).resolve(name.name, (), at)
         right = Scope(self.scope.relations[len(before) :]).resolve(name.name, (), at)
-        binder = ExpressionBinder(self.scope, _nothing_special, self.context.parameters)
+        binder = ExpressionBinder(self.scope, no_aggregate_in_join, self.context.parameters)
         a, b = binder.unify([left, right], [name, name])
         self.on.append(Compare(Comparison.EQUAL, a, b))
-        if side != "FULL":
-            self.scope.merged[name.name.casefold()] = right if side == "RIGHT" else left
+        self.scope.merged[name.name.casefold()] = Merged.of(side, (left, right), (a, b))
 
 
 def _reads(on: tuple[Expression, ...], source: Plan) -> bool:
     return bool(columns(*on) & set(output_columns(source)))
-
-
-def _nothing_special(node: exp.Expr) -> Expression | None:
-    if isinstance(node, exp.AggFunc):
-        raise refused(node, "an aggregate in a join condition")
-    return None
 
 
 def _kind(node: exp.Expr) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from typing import Self
 
 from sqlglot import exp
 
+from dpsql.bind.parse import span
 from dpsql.errors import AmbiguousColumn, Span, SyntaxFault, UnknownColumn, UnknownTable
-from dpsql.plan.expression import Column
+from dpsql.plan.expression import Case, Column, Expression, IsNull, When
+from dpsql.plan.tree import columns
 from dpsql.schema.qualified import MAIN, PUBLIC
 
 
@@ -40,6 +43,56 @@ class Relation:
         return [(name, self.columns[name.casefold()]) for name in shown]
 
 
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a name means that USING joined by: `expression`, in the place of `columns`."""
+
+    expression: Expression
+    columns: frozenset[Column]
+
+    @classmethod
+    def of(
+        cls, side: str, both: tuple[Expression, Expression], unified: tuple[Expression, Expression]
+    ) -> Self:
+        """The value of the side that stays whole; where both do, of whichever row is there."""
+        (left, right), (a, b) = both, unified
+        either = Case((When(IsNull(a), b),), a, a.type)
+        meant = {"FULL": either, "RIGHT": right}.get(side, left)
+        return cls(meant, columns(left, right))
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One column that `*` stands for, and the relation that has it."""
+
+    relation: Relation
+    name: str
+    expression: Expression
+
+    def is_called(self, node: exp.Expr) -> bool:
+        """Whether `node`, a name with its table's or without, means it."""
+        table = table_of(node) if isinstance(node, exp.Column) else ()
+        same = node.name.casefold() == self.name.casefold()
+        return same and (not table or self.relation.is_called(table))
+
+
+def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """`names` as a derived table has them: of those that are equal, later ones are numbered.
+
+    SELECT id, v AS id, w AS ID: id, id_1, ID_2.
+    """
+    taken: dict[str, int] = {}
+    found: list[str] = []
+    for name in names:
+        shown = name
+        while shown.casefold() in taken:
+            shown = f"{name}_{taken[name.casefold()]}"
+            taken[name.casefold()] += 1
+        taken[shown.casefold()] = 1
+        found.append(shown)
+    return tuple(found)
+
+
 def table_of(node: exp.Column) -> tuple[str, ...]:
     """The parts of the table's name that stand before a column's: none, or up to three."""
     return tuple(part for part in (node.catalog, node.db, node.table) if part)
@@ -50,8 +103,8 @@ class Scope:
     """The relations that a SELECT's expressions can name."""
 
     relations: list[Relation] = field(default_factory=list)
-    merged: dict[str, Column] = field(default_factory=dict)
-    """Columns joined by USING: unqualified, they mean the left side's."""
+    merged: dict[str, Merged] = field(default_factory=dict)
+    """Names that USING joined by, casefolded, where they stand without a table."""
     parent: Scope | None = None
     """The scope of the query around this one, for names that mean nothing here."""
     correlated: set[Column] = field(default_factory=set)
@@ -72,29 +125,31 @@ class Scope:
 
     def take(self, other: Scope, at: Span | None) -> None:
         """Put the relations of `other` in scope, with the names that mean one column of theirs."""
-        for name, column in other.merged.items():
+        for name, merged in other.merged.items():
             if Scope(self.relations).knows(name, ()):
                 self.merged.pop(name, None)  # it means a column of each
             else:
-                self.merged[name] = column
+                self.merged[name] = merged
         for relation in other.relations:
             self.add(relation, at)
         self.correlated |= other.correlated
 
-    def resolve(self, name: str, table: Sequence[str], at: Span | None) -> Column:
-        """The column that `name` means, or that of `table`, here or in the query around."""
+    def resolve(self, name: str, table: Sequence[str], at: Span | None) -> Expression:
+        """What `name` means, or the column of `table`, here or in the query around."""
         if self.parent is not None and not self.knows(name, table):
-            column = self.parent.resolve(name, table, at)
-            self.correlated.add(column)
-            return column
+            outer = self.parent.resolve(name, table, at)
+            self.correlated |= columns(outer)
+            return outer
         folded = name.casefold()
         if table:
             return self._qualified(folded, table, at)
-        if folded in self.merged:
-            return self.merged[folded]
-        found = [r.columns[folded] for r in self.relations if folded in r.columns]
+        merged = self.merged.get(folded)
+        if merged is not None:
+            return merged.expression
+        having = [r for r in self.relations if folded in r.columns]
+        found = [r.columns[folded] for r in having]
         if len(found) > 1:
-            owners = [self._told(r) for r in self.relations if folded in r.columns]
+            owners = [self._told(r) for r in having]
             raise AmbiguousColumn(
                 f"column {name} is ambiguous: {' and '.join(owners)} have it",
                 at=at,
@@ -111,18 +166,33 @@ class Scope:
         folded = name.casefold()
         return folded in self.merged or any(folded in r.columns for r in self.relations)
 
-    def expand(self, table: Sequence[str], at: Span | None) -> list[tuple[str, Column]]:
-        """The columns that `*` or `table.*` means, with their names, in order."""
-        if not table:
-            seen: list[tuple[str, Column]] = []
-            for relation in self.relations:
-                for name, column in relation.named:
-                    folded = name.casefold()
-                    if folded in self.merged and self.merged[folded] != column:
-                        continue
-                    seen.append((name, column))
-            return seen
-        return self._relation(table, at).named
+    def expand(
+        self, table: Sequence[str], at: Span | None, without: Sequence[exp.Expr] = ()
+    ) -> list[Named]:
+        """The columns that `*` or `table.*` means, in order, but for those named in `without`.
+
+        By `*`, merged ones are there once.
+        """
+        relations = [self._relation(table, at)] if table else self.relations
+        every = [Named(r, name, column) for r in relations for name, column in r.named]
+        for left_out in without:
+            kept = [one for one in every if not one.is_called(left_out)]
+            if len(kept) == len(every):
+                what = f"there is no column {left_out.sql()} among those of *"
+                raise UnknownColumn(what, at=span(left_out))
+            every = kept
+        if table:
+            return every
+        found: list[Named] = []
+        hidden: set[Expression] = set()
+        for one in every:
+            merged = self.merged.get(one.name.casefold())
+            if merged is None or one.expression not in merged.columns:
+                found.append(one)
+            elif one.expression not in hidden:
+                found.append(replace(one, expression=merged.expression))
+                hidden |= merged.columns
+        return found
 
     def qualified(self, column: Column) -> str:
         """`table.column`, as the statement can write it."""

@@ -16,6 +16,14 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
+from dpsql.bind.asked import (
+    check_unlimited,
+    has_one_row,
+    is_grouped,
+    negated_member,
+    only_truth_counts,
+    without_limit,
+)
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.ownership import Pair, check_asked
@@ -79,13 +87,16 @@ class Subqueries:
         match node:
             case exp.Exists():
                 only(node, "this")
-                return self._exists(node, self._bound(node.this), [], [])
+                return self._any_row(node)
             case exp.In() if node.args.get("query") is not None:
                 return self._member(node, binder, negated=False)
-            case exp.Not(this=exp.In() as test) if test.args.get("query") is not None:
+            case exp.Not():
+                test = negated_member(node)
+                if test is None or not only_truth_counts(node):
+                    return None
                 return Not(self._member(test, binder, negated=True))
             case exp.Subquery() | exp.Select():
-                return self._scalar(node)
+                return self._scalar(node, self._bound(node))
             case _:
                 return None
 
@@ -102,19 +113,41 @@ class Subqueries:
             conditions = [c for c in conditions if not columns(c) <= there]
         return filtered(source, conditions)
 
-    def _member(self, node: exp.In, binder: ExpressionBinder, *, negated: bool) -> Column:
+    def _any_row(self, node: exp.Exists) -> Expression:
+        inner = self._bound(node.this, any_row=True)
+        if has_one_row(node.this):
+            return Literal(True, Boolean())
+        return self._exists(node, inner, [], [])
+
+    def _member(self, node: exp.In, binder: ExpressionBinder, *, negated: bool) -> Expression:
+        """IN: NULL if no row is known to be equal, and of one it is unknown.
+
+        For NOT IN, whether a row is equal, or of one it is unknown: it holds where neither is so.
+        One NULL among other units' rows would otherwise empty the answer for everybody.
+        """
         only(node, "this", "query")
-        asked = binder.bind(node.this)
-        inner = self._bound(node.args["query"])
+        query = node.args["query"]
+        asked, inner = binder.bind(node.this), self._bound(query)
         if len(inner.names) != 1:
             raise refused(node, "IN over several columns")
-        a, b = binder.unify([asked, inner.columns[0]], [node.this, node.this])
-        equal: Expression = Compare(Comparison.EQUAL, a, b)
+        is_alone = bool(inner.correlated) and has_one_row(query)
+        listed = self._scalar(query, inner) if is_alone else inner.columns[0]
+        a, b = binder.unify([asked, listed], [node.this, node.this])
+        equal = Compare(Comparison.EQUAL, a, b)
+        perhaps = Or((equal, IsNull(a), IsNull(b)))
+        if is_alone:
+            return perhaps if negated else equal
+
+        def any_row(condition: Expression) -> Column:
+            return self._exists(node, inner, [condition], [(asked, inner.columns[0])])
+
         if negated:
-            # NOT IN holds if no row is equal, and of none is it unknown. One NULL among other
-            # units' rows would otherwise empty the answer for everybody.
-            equal = Or((equal, IsNull(a), IsNull(b)))
-        return self._exists(node, inner, [equal], [(asked, inner.columns[0])])
+            return any_row(perhaps)
+        if only_truth_counts(node):
+            return any_row(equal)
+        yes, no, unknown = (Literal(value, Boolean()) for value in (True, False, None))
+        some = Or((IsNull(a), IsNull(b)))
+        return Case((When(any_row(equal), yes), When(any_row(some), unknown)), no, Boolean())
 
     def _exists(
         self, node: exp.Expr, inner: Selected, on: list[Expression], pairs: list[Pair]
@@ -134,8 +167,7 @@ class Subqueries:
         (self.public if first else self.attachments).append(attach)
         return column
 
-    def _scalar(self, node: exp.Expr) -> Expression:
-        inner = self._bound(node)
+    def _scalar(self, node: exp.Expr, inner: Selected) -> Expression:
         if len(inner.names) != 1:
             raise refused(node, "a scalar subquery of several columns")
         value, equal = inner.columns[0], equated(inner.correlated)
@@ -155,7 +187,8 @@ class Subqueries:
 
         self.attachments.append(attach)
         self.columns.add(value)
-        empty = _of_nothing(inner.plan, value) if inner.correlated else None
+        asked_of_nothing = inner.correlated and not is_grouped(node)
+        empty = _of_nothing(inner.plan, value) if asked_of_nothing else None
         if empty is None or empty.value is None:
             return value
         # Where there is no row there is no group, but a count of nothing is 0.
@@ -163,8 +196,18 @@ class Subqueries:
         keys = [side for pair in equal for side in pair if columns(side) & inside]
         return Case((When(IsNull(keys[0]), empty),), value, value.type)
 
-    def _bound(self, query: exp.Expr) -> Selected:
-        return bind_query(query, self.context.inside(self.scope))
+    def _bound(self, query: exp.Expr, *, any_row: bool = False) -> Selected:
+        """The rows of `query`, of which `any_row` may be enough.
+
+        What names columns of the query around it is asked for each of its rows, so that a LIMIT
+        would have to be one for each.
+        """
+        if any_row or has_one_row(query):
+            query = without_limit(query)
+        found = bind_query(query, self.context.inside(self.scope))
+        if found.correlated:
+            check_unlimited(query)
+        return found
 
 
 def filtered(plan: Plan, conditions: Iterable[Expression]) -> Plan:
