@@ -166,7 +166,7 @@ class _Select:
         self._check_own([*grouping.keys, *expressions(tuple(self._aggregates.found))])
         grouping = asked_by_key(grouping, asked, self._from.scope.correlated, self._node)
         condition = above.condition and without_tautologies(
-            above.condition, grouping, self._aggregates
+            above.condition, grouping, self._aggregates, columns(*self._read(above))
         )
         if condition != above.condition:
             # A count that nothing else reads isn't asked for.

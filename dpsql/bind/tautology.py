@@ -17,18 +17,20 @@ from dpsql.plan.expression import (
 
 
 def without_tautologies(
-    condition: Expression, grouping: Grouping, found: Aggregates
+    condition: Expression, grouping: Grouping, found: Aggregates, shown: frozenset[Column]
 ) -> Expression | None:
-    """HAVING without what is true of every group that has a row.
+    """HAVING without what is true of every group that has a row, and of no count that is `shown`.
 
-    `count(*) > 0`, as BI tools add it, would be asked of a noisy count and drop groups at random.
+    `count(*) > 0`, as BI tools add it, would cost a count and drop groups at random. Where the
+    statement shows the count, its reader would meet groups of 0 and below.
     """
     if all(isinstance(key, Literal) for key in grouping.keys):
         return condition
     counts = frozenset(
         a.column
         for a in found.found
-        if a.call.function is AggregateFunction.COUNT
+        if a.column not in shown
+        and a.call.function is AggregateFunction.COUNT
         and not a.call.arguments
         and a.call.filter is None
     )
