@@ -15,6 +15,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.emit.call import finite, unsigned
 from dpsql.emit.cell import argument, coordinate
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.literal import emit_literal, integer
@@ -27,7 +28,7 @@ from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
 from dpsql.plan.statistic import Statistic
 from dpsql.plan.tree import bottom_up, operators
 from dpsql.schema.model import RowUnit
-from dpsql.schema.type import Date, Timestamp
+from dpsql.schema.type import Date, Double, Timestamp
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
 from dpsql.stability.lineage import unit
@@ -87,8 +88,7 @@ def emit_terms(
             items.append(aliased(field("cell", table=f"d{place}"), f"g{place}"))
     names = group_names(terms)[len(terms.domains) :]
     items += [
-        aliased(_within_years(key.expression), name)
-        for key, name in zip(unlisted, names, strict=True)
+        aliased(_readable(key.expression), name) for key, name in zip(unlisted, names, strict=True)
     ]
     items += [
         aliased(column, name)
@@ -160,19 +160,24 @@ def _without_number(plan: Plan) -> Plan:
     return plan
 
 
-def _within_years(key: Expression) -> exp.Expr:
-    """A key that no domain lists; NULL where it is a day beyond the years that answers have.
+def _readable(key: Expression) -> exp.Expr:
+    """A key that no domain lists, in the one form that it is shown in; NULL where it has none.
 
     One unit with the day 'infinity' makes a group, which no threshold has hidden yet when groups
-    are read: not to be able to read it would tell of the unit.
+    are read: not to be able to read it would tell of the unit. Nor may the sign of a zero, which
+    is that of one of the group's rows.
     """
-    found = emit_expression(key)
-    if not isinstance(key.type, Date | Timestamp):
-        return found
-    kind = dt.date if isinstance(key.type, Date) else dt.datetime
-    first, last = (emit_literal(end, key.type) for end in (kind.min, kind.max))
-    there = exp.Between(this=found.copy(), low=first, high=last)
-    return exp.case().when(there, found, copy=False)
+    rendered = emit_expression(key)
+    match key.type:
+        case Double():
+            return unsigned(finite(rendered), key.type)
+        case Date() | Timestamp():
+            kind = dt.date if isinstance(key.type, Date) else dt.datetime
+            first, last = (emit_literal(end, key.type) for end in (kind.min, kind.max))
+            there = exp.Between(this=rendered.copy(), low=first, high=last)
+            return exp.case().when(there, rendered, copy=False)
+        case _:
+            return rendered
 
 
 def _in_domain(

@@ -39,14 +39,14 @@ def key_domains(
     """
     for key in keys:
         if isinstance(key.expression.type, Interval) or (
-            isinstance(key.expression.type, Double) and _is_public(key, source)
+            isinstance(key.expression.type, Double) and listed is not None
         ):
             raise _several_forms(key)
     found: list[KeyDomain] = []
     rows = None if listed is None else facts.rows(listed, MAX_CELLS)
     if rows is not None:
         found.append(_checked(KeyDomain(tuple(range(len(keys))), rows)))
-    shared = () if found else tuple(p for p, k in enumerate(keys) if _is_public(k, source))
+    shared = () if found else tuple(p for p, k in enumerate(keys) if _is_joint(k, source))
     public = public_rows(source, tuple(keys[p] for p in shared)) if shared else None
     rows = None if public is None else facts.rows(public.plan, MAX_CELLS)
     if public is not None and rows is not None:
@@ -63,8 +63,6 @@ def key_domains(
                 cells = _referenced(key.expression, source, below, facts)
             if cells is not None:
                 found.append(_checked(KeyDomain((place,), cells)))
-            elif isinstance(key.expression.type, Double):
-                raise _several_forms(key)
     if math.prod(len(d.cells) for d in found) > MAX_CELLS:
         raise TooComplex(
             f"the group keys have more than {MAX_CELLS:,} possible values together",
@@ -75,9 +73,9 @@ def key_domains(
 
 
 def _several_forms(output: Output) -> Refused:
-    """-0.0 and 0.0, or 30 days and a month, are equal keys that print differently.
+    """30 days and a month, or -0.0 and 0.0 of a public table, are equal keys of several forms.
 
-    Doubles that are listed print as the list has them: floor(x / 10) * 10 of a bounded x.
+    Doubles of private rows have one zero, and print as their domain has them where they are listed.
     """
     key = output.expression
     return Refused(
@@ -123,8 +121,9 @@ def _referenced(
     return None
 
 
-def _is_public(key: Output, source: Plan) -> bool:
-    return public_rows(source, (key,)) is not None
+def _is_joint(key: Output, source: Plan) -> bool:
+    """A key of public rows, whose values they list; not a double, of whose zeros they have two."""
+    return not isinstance(key.expression.type, Double) and public_rows(source, (key,)) is not None
 
 
 def _checked(found: KeyDomain) -> KeyDomain:

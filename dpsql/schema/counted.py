@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsql.schema.model import Column, EntityUnit, Table
-from dpsql.schema.type import Boolean, Integer, Varchar
+from dpsql.schema.type import Boolean, Date, Double, Integer, Timestamp, Varchar
 
 _FEW = 1000
 """Integers of more values than that are amounts, not names."""
@@ -39,7 +39,12 @@ def lent_name(table: Table) -> str | None:
 
 
 def _is_name(column: Column) -> bool:
-    if column.values is not None or column.references is not None:
+    if column.values is not None:
+        return True
+    if isinstance(column.type, Double | Date | Timestamp):
+        # Of some values a key has no form: they are one group, and would be counted as several.
+        return False
+    if column.references is not None:
         return True
     match column.type:
         case Boolean() | Varchar():

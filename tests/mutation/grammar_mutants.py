@@ -48,10 +48,12 @@ GRAMMAR_MUTANTS = (
         "if not call.function:",
     ),
     Mutant(
-        "doubles are keys though they aren't listed",
-        "rewrite/key_domain.py",
-        "elif isinstance(key.expression.type, Double):",
-        "elif isinstance(key.expression.type, Interval):",
+        "the sign of a zero is a key's",
+        "emit/terms.py",
+        "return unsigned(finite(rendered), key.type)",
+        "return rendered or unsigned(finite(rendered), key.type)",
+        tests="tests/test_same_bag.py",
+        about="group_by",
     ),
     Mutant(
         "the first of one unit's rows is a function of their bag",
