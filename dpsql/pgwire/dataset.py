@@ -15,6 +15,7 @@ from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.pgwire.catalogue.catalogue import Catalogue
+from dpsql.pgwire.catalogue.workers import CatalogueWorkers
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.work.line import Line
 from dpsql.pgwire.work.pool import Pool
@@ -37,9 +38,9 @@ log = logging.getLogger("dpsql.pgwire")
 class Edition:
     """The schema as its file is at one time, and what follows from it."""
 
-    def __init__(self, schema: Schema, pool: Pool, line: Line) -> None:
+    def __init__(self, schema: Schema, pool: Pool, line: Line, asked: CatalogueWorkers) -> None:
         self.schema = schema
-        self.catalogue = Catalogue(schema)
+        self.catalogue = Catalogue(schema, asked)
         self._pool = pool
         self._line = line
         self._source = engine_source(schema)
@@ -89,10 +90,11 @@ class Dataset:
         self.pool = Pool(limits.workers, limits.worker_bytes, limits.statement_seconds)
         # While the workers are busy, the next are charged.
         self.line = Line(limits.workers + 2)
+        self.asked = CatalogueWorkers(limits)
         try:
             self._edition = self._read()
         except BaseException:
-            self.pool.close()
+            self.close()
             raise
 
     def edition(self) -> Edition:
@@ -111,6 +113,7 @@ class Dataset:
     def close(self) -> None:
         """End the workers."""
         self.pool.close()
+        self.asked.close()
 
     def _is_over(self) -> bool:
         """The period whose budget the schema has: others have their own."""
@@ -130,7 +133,7 @@ class Dataset:
                     hint="the owner can run dpsql check",
                 ) from None
 
-        return Edition(load_dataset(self._path, read=read), self.pool, self.line)
+        return Edition(load_dataset(self._path, read=read), self.pool, self.line, self.asked)
 
     def _stat(self) -> tuple[int, int, int] | None:
         try:

@@ -211,12 +211,12 @@ class Server:
         with suppress(ConnectionError, TimeoutError, asyncio.IncompleteReadError, ValueError):
             async with asyncio.timeout(self._limits.login_seconds):
                 await reader.readuntil(b"\r\n\r\n")
-            pool = self._dataset.pool
+            pool, asked = self._dataset.pool, self._dataset.asked
             told = metrics(
                 self._counts,
                 refused=self._door.refused,
-                replaced=pool.replaced,
-                waiting=pool.waiting + self._dataset.line.waiting,
+                replaced=pool.replaced + asked.pool.replaced,
+                waiting=pool.waiting + self._dataset.line.waiting + asked.waiting,
             ).encode()
             head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(told)}"
             writer.write(head.encode() + b"\r\nConnection: close\r\n\r\n" + told)

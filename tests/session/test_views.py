@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -16,6 +17,8 @@ from dpsql.dbapi.connection import connect
 from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import Error, LedgerFault, SchemaFault, UnknownTable
 from dpsql.pgwire.catalogue.catalogue import Catalogue
+from dpsql.pgwire.catalogue.workers import CatalogueWorkers
+from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.sql.dialect import translated
 from dpsql.schema.looser import loosened
 from dpsql.schema.model import Schema
@@ -172,7 +175,18 @@ def test_a_hidden_table_is_refused_as_an_unknown_one_is(school: Path) -> None:
     assert said[0] == said[1]
 
 
-def test_no_list_of_tables_has_a_hidden_one(school: Path) -> None:
+@pytest.fixture
+def catalogue_workers() -> Iterator[CatalogueWorkers]:
+    found = CatalogueWorkers(Limits(catalogue_workers=1))
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def test_no_list_of_tables_has_a_hidden_one(
+    school: Path, catalogue_workers: CatalogueWorkers
+) -> None:
     schema = load_dataset(school)
     told = [listing.tables(schema), *(listing.columns(schema, name) for name in schema.offered)]
     found = inspect(create_engine(f"dpsql:///{school}"))
@@ -181,7 +195,7 @@ def test_no_list_of_tables_has_a_hidden_one(school: Path) -> None:
     assert found.has_table("adults")
     assert not found.has_table("pupils")
     told.append(repr(found.get_columns("adults")))
-    reader = Catalogue(schema).reader("alice")
+    reader = Catalogue(schema, catalogue_workers).reader("alice")
     told += [repr(reader.answer(translated(sql, schema), {}).rows) for sql in LISTS]
     text = " ".join(told)
     assert not [secret for secret in SECRETS if secret in text]
@@ -189,9 +203,11 @@ def test_no_list_of_tables_has_a_hidden_one(school: Path) -> None:
     assert "in years" in text
 
 
-def test_a_view_is_a_view_to_postgresqls_clients(school: Path) -> None:
+def test_a_view_is_a_view_to_postgresqls_clients(
+    school: Path, catalogue_workers: CatalogueWorkers
+) -> None:
     schema = load_dataset(school)
-    reader = Catalogue(schema).reader("alice")
+    reader = Catalogue(schema, catalogue_workers).reader("alice")
 
     def rows(sql: str) -> list[tuple[object, ...]]:
         return sorted(reader.answer(translated(sql, schema), {}).rows, key=repr)

@@ -8,9 +8,11 @@
 | table_rows | rows of pg_catalog about one table or view                           |
 | standard  | rows of information_schema, from a schema                             |
 | object    | a schema's tables, columns and keys with OIDs                         |
-| database  | a DuckDB of its own with these rows: no data is ever in its reach     |
+| database  | these rows as a worker loads them                                     |
+| workers   | processes that answer, within limits, and open nothing else           |
 | function  | PostgreSQL's functions as macros                                      |
 | rewrite   | PostgreSQL's syntax → DuckDB's                                        |
+| allowed   | what a question may be made of, a closed list                         |
 | cast      | casts to PostgreSQL's types                                           |
 | returns   | what PostgreSQL's functions and casts return                          |
 | typing    | the types of an answer's columns, as PostgreSQL tells them            |

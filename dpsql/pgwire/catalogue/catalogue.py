@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
-import duckdb
+import pyarrow as pa
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dpsql.errors import ExecutionFailed, Refused
-from dpsql.pgwire.catalogue.database import open_catalogue
+from dpsql.errors import Refused
+from dpsql.pgwire.catalogue.allowed import check
+from dpsql.pgwire.catalogue.database import contents
+from dpsql.pgwire.catalogue.function import macros
 from dpsql.pgwire.catalogue.relation import type_names
 from dpsql.pgwire.catalogue.rewrite import relation, rewritten
 from dpsql.pgwire.catalogue.typing import columns
+from dpsql.pgwire.catalogue.workers import CatalogueWorkers, Question
 from dpsql.pgwire.portal import Answer
 from dpsql.pgwire.sql.dialect import Translated
+from dpsql.pgwire.value.arrow import ArrowRows
 from dpsql.pgwire.value.oid import Column, oid_of
+from dpsql.pgwire.work.catalogues import Contents
 from dpsql.plan.expression import Literal
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply
-
-log = logging.getLogger("dpsql.pgwire")
 
 _ASKED: Final = re.compile(
     r"^(pg_|to_reg|has_|current_(?!date|time)|session_|inet_|obj_description|col_description|format_type|"
@@ -44,51 +47,71 @@ _PLAIN: Final = (
     exp.Parameter,
     exp.Paren,
 )
-_MOST_ROWS: Final = 100_000
-_MOST_DATABASES: Final = 4
+_MOST_LISTED: Final = 4
 
-Database = Callable[[Schema], duckdb.DuckDBPyConnection]
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """What is asked about: its contents, and the functions that come with them."""
+
+    contents: Contents
+    macros: frozenset[str]
 
 
 class Catalogue:
     """What a schema declares, for all connections, each of which reads it by itself.
 
-    Who may read kept tables as well has a database with these, which others share who see the same.
+    Who may read kept tables as well has a catalogue with these, which others share who see the
+    same.
     """
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, workers: CatalogueWorkers) -> None:
         self._schema = schema
-        self._declared = open_catalogue(schema)
+        self._workers = workers
+        self._declared = _listed(schema)
+        workers.begin_to_load(self._declared.contents)
         self._guard = threading.Lock()
-        self._others: OrderedDict[Hashable, duckdb.DuckDBPyConnection] = OrderedDict()
+        self._others: OrderedDict[Hashable, _Listed] = OrderedDict()
 
     def reader(self, analyst: str) -> Reader:
         """One connection's questions."""
-        return Reader(self._schema, self._database, analyst)
+        return Reader(self._schema, self._of, self._workers, analyst)
 
-    def _database(self, seen: Schema) -> duckdb.DuckDBPyConnection:
-        """A cursor on the database of the tables of `seen`."""
+    def _of(self, seen: Schema) -> _Listed:
+        """What there is to ask about the tables of `seen`."""
         kept = tuple(table.entry for table in seen.tables.values() if table.entry is not None)
         with self._guard:
             if not kept:
-                return self._declared.cursor()
+                return self._declared
             if kept not in self._others:
-                self._others[kept] = open_catalogue(seen)
+                self._others[kept] = _listed(seen)
             self._others.move_to_end(kept)
-            if len(self._others) > _MOST_DATABASES:
+            if len(self._others) > _MOST_LISTED:
                 self._others.popitem(last=False)
-            return self._others[kept].cursor()
+            return self._others[kept]
+
+
+def _listed(schema: Schema) -> _Listed:
+    found = macros(schema)
+    return _Listed(contents(schema, tuple(found.values())), frozenset(found))
 
 
 class Reader:
     """One connection's questions of the catalogue, which cost nothing."""
 
-    def __init__(self, schema: Schema, database: Database, analyst: str) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        listed: Callable[[Schema], _Listed],
+        workers: CatalogueWorkers,
+        analyst: str,
+    ) -> None:
         self._schema = schema
-        self._database = database
+        self._listed = listed
+        self._workers = workers
         self._analyst = analyst
         self._guard = threading.Lock()
-        self._running: duckdb.DuckDBPyConnection | None = None
+        self._running: Question | None = None
 
     def is_asked(self, tree: exp.Expr | None) -> bool:
         """Whether the catalogue is meant: by its relations, or by its functions without any table.
@@ -135,46 +158,39 @@ class Reader:
     def answer(
         self, query: Translated, values: Mapping[str, Literal], seen: Schema | None = None
     ) -> Answer:
-        """The rows; where this server doesn't know how to answer, none, and a line in the log.
-
-        Tables are those of `seen`, None for the declared ones.
-        """
+        """The rows, asked of a worker. Tables are those of `seen`, None for the declared ones."""
         told = self.columns(query, values)
         tree = query.tree
         assert tree is not None
-        try:
-            sql = deeply(
-                lambda: rewritten(tree, values, self._schema.dataset, self._analyst).sql("duckdb")
-            )
-            rows = self._rows(sql, seen or self._schema)
-        except duckdb.InterruptException:
-            raise ExecutionFailed("the catalogue's answer took too long") from None
-        except (duckdb.Error, SqlglotError, ValueError, TypeError, AttributeError) as error:
-            if not told:
-                raise Refused("this question of the catalogue has no answer here") from None
-            # The text comes from a tool; the error would quote parameters, too.
-            log.warning(
-                "unanswered (%s): %s", type(error).__name__, " ".join(query.written.split())
-            )
-            return Answer(told, ())
-        if rows and len(rows[0]) != len(told):
-            log.warning("untyped: %s", " ".join(query.written.split()))
-            told = tuple(Column(f"column{n}", 25) for n in range(1, len(rows[0]) + 1))
-        return Answer(told, rows)
+        listed = self._listed(seen or self._schema)
+        table = self._ask(listed, deeply(lambda: self._written(tree, values, listed.macros)))
+        if table.num_columns != len(told):
+            raise Refused("the columns of this question of the catalogue can't be told")
+        return Answer(told, ArrowRows(table))
 
     def interrupt(self) -> None:
         """Stop what runs."""
         with self._guard:
             if self._running is not None:
-                self._running.interrupt()
+                self._workers.cancel(self._running)
 
-    def _rows(self, sql: str, seen: Schema) -> list[tuple[object, ...]]:
-        cursor = self._database(seen)
-        with self._guard:
-            self._running = cursor
+    def _written(
+        self, tree: exp.Expr, values: Mapping[str, Literal], functions: frozenset[str]
+    ) -> str:
+        """DuckDB's text, of what is allowed alone."""
         try:
-            return cursor.execute(sql).fetchmany(_MOST_ROWS)
+            found = rewritten(tree, values, self._schema.dataset, self._analyst)
+            check(found, functions)
+            return found.sql("duckdb", comments=False)
+        except (SqlglotError, ValueError, TypeError, AttributeError, KeyError, IndexError):
+            raise Refused("this question of the catalogue has no answer here") from None
+
+    def _ask(self, listed: _Listed, sql: str) -> pa.Table:
+        question = Question(self._analyst, listed.contents, sql)
+        with self._guard:
+            self._running = question
+        try:
+            return self._workers.ask(question)
         finally:
             with self._guard:
                 self._running = None
-            cursor.close()

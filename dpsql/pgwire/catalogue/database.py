@@ -1,26 +1,22 @@
-"""A DuckDB of its own with the catalogue's rows: no data is ever in its reach."""
+"""The catalogue's rows as a worker loads them: what a schema declares, and no data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Sequence
 
-import duckdb
 import pyarrow as pa
 
-from dpsql.engine.lockdown import lock, prepare
 from dpsql.pgwire.catalogue import filling, standard
-from dpsql.pgwire.catalogue.function import macros
 from dpsql.pgwire.catalogue.relation import Relation, relations
 from dpsql.pgwire.catalogue.table_rows import Row
+from dpsql.pgwire.work.catalogues import Contents
+from dpsql.pgwire.work.task import to_bytes
 from dpsql.schema.model import Schema
 
-_MEMORY = "256MiB"
 
-
-def open_catalogue(schema: Schema) -> duckdb.DuckDBPyConnection:
-    """All relations of PostgreSQL 15, filled from `schema`, locked."""
-    connection = duckdb.connect(":memory:", config={"threads": "1", "memory_limit": _MEMORY})
-    prepare(connection)
+def contents(schema: Schema, macros: Sequence[str]) -> Contents:
+    """All relations of PostgreSQL 15, filled from `schema`, and `macros` for its functions."""
     filled: dict[str, list[Row]] = {}
     for space, rows in (
         ("pg_catalog", filling.rows(schema)),
@@ -28,13 +24,21 @@ def open_catalogue(schema: Schema) -> duckdb.DuckDBPyConnection:
     ):
         for name, row in rows:
             filled.setdefault(f"{space}__{name}", []).append(row)
-    for relation in relations().values():
-        connection.execute(_table(relation))
-        _fill(connection, relation, filled.get(relation.stored, ()))
-    for macro in macros(schema):
-        connection.execute(macro)
-    lock(connection, ())
-    return connection
+    known = relations().values()
+    statements = (*map(_table, known), *macros)
+    tables = {
+        relation.stored: to_bytes(_rows(relation, filled[relation.stored]))
+        for relation in known
+        if relation.stored in filled
+    }
+    return Contents(_name(statements, tables), statements, tables)
+
+
+def _name(statements: tuple[str, ...], tables: dict[str, bytes]) -> str:
+    found = hashlib.sha256()
+    for part in (*(s.encode() for s in statements), *tables.values()):
+        found.update(len(part).to_bytes(8, "big") + part)
+    return found.hexdigest()
 
 
 def _table(relation: Relation) -> str:
@@ -42,15 +46,8 @@ def _table(relation: Relation) -> str:
     return f'CREATE TABLE "{relation.stored}" ({columns})'
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, relation: Relation, rows: Iterable[Row]) -> None:
-    listed = list(rows)
-    if not listed:
-        return
+def _rows(relation: Relation, listed: list[Row]) -> pa.Table:
     names = [
         name for name in (a.name for a in relation.attributes) if any(name in r for r in listed)
     ]
-    arrow = pa.table({name: pa.array([row.get(name) for row in listed]) for name in names})
-    connection.register("filling", arrow)
-    quoted = ", ".join(f'"{name}"' for name in names)
-    connection.execute(f'INSERT INTO "{relation.stored}" ({quoted}) SELECT * FROM filling')  # noqa: S608 - names of ours
-    connection.unregister("filling")
+    return pa.table({name: pa.array([row.get(name) for row in listed]) for name in names})

@@ -71,8 +71,8 @@ pg_typeof(a) := 'text'
 """
 
 
-def macros(schema: Schema) -> Iterator[str]:
-    """CREATE MACRO for each function, with all its forms in one statement."""
+def macros(schema: Schema) -> Mapping[str, str]:
+    """By its name each function's CREATE MACRO, with all its forms in one statement."""
     forms: dict[str, list[str]] = {}
     for heads, body in (
         (_TRUE, "TRUE"),
@@ -87,15 +87,15 @@ def macros(schema: Schema) -> Iterator[str]:
         _add(forms, head, body)
     for head, body in _of_schema(schema):
         _add(forms, head, body)
-    for name, bodies in forms.items():
-        yield f"CREATE MACRO {name}" + ", ".join(bodies)
-    yield (
+    found = {name: f"CREATE MACRO {name}" + ", ".join(forms[name]) for name in forms}
+    found["pg_get_keywords"] = (
         "CREATE MACRO pg_get_keywords() AS TABLE SELECT * FROM (VALUES "
         "('select', 'R', false, 'reserved', 'requires AS')) "
         "AS k(word, catcode, barelabel, catdesc, baredesc)"
     )
     ancestors = "SELECT CAST(a AS BIGINT) AS relid, 1 AS depth WHERE false"
-    yield f"CREATE MACRO pg_partition_ancestors(a) AS TABLE {ancestors}"
+    found["pg_partition_ancestors"] = f"CREATE MACRO pg_partition_ancestors(a) AS TABLE {ancestors}"
+    return found
 
 
 def _add(forms: dict[str, list[str]], head: str, body: str) -> None:

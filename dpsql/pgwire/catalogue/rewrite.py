@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.pgwire.catalogue.allowed import NAMED
 from dpsql.pgwire.catalogue.cast import array, call, cast
 from dpsql.pgwire.catalogue.relation import Relation, relations
 from dpsql.pgwire.sql.label import label
@@ -62,8 +63,8 @@ def _node(
     node: exp.Expr, values: Mapping[str, Literal], database: str, analyst: str, ctes: set[str]
 ) -> exp.Expr:
     match node:
-        case exp.Table():
-            return _table(node, ctes)
+        case exp.Table() | exp.CTE():
+            return _named(node) if isinstance(node, exp.CTE) else _table(node, ctes)
         case exp.Column():
             return _column(node, database, analyst)
         case exp.Parameter() | exp.Placeholder():
@@ -109,13 +110,27 @@ def _table(node: exp.Table, ctes: set[str]) -> exp.Expr:
     if found is None:
         if node.text("db").lower() in _SPACES:
             node.set("db", None)
-        return node
-    alias = node.args.get("alias")
+        if not isinstance(node.this, exp.Identifier) or node.args.get("db"):
+            return node
+    if node.args.get("alias") is None:
+        name = node.name if found is None else found.name
+        node.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    if found is None:
+        return _name(node, node.name)
     node.set("db", None)
     node.set("catalog", None)
     node.set("this", exp.to_identifier(found.stored, quoted=True))
-    if alias is None:
-        node.set("alias", exp.TableAlias(this=exp.to_identifier(found.name, quoted=True)))
+    return node
+
+
+def _named(node: exp.CTE) -> exp.Expr:
+    _name(node.args["alias"], node.alias)
+    return node
+
+
+def _name(node: exp.Expr, name: str) -> exp.Expr:
+    """Name a query of WITH, or a table that has to be one, as nothing of DuckDB's is."""
+    node.set("this", exp.to_identifier(NAMED + name.lower(), quoted=True))
     return node
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from sqlglot import exp
 
@@ -19,6 +20,7 @@ from dpsql.pgwire.catalogue.returns import (
     number_kind,
     settled,
 )
+from dpsql.pgwire.failure import TooLarge
 from dpsql.pgwire.sql.label import label
 from dpsql.pgwire.value.oid import TEXT, Column
 
@@ -32,17 +34,36 @@ class _Known:
     type: str
 
 
-@dataclass(frozen=True, slots=True)
+_MOST_LISTED: Final = 1664
+"""PostgreSQL's limit of columns in a list; each query in WITH could double it."""
+
+_MOST_IN_SCOPE: Final = 20_000
+
+
 class _Scope:
-    columns: tuple[_Known, ...]
-    ctes: Mapping[str, tuple[tuple[str, str], ...]]
-    outer: _Scope | None = None
+    """The columns that an expression can name, those of earlier tables first."""
+
+    def __init__(
+        self, ctes: Mapping[str, tuple[tuple[str, str], ...]], outer: _Scope | None = None
+    ) -> None:
+        self.columns: list[_Known] = []
+        self.ctes = ctes
+        self.outer = outer
+        self._types: dict[tuple[str, str], str] = {}
+
+    def add(self, known: _Known) -> None:
+        """One more column; the first one of a name is meant."""
+        if len(self.columns) >= _MOST_IN_SCOPE:
+            raise _too_many()
+        self.columns.append(known)
+        for table in (known.table, ""):
+            self._types.setdefault((table, known.name.lower()), known.type)
 
     def type_of(self, column: exp.Column) -> str:
         name, table = column.name.lower(), column.table.lower()
-        for known in self.columns:
-            if known.name.lower() == name and (not table or known.table == table):
-                return known.type
+        found = self._types.get((table, name))
+        if found is not None:
+            return found
         if self.outer is not None:
             return self.outer.type_of(column)
         return FUNCTIONS.get(name, "text")
@@ -55,6 +76,12 @@ def columns(tree: exp.Expr, parameters: Mapping[str, str]) -> tuple[Column, ...]
     return tuple(
         Column(name, listed[kind].oid if kind in listed and kind != "unknown" else TEXT)
         for name, kind in found
+    )
+
+
+def _too_many() -> TooLarge:
+    return TooLarge(
+        f"a question of the catalogue has at most {_MOST_LISTED:,} columns", hint="ask for fewer"
     )
 
 
@@ -91,7 +118,7 @@ class _Typing:
             case exp.Values():
                 first = tree.expressions[0]
                 items = first.expressions if isinstance(first, exp.Tuple) else [first]
-                scope = _Scope((), known, outer)
+                scope = _Scope(known, outer)
                 return tuple((f"column{n}", self.kind(i, scope)) for n, i in enumerate(items, 1))
             case exp.Select():
                 return self._select(tree, known, outer)
@@ -104,13 +131,14 @@ class _Typing:
         ctes: Mapping[str, tuple[tuple[str, str], ...]],
         outer: _Scope | None,
     ) -> tuple[tuple[str, str], ...]:
-        scope = _Scope((), ctes, outer)
+        scope = _Scope(ctes, outer)
         from_ = tree.args.get("from_") or tree.args.get("from")
         sources = [] if from_ is None else [from_.this]
         sources += [join.this for join in tree.args.get("joins") or ()]
         sources += tree.args.get("laterals") or ()
         for source in sources:
-            scope = _Scope((*scope.columns, *self._source(source, scope)), ctes, outer)
+            for known in list(self._source(source, scope)):
+                scope.add(known)
         found: list[tuple[str, str]] = []
         for item in tree.expressions:
             if item.is_star:
@@ -118,6 +146,8 @@ class _Typing:
                 found += [(k.name, k.type) for k in scope.columns if not table or k.table == table]
             else:
                 found.append((label(item), self.kind(item, scope)))
+            if len(found) > _MOST_LISTED:
+                raise _too_many()
         return tuple(found)
 
     def _source(self, source: exp.Expr, scope: _Scope) -> Iterator[_Known]:

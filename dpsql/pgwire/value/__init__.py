@@ -6,5 +6,6 @@
 | text      | values → the text format                                              |
 | binary    | values → the binary format                                            |
 | parameter | what a client binds → typed constants                                 |
+| arrow     | rows that stay in Arrow until they are read                           |
 | copy      | rows → what COPY sends: text, CSV, binary                             |
 """

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import Final
 
-from dpsql.pgwire.work.task import FAILED, Task
+from dpsql.pgwire.work.task import FAILED, STOPPED, Task
 from dpsql.pgwire.work.worker import INTERRUPT, work
 
 GRACE_SECONDS: Final = 2.0
@@ -33,7 +33,10 @@ class Keeper:
         return self._process.pid
 
     def do(self, task: Task, seconds: float, cancelled: threading.Event) -> bytes:
-        """The reply to `task`; FAILED if it was cancelled, took too long, or its process died."""
+        """The reply to `task`; STOPPED if it was cancelled or took too long.
+
+        FAILED if its process died.
+        """
         if not self._process.is_alive():
             self._replace()
         try:
@@ -63,9 +66,10 @@ class Keeper:
             self._pipe.send(INTERRUPT)
         if not self._has_reply(GRACE_SECONDS):
             self._replace()
-            return FAILED
+            return STOPPED
         # What was finished all the same is an answer that was paid for.
-        return self._reply()
+        reply = self._reply()
+        return STOPPED if reply == FAILED else reply
 
     def _has_reply(self, seconds: float) -> bool:
         try:

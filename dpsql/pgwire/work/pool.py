@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 
 from dpsql.errors import ExecutionFailed
 from dpsql.pgwire.work.keeper import Keeper
@@ -28,11 +30,17 @@ class Pool:
 
     def do(self, task: Task, cancelled: threading.Event, seconds: float | None = None) -> bytes:
         """The reply to `task`, which may take as long as a statement unless `seconds` are given."""
+        with self.worker(cancelled) as do:
+            return do(task, self._seconds if seconds is None else seconds)
+
+    @contextmanager
+    def worker(self, cancelled: threading.Event) -> Iterator[Callable[[Task, float], bytes]]:
+        """One worker for several tasks, each of which may take so many seconds."""
         keeper = self._take()
         try:
             if cancelled.is_set():
                 raise ExecutionFailed
-            return keeper.do(task, self._seconds if seconds is None else seconds, cancelled)
+            yield lambda task, seconds: keeper.do(task, seconds, cancelled)
         finally:
             self._give(keeper)
 

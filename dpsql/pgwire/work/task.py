@@ -16,9 +16,13 @@ import pyarrow as pa
 from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionFailed, SourceFault
+from dpsql.pgwire.work.catalogues import Contents
 from dpsql.release.job import Job
 
 TABLES, TEXT, FAILED, NO_SOURCE = b"T", b"V", b"F", b"S"
+STOPPED, TOO_LARGE, NOT_LOADED, UNANSWERED = b"X", b"L", b"N", b"U"
+"""The task was cancelled or took too long; its answer is too large; the catalogue has to be sent
+first; the question has no answer, followed by an SQLSTATE."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,25 @@ class ReadPrepared:
     sidecar: Sidecar
 
 
-Task = RunJob | ReadPublic | Fingerprint | ReadColumns | ReadPrepared
+@dataclass(frozen=True, slots=True)
+class AskCatalogue:
+    """One SELECT over the catalogue called `name`, with at most so many `rows` and `size` bytes."""
+
+    name: str
+    sql: str
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadCatalogue:
+    """Have the catalogue called `name`; its `contents` are sent once the worker asks for them."""
+
+    name: str
+    contents: Contents | None = None
+
+
+Task = RunJob | ReadPublic | Fingerprint | ReadColumns | ReadPrepared | LoadCatalogue | AskCatalogue
 
 
 def packed(tables: Mapping[str, pa.Table]) -> bytes:

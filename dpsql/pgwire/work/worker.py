@@ -11,10 +11,13 @@ import os
 import resource
 import signal
 import threading
+import warnings
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Final
+
+import duckdb
 
 from dpsql.engine.catalogue import read_catalogue
 from dpsql.engine.duckdb import DuckDBEngine
@@ -22,11 +25,18 @@ from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
+from dpsql.pgwire.work.catalogues import Catalogues, TooLargeAnswer
 from dpsql.pgwire.work.task import (
     FAILED,
     NO_SOURCE,
+    NOT_LOADED,
+    STOPPED,
     TEXT,
+    TOO_LARGE,
+    UNANSWERED,
+    AskCatalogue,
     Fingerprint,
+    LoadCatalogue,
     ReadColumns,
     ReadPrepared,
     ReadPublic,
@@ -54,6 +64,7 @@ def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     # What is mapped counts, DuckDB's own limit being below it: a quarter is for everything else.
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes * 2, memory_bytes * 2))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold rows
+    warnings.simplefilter("ignore")  # DuckDB's go to the operator's terminal
     desk = _Desk(memory_bytes, threads)
     tasks: SimpleQueue[Task] = SimpleQueue()
     threading.Thread(target=_serve, args=(pipe, desk, tasks), daemon=True).start()
@@ -82,6 +93,7 @@ class _Desk:
         self._memory = f"{memory_bytes * 3 // 4 // 1024 // 1024}MiB"
         self._threads = threads
         self._open: dict[_Which, tuple[_Files, DuckDBEngine]] = {}
+        self._catalogues = Catalogues()
 
     def do(self, task: Task) -> bytes:
         """The reply to `task`; why something failed is made of rows, and stays here."""
@@ -98,6 +110,12 @@ class _Desk:
                 case ReadPrepared(source=source, sidecar=sidecar):
                     found = sorted(self._engine(source, sidecar).prepared)
                     return TEXT + json.dumps(found).encode()
+                case LoadCatalogue(name=name, contents=contents):
+                    if contents is not None:
+                        self._catalogues.load(contents)
+                    return TEXT if self._catalogues.has(name) else NOT_LOADED
+                case AskCatalogue():
+                    return self._asked(task)
         except SourceFault:
             return NO_SOURCE
         except Exception:  # noqa: BLE001 - see above
@@ -105,8 +123,21 @@ class _Desk:
 
     def interrupt(self) -> None:
         """Stop what runs."""
+        self._catalogues.interrupt()
         for _, engine in list(self._open.values()):
             engine.interrupt()
+
+    def _asked(self, task: AskCatalogue) -> bytes:
+        """Why a question has no answer may be told in a word: a catalogue is public."""
+        try:
+            found = self._catalogues.answer(task.name, task.sql, task.rows, task.size)
+        except duckdb.InterruptException:
+            return STOPPED
+        except (TooLargeAnswer, duckdb.OutOfMemoryException, MemoryError):
+            return TOO_LARGE
+        except duckdb.Error as error:
+            return UNANSWERED + _sqlstate(error).encode()
+        return packed({"rows": found})
 
     def _job(self, task: RunJob) -> bytes:
         engine = self._engine(task.job.source, task.sidecar)
@@ -134,6 +165,27 @@ class _Desk:
         )
         self._open[which] = now, opened
         return opened
+
+
+def _sqlstate(error: duckdb.Error) -> str:
+    said = str(error)
+    match error:
+        case duckdb.BinderException() if (
+            "eferenced column" in said or "does not have a column" in said
+        ):
+            return "42703"
+        case duckdb.BinderException() if "No function matches" in said:
+            return "42883"
+        case duckdb.CatalogException():
+            return "42P01" if "Table with name" in said else "42883"
+        case duckdb.ParserException():
+            return "42601"
+        case duckdb.ConversionException():
+            return "22P02"
+        case duckdb.OutOfRangeException():
+            return "22003"
+        case _:
+            return "0A000"
 
 
 def _changed(sidecar: Sidecar | None) -> tuple[int, int] | None:
