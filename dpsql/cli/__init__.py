@@ -13,6 +13,7 @@
 | budget  | what was spent and is left, and on what                                   |
 | ledger  | what an owner does with a ledger: verify, amend, back up                  |
 | audit   | what was tried against the promise, on synthetic databases                |
+| log     | what a server logs, made visible                                          |
 | serve   | runs the server that BI tools connect to                                  |
 | user    | who may log in to it                                                      |
 | failure | errors become messages and exit codes                                     |

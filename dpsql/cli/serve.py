@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import resource
 import signal
 import ssl
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,15 +57,14 @@ def serve(  # noqa: PLR0913, PLR0917 - as many as there are options
     connects from this machine is the analyst whose name they give.
     """
     # What opens engines is imported late: dpsql --help answers at once.
+    from dpsql.cli.log import log_to_terminal  # noqa: PLC0415
     from dpsql.pgwire.dataset import Dataset  # noqa: PLC0415
     from dpsql.pgwire.exchange import Door  # noqa: PLC0415
     from dpsql.pgwire.limit import Limits  # noqa: PLC0415
     from dpsql.pgwire.server import Server  # noqa: PLC0415
     from dpsql.pgwire.user import users_path  # noqa: PLC0415
 
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(message)s")
-    # It warns of statements that it can't parse by quoting them.
-    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
+    log_to_terminal()
     _allow_many_sockets()
     limits = Limits(
         connections=connections,

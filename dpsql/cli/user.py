@@ -74,10 +74,11 @@ def remove(schema: Path, name: str, users: Path | None) -> None:
 def show(schema: Path, users: Path | None) -> None:
     """List the users."""
     from dpsql.pgwire.user import read_users  # noqa: PLC0415 - slow to import
+    from dpsql.terminal.visible import visible  # noqa: PLC0415 - slow to import
 
     with explained():
         for name in sorted(read_users(_path(schema, users)).verifiers):
-            click.echo(name)
+            click.echo(visible(name))
 
 
 def _change(schema: Path, users: Path | None, change: Callable[[Users], Users]) -> None:

@@ -164,3 +164,13 @@ def test_a_budget_of_one_moment_is_drawn(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_little_that_is_left_is_seen() -> None:
     (bottom,) = picture(points("1/10000"), Point(NOON, Fraction(1, 10000)))[HEIGHT - 1 : HEIGHT]
     assert bottom.endswith("▁" * WIDTH)
+
+
+HOSTILE = """SELECT count(*) FROM penguins WHERE date_part('\x1b]0;\x07', DATE '2020-01-01') = 1"""
+
+
+def test_a_refusal_does_not_act_on_the_terminal(run: Run, used: Path) -> None:
+    assert run("query", used, HOSTILE, "--analyst", "eve").code == 1
+    told = run("budget", used, "--history").out
+    assert "refused: 4, the latest: " in told
+    assert "\x07" not in told  # click strips some others where there is no terminal

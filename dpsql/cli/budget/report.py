@@ -90,7 +90,7 @@ def _print(schema: Schema, found: Budget, past: Past, *, history: bool) -> None:
     click.echo(_entries(schema, past.records, history=history))
     if past.refusals:
         times = sum(refusal.count for refusal in past.refusals)
-        click.echo(f"\nrefused: {times}, the latest: {_short(past.refusals[-1].message)}")
+        click.echo(f"\nrefused: {times}, the latest: {visible(_short(past.refusals[-1].message))}")
 
 
 def _draw(past: Past) -> None:
