@@ -18,8 +18,9 @@ from dpsql.bind.query import bind_query
 from dpsql.bind.table import find_named
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownColumn
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
+from dpsql.plan.expression import Column
 from dpsql.plan.operator import Aggregate, Plan, Project, Scan
-from dpsql.plan.tree import bottom_up
+from dpsql.plan.tree import bottom_up, columns, operators
 from dpsql.schema.model import Limits
 from dpsql.schema.type import BIGINT, Decimal, Double, Integer
 from dpsql.stability.lineage import Visibility, visibility
@@ -98,12 +99,39 @@ def _asked(words: list[Token], context: Context) -> tuple[str, str]:
                     hint="days and moments have bounds that its owner knows",
                     note="suggest_bounds",
                 )
+            if _is_said(rows.plan, column):
+                raise Refused(
+                    f"{name} holds randomised answers: its bounds are those of what was asked",
+                    at=place,
+                    hint=f"ask for sum({name}), or count(*) FILTER (WHERE {name} = …)",
+                    note="suggest_bounds",
+                )
             return table, name
     raise UnknownColumn(
         f"there is no column {texts[2]} in {table}",
         at=place,
         hint=f"columns: {', '.join(rows.names)}",
     )
+
+
+def _is_said(plan: Plan, column: Column) -> bool:
+    """Whether `column` is, or is computed of, what was randomised before it came."""
+    parts = list(operators(plan))
+    made = {o.column: o.expression for p in parts if isinstance(p, Project) for o in p.outputs}
+    said = {
+        read
+        for part in parts
+        if isinstance(part, Scan)
+        for read in part.columns
+        if part.table.columns[read.name].response is not None
+    }
+    asked, seen = {column}, set[Column]()
+    while asked:
+        each = asked.pop()
+        seen.add(each)
+        if each in made:
+            asked |= columns(made[each]) - seen
+    return not said.isdisjoint(seen)
 
 
 def _per_unit(codes: Selected, context: Context) -> Selected:
@@ -134,7 +162,10 @@ def _unbounded(plan: Plan) -> Plan:
         return plan
     limits = Limits(groups=MOST_ROWS, rows_per_group=MOST_ROWS, rows=MOST_ROWS)
     loose = {
-        name: replace(column, bounds=None, values=None)
+        # What may be said is how it was randomised, and isn't in question.
+        name: replace(
+            column, bounds=None, values=None if column.response is None else column.values
+        )
         for name, column in plan.table.columns.items()
     }
     return replace(plan, table=replace(plan.table, limits=limits, columns=loose))

@@ -39,6 +39,7 @@ from dpsql.stability.responses import Response, Responses, lifted, no_estimate
 
 Asked = Callable[[AggregateCall], Formula]
 Largest = Callable[[AggregateCall], tuple[Fraction, int]]
+Ends = Callable[[Expression], tuple[Fraction, Fraction] | None]
 
 _RATIO = "write sum(x) / count(*): both are estimated"
 
@@ -93,11 +94,12 @@ def of_responses(
     key: AnswerKey | None,
     formula: Asked,
     largest: Largest,
+    ends: Ends,
 ) -> Formula | None:
     """The formula of `call` over true answers; None if it reads none, and isn't grouped by them.
 
     `formula` is that of a call that reads what was said; `largest` are the magnitude of its
-    argument, and how many rows one answer may be in.
+    argument, and how many rows one answer may be in; `ends` is what an argument is clamped to.
     """
     if key is not None:
         return of_groups(call, responses, key, formula, largest)
@@ -118,7 +120,8 @@ def of_responses(
         case AggregateFunction.SUM if not of_answers:
             return _weighed(call, found, _indicator(found), formula, largest)
         case AggregateFunction.SUM | AggregateFunction.AVG if of_answers:
-            return _of_values(call, found, formula, largest)
+            worth = _worth(call, found, ends)
+            return _of_values(call, found, worth, formula, largest)
         case AggregateFunction.AVG:
             raise no_estimate("avg() of rows by what was said", call.at, _RATIO)
         case function:
@@ -149,9 +152,10 @@ def _indicator(found: _Split) -> dict[Literal, Fraction]:
     return dict.fromkeys(found.among, Fraction(1))
 
 
-def _of_values(call: AggregateCall, found: _Split, formula: Asked, largest: Largest) -> Formula:
-    """A number for each answer: what they add up to, or their mean."""
+def _worth(call: AggregateCall, found: _Split, ends: Ends) -> dict[Literal, Fraction]:
+    """The number that each answer stands for, within the bounds that a view declares of it."""
     (argument,) = call.arguments
+    low_high = ends(argument)
     if columns(argument) != {found.column}:
         raise no_estimate("an argument of a randomised answer and of other columns", call.at)
     worth: dict[Literal, Fraction] = {}
@@ -162,7 +166,19 @@ def _of_values(call: AggregateCall, found: _Split, formula: Asked, largest: Larg
         if number.value is None and call.function is AggregateFunction.AVG:
             raise no_estimate("avg() of rows by what was said", call.at, _RATIO)
         if number.value is not None and value in found.among:
-            worth[value] = _number(number.value) or Fraction(0)
+            exact = _number(number.value) or Fraction(0)
+            worth[value] = exact if low_high is None else max(low_high[0], min(exact, low_high[1]))
+    return worth
+
+
+def _of_values(
+    call: AggregateCall,
+    found: _Split,
+    worth: dict[Literal, Fraction],
+    formula: Asked,
+    largest: Largest,
+) -> Formula:
+    """What the numbers of answers add up to, or their mean."""
     counted = AggregateCall(
         AggregateFunction.COUNT, (), distinct=False, filter=call.filter, type=BIGINT, at=call.at
     )

@@ -115,7 +115,9 @@ class Statistics:
         return FormulaOutput(column, Linear(((place, 1),), Fraction(1), call.type))
 
     def _formula(self, call: AggregateCall) -> Formula:
-        said = of_responses(call, self.responses, self.answer_key, self._of_said, self._largest)
+        said = of_responses(
+            call, self.responses, self.answer_key, self._of_said, self._largest, self._ends
+        )
         return said or self._of_said(call)
 
     def _of_said(self, call: AggregateCall) -> Formula:
@@ -128,6 +130,11 @@ class Statistics:
             return Fraction(1), self.per_unit
         found = self._range(call.arguments[0], call)
         return max(abs(found.low), abs(found.high)) * found.step, self.per_unit
+
+    def _ends(self, argument: Expression) -> tuple[Fraction, Fraction] | None:
+        """What values of `argument` are clamped to, if it has bounds."""
+        bounds = domain(argument, self.domains).bounds
+        return None if bounds is None else bounds.ends
 
     def _of_all(self, call: AggregateCall) -> Formula | None:
         """The formula of all rows, where their number is public."""

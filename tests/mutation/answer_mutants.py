@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutation.mutants import Mutant
 
 _TESTS = "tests/test_answers_alone.py"
+_OF_VIEWS = "tests/session/test_randomised_views.py"
 
 ANSWER_MUTANTS = (
     Mutant(
@@ -48,5 +49,12 @@ ANSWER_MUTANTS = (
         " and table.rows is not None",
         " and table.rows != 0",
         _TESTS,
+    ),
+    Mutant(
+        "bounds that a view declares of randomised answers are believed",
+        "rewrite/response.py",
+        "exact if low_high is None else max(low_high[0], min(exact, low_high[1]))",
+        "exact",
+        _OF_VIEWS,
     ),
 )
