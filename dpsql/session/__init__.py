@@ -20,6 +20,7 @@
 | rollup   | answers summed from the noisy cells of stored ones, on request        |
 | target   | the error that will do, and the most that a statement may cost         |
 | totals   | grouping sets that are made to add up                                |
+| opaque   | what of a plan an analyst may read, decided once                      |
 | made     | how released columns were made, how far noise moved an answer's values |
 | kept     | tables that analysts keep, as one of them may read them               |
 | about    | what is said of a kept table beside its rows                          |

@@ -15,6 +15,8 @@ from dpsql.stability.dependency import declared, one_row_per_unit
 
 def advice(release: PreparedRelease, schema: Schema) -> tuple[str, ...]:
     """Changes of the schema that only its owner can make, then those of the query."""
+    if release.opaque is not None:
+        return ()
     bounded = release.step.bounded
     terms = bounded.terms
     return tuple(

@@ -16,10 +16,11 @@ from dpsql.session.claim import column_changes, sensitivities
 from dpsql.session.copied import copied_scans
 from dpsql.session.grant import conversion_delta, epsilon_of
 from dpsql.session.made import column_of
+from dpsql.session.opaque import hides
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof
 from dpsql.stability.answers_alone import answers_alone
-from dpsql.stability.chain import chain_lines, tree_lines
+from dpsql.stability.chain import chain_lines, tree_lines, view_line
 
 
 def explain(prepared: Prepared, schema: Schema) -> Proof:
@@ -30,7 +31,9 @@ def explain(prepared: Prepared, schema: Schema) -> Proof:
     return Proof(
         tuple(starmap(OperatorLine, tree_lines(prepared.plan, units))),
         tuple(_release(release, prepared, apart) for release in prepared.releases),
-        _told(prepared.finish, *copied_scans(prepared.plan).values()),
+        ""
+        if hides(prepared.plan)
+        else _told(prepared.finish, *copied_scans(prepared.plan).values()),
         _price(prepared, schema),
         tuple(dict.fromkeys(found)),
         prepared.totals.notes,
@@ -39,12 +42,17 @@ def explain(prepared: Prepared, schema: Schema) -> Proof:
 
 def _release(release: PreparedRelease, prepared: Prepared, apart: Apart) -> ReleaseProof:
     bounded, spreads = release.step.bounded, prepared.totals.spreads(release)
+    noise = tuple(column_of(release, place, spreads) for place in range(len(bounded.outputs)))
+    if release.opaque is not None:
+        line = OperatorLine(*view_line(release.opaque.view, bounded.terms.source, apart.steps))
+        threshold = release.step.measurement.threshold
+        return ReleaseProof(release.name, (line,), (), (), noise, threshold, "")
     return ReleaseProof(
         release.name,
         tuple(starmap(OperatorLine, chain_lines(bounded, apart.steps))),
         bounded.notes,
         tuple(sensitivities(release, apart)),
-        tuple(column_of(release, place, spreads) for place in range(len(bounded.outputs))),
+        noise,
         release.step.measurement.threshold,
         _told(release.step.query.sql, *operators(bounded.terms.source)),
         column_changes(release),

@@ -88,7 +88,7 @@ def column_of(
     told = apart(release.step.bounded.outputs, mechanisms if spreads is None else spreads)
     output, spreads = told.outputs[place], told.spreads
     statistics = release.step.bounded.terms.statistics
-    name = output.column.name
+    name = release.called(output.column)
     if release.step.measurement.weighing is not None:
         # An estimate is off by what noise moved, and by what no round asked for.
         scale = float(mechanisms[0].variance) ** 0.5
@@ -154,7 +154,7 @@ def _made(
     if way is None:
         return column_of(release, place, prepared.totals.without(rolled).spreads(release))
     found = way.noisier(column_of(way.fine, way.outputs[place]))
-    return replace(found, name=release.step.bounded.outputs[place].column.name)
+    return replace(found, name=release.called(release.step.bounded.outputs[place].column))
 
 
 def _chooser(release: PreparedRelease, place: int) -> tuple[int, Chooser]:

@@ -15,6 +15,7 @@ from dpsql.emit.bounded import emit_release
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
 from dpsql.errors import Error
+from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.tree import operators
 from dpsql.privacy.loss import PrivacyLoss
@@ -28,6 +29,7 @@ from dpsql.rewrite.prune import unused
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Schema, Table
 from dpsql.session.canonical import meaning
+from dpsql.session.opaque import Opaque, opaque
 from dpsql.session.provenance import Marked, marked
 from dpsql.session.totals import Totals, totals
 from dpsql.stability.answers_alone import answers_alone
@@ -46,6 +48,11 @@ class PreparedRelease:
     step: Step
     sensitivity: Sensitivity
     key: str
+    opaque: Opaque | None = None
+
+    def called(self, column: Column) -> str:
+        """What analysts are told a column of it is called."""
+        return column.name if self.opaque is None else self.opaque.name(column)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -113,14 +120,14 @@ def prepare(
     names = {release: f"release_{number}" for number, release in enumerate(found)}
     prepared: dict[str, PreparedRelease] = {}
     for release in found:
-        with _placed(sql, settings):
-            prepared[names[release]] = _prepare(
-                release, names, prepared, schema, facts, share, version, settings
-            )
-    ready = tuple(prepared.values())
-    made = totals(ready, settings)
+        hidden = opaque(release, plan)
+        with _placed(sql, settings), _told(hidden):
+            ready = _prepare(release, names, prepared, schema, facts, share, version, settings)
+            prepared[names[release]] = replace(ready, opaque=hidden)
+    all_ready = tuple(prepared.values())
+    made = totals(all_ready, settings)
     kept = kept_tables(plan)
-    return Prepared(statement, plan, ready, grant, version, settings, marked(plan), made, kept)
+    return Prepared(statement, plan, all_ready, grant, version, settings, marked(plan), made, kept)
 
 
 @contextmanager
@@ -132,6 +139,17 @@ def _placed(sql: str, settings: Settings) -> Iterator[None]:
         if settings.rounds is not None:
             error.at = error.at or whole_of(sql)
         raise
+
+
+@contextmanager
+def _told(hidden: Opaque | None) -> Iterator[None]:
+    """Why a view's own release can't be made is told in the view's name."""
+    try:
+        yield
+    except Error as error:
+        if hidden is None:
+            raise
+        raise hidden.error(error) from None
 
 
 def kept_tables(plan: Plan) -> tuple[Table, ...]:

@@ -246,7 +246,7 @@ def _said(sums: Sums) -> Iterator[str]:
     finest = sums.levels[-1][0]
     added = {places[-1] for places in sums.places}
     others = [
-        output.column.name
+        finest.called(output.column)
         for output in finest.step.bounded.outputs
         if not summed(output.formula) or not added.issuperset(summed(output.formula))
     ]
@@ -255,5 +255,7 @@ def _said(sums: Sums) -> Iterator[str]:
 
 
 def _by(release: PreparedRelease) -> str:
+    if release.opaque is not None:
+        return f"view {release.opaque.view}"
     keys = ", ".join(key.column.name for key in release.step.bounded.terms.keys)
     return f"by {keys}" if keys else "in total"

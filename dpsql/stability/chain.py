@@ -59,6 +59,11 @@ def chain_lines(bounded: BoundedRelease, units: int) -> list[Line]:
     return [(depth, text, show(found)) for depth, text, found in _bounded(bounded, units)]
 
 
+def view_line(view: str, rows: Plan, units: int) -> Line:
+    """The one line of a release whose rows a view hides."""
+    return 0, _view(view, rows), show(distance(rows, units))
+
+
 def tree(plan: Plan, units: int) -> str:
     """The operators of a plan, private ones with their distance, others with what they are."""
     return aligned(tree_lines(plan, units))
@@ -141,7 +146,7 @@ def _plan(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]
 
 def _rows(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]:
     """The rows of a release; where a view makes it of what it hides, that view alone."""
-    hidden = _hidden_in(plan)
+    hidden = hidden_in(plan)
     if hidden:
         return [(depth, _view(hidden, plan), distance(plan, units))]
     return _plan(plan, units, depth)
@@ -166,11 +171,11 @@ def _told(plan: Plan) -> tuple[Plan, ...]:
     return () if isinstance(plan, Project) and plan.view else sources(plan)
 
 
-def _hidden_in(plan: Plan) -> str:
+def hidden_in(plan: Plan) -> str:
     """The view that hides a table which `plan` itself reads, where the release is the view's."""
     if isinstance(plan, Scan):
         return plan.table.alias
-    return next((view for view in map(_hidden_in, _told(plan)) if view), "")
+    return next((view for view in map(hidden_in, _told(plan)) if view), "")
 
 
 def _view(name: str, plan: Plan) -> str:
