@@ -31,6 +31,7 @@ from dpsql.pgwire.failure import Cancelled, notice
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.sql.dialect import Translated, translated
 from dpsql.pgwire.sql.probe import asks_for_columns
+from dpsql.pgwire.sql.split import spaced
 from dpsql.pgwire.value.oid import TEXT, Column, column
 from dpsql.pgwire.value.parameter import example
 from dpsql.plan.columns import output_columns
@@ -80,11 +81,15 @@ class Asking:
 
     def read(self, written: str) -> Translated:
         """A statement in both dialects."""
+        text, blanks = spaced(written)
+        return replace(self._understood(text), blanks=blanks)
+
+    def _understood(self, written: str) -> Translated:
         asked = read_statement(written)
         match asked:
             case ExplainPrivacy(form=form, with_sql=with_sql):
                 options = f"FORMAT {form.name}" + (", SQL" if with_sql else "")
-                inner = self.read(asked.sql)
+                inner = self._understood(asked.sql)
                 sql = f"EXPLAIN PRIVACY ({options}) {inner.sql}"
                 return Translated(written, sql, None, None, inner.asking)
             case Keep():

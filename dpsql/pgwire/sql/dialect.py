@@ -28,7 +28,8 @@ class Translated:
     """A statement in both dialects: `tree` is PostgreSQL's, None if it can't be read as such.
 
     `names` are the columns', None where only the pipeline knows them. `query` is the tree of the
-    query within a statement of dpsql's own.
+    query within a statement of dpsql's own. `blanks` are where `written` has some more than the
+    client's text, of whose characters its places count.
     """
 
     written: str
@@ -36,6 +37,7 @@ class Translated:
     tree: exp.Expr | None
     names: tuple[str, ...] | None
     query: exp.Expr | None = None
+    blanks: tuple[int, ...] = ()
 
     @property
     def asking(self) -> exp.Expr | None:
@@ -43,7 +45,15 @@ class Translated:
         return self.query if self.tree is None else self.tree
 
     def place(self, at: Span | None) -> Span | None:
-        """A place in the pipeline's text as one in what was written: the same word there."""
+        """A place in the pipeline's text as one in the client's: the same word there."""
+        found = self._written(at)
+        if found is None or not self.blanks:
+            return found
+        more = [place + n for n, place in enumerate(self.blanks)]
+        start, end = (p - sum(m < p for m in more) for p in (found.start, found.end))
+        return Span(start, end)
+
+    def _written(self, at: Span | None) -> Span | None:
         if at is None or self.sql == self.written:
             return at
         try:

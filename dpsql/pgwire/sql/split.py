@@ -13,6 +13,7 @@ _PIECE: Final = re.compile(
     r"""|'(?:[^']|'')*(?:'|\Z)"""
     r"""|"(?:[^"]|"")*(?:"|\Z)"""
     r"""|(?<![\w$])(?P<dollar>\$(?:[^\W\d]\w*)?\$)"""
+    r"""|(?<![\w$])(?P<parameter>\$\d+)"""
     r"""|(?P<end>;)""",
     re.DOTALL,
 )
@@ -43,6 +44,27 @@ def split(text: str) -> list[Piece]:
             at = _after_comment(text, at)
     pieces.append(Piece(text[start:], start))
     return [piece for piece in pieces if not _is_blank(piece.sql)]
+
+
+def spaced(text: str) -> tuple[str, tuple[int, ...]]:
+    """`text` with a blank behind each parameter, and where in `text` blanks were put.
+
+    In $1,$2 sqlglot takes $1,$ for the beginning of a quoted text.
+    """
+    at, parts, places = 0, list[str](), list[int]()
+    while (found := _PIECE.search(text, at)) is not None:
+        end = found.end()
+        if found["dollar"]:
+            closing = text.find(found["dollar"], end)
+            end = len(text) if closing < 0 else closing + len(found["dollar"])
+        elif found["comment"]:
+            end = _after_comment(text, end)
+        parts.append(text[at:end])
+        if found["parameter"] and not text[end : end + 1].isspace():
+            parts.append(" ")
+            places.append(end)
+        at = end
+    return "".join([*parts, text[at:]]), tuple(places)
 
 
 def _after_comment(text: str, at: int) -> int:

@@ -1,0 +1,54 @@
+"""Parameters stand beside anything, as PostgreSQL reads them: `$1,$2` is no quoted text."""
+
+from __future__ import annotations
+
+import pytest
+from pgwire.shop import Served
+
+from dpsql.pgwire.sql.split import spaced
+
+ASKED = [
+    ("SELECT name FROM regions WHERE region_id IN ($1,$2) ORDER BY 1", (2, 3), 2),
+    ("SELECT name FROM regions WHERE name = $1||$2", ("region ", "4"), 1),
+    ("SELECT name FROM regions WHERE region_id>=$1AND region_id<=$2", (1, 3), 3),
+    ("SELECT relname FROM pg_class WHERE relname IN ($1,$2)", ("orders", "customers"), 2),
+    ("SELECT name, '$1,$2' FROM regions /* $1,$2 */ WHERE region_id=$1", (2,), 1),
+    ("SELECT status, count(*) FROM orders WHERE status IN ($1,$2) GROUP BY 1", ("new", "paid"), 2),
+]
+
+
+@pytest.mark.parametrize(("sql", "values", "rows"), ASKED, ids=[sql for sql, *_ in ASKED])
+def test_parameters_need_no_blanks(
+    server: Served, sql: str, values: tuple[object, ...], rows: int
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with (
+        psycopg.connect(server.dsn, autocommit=True) as connection,
+        psycopg.RawCursor(connection) as cursor,
+    ):
+        assert len(cursor.execute(sql, values).fetchall()) >= rows
+
+
+def test_places_are_those_of_the_clients_text(server: Served) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    sql = "SELECT name FROM regions WHERE region_id IN ($1,$2) AND nothing = $1"
+    with (
+        psycopg.connect(server.dsn, autocommit=True) as connection,
+        psycopg.RawCursor(connection) as cursor,
+        pytest.raises(psycopg.Error) as raised,
+    ):
+        cursor.execute(sql, (1, 2))
+    assert int(raised.value.diag.statement_position) == sql.index("nothing") + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("$1,$2", "$1 ,$2 "),
+        ("$1 , $2", "$1 , $2 "),
+        ("'$1,' \"$1,\" $q$ $1, $q$ -- $1,", "'$1,' \"$1,\" $q$ $1, $q$ -- $1,"),
+        ("a$1,b", "a$1,b"),
+    ],
+)
+def test_blanks_stand_behind_parameters_alone(text: str, found: str) -> None:
+    assert spaced(text)[0] == found
