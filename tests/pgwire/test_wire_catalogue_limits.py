@@ -21,8 +21,11 @@ ENDLESS = "SELECT count(*) FROM pg_type a, pg_type b, pg_type c, pg_type d, pg_t
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dataset]:
-    path = make(tmp_path_factory.mktemp("limits"), customers=20, orders=20)
-    found = Dataset(path, Limits(workers=1, catalogue_seconds=3))
+    folder = tmp_path_factory.mktemp("limits")
+    path = make(folder, customers=20, orders=20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSQL_STATE", str(folder / "state"))
+        found = Dataset(path, Limits(workers=1, catalogue_seconds=3))
     try:
         yield found
     finally:
