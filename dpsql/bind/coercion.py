@@ -84,6 +84,8 @@ def _common(left: SqlType, right: SqlType) -> SqlType | None:
             return left
         case Integer(), Integer():
             return _common_integer(left, right)
+        case (Boolean(), Integer() as whole) | (Integer() as whole, Boolean()):
+            return whole
         case _ if isinstance(left, Double) or isinstance(right, Double):
             return float_type(left, right) if is_number(left) and is_number(right) else None
         case Decimal(), Decimal():
@@ -92,8 +94,8 @@ def _common(left: SqlType, right: SqlType) -> SqlType | None:
             # A HUGEINT takes no digit away from the scale: some of its values don't fit then.
             a, b = as_decimal(left), as_decimal(right)
             scale = max(a.scale, b.scale)
-            whole = max(a.precision - a.scale, b.precision - b.scale)
-            return Decimal(min(38, whole + scale), scale)
+            digits = max(a.precision - a.scale, b.precision - b.scale)
+            return Decimal(min(38, digits + scale), scale)
         case (Date(), Timestamp()) | (Timestamp(), Date()):
             return Timestamp()
         case _:

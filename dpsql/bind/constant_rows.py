@@ -19,12 +19,20 @@ from dpsql.bind.interval import length
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
 from dpsql.errors import Refused, SyntaxFault, TooComplex
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.duration import Duration
 from dpsql.plan.expression import Expression, Literal, Scalar
-from dpsql.plan.operator import Values
+from dpsql.plan.operator import Aggregate, Plan, Values
 from dpsql.schema.type import BIGINT, Date, Integer, SqlType, Timestamp
 
 MOST_ROWS = 10_000
+
+
+def one_row(context: Context) -> Plan:
+    """What SELECT 1 is of: a count of nothing is one row."""
+    call = AggregateCall(AggregateFunction.COUNT, (), False, None, BIGINT)
+    one = AggregateOutput(context.names.column("rows", BIGINT), call)
+    return Aggregate(Values((), ()), (), (one,))
 
 
 def constant_rows(node: exp.Expr, context: Context) -> Selected | None:

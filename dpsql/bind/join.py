@@ -79,3 +79,14 @@ def no_aggregate_in_join(node: exp.Expr) -> Expression | None:
     if isinstance(node, exp.AggFunc):
         raise refused(node, "an aggregate in a join condition")
     return None
+
+
+def source_words(node: exp.Expr) -> str:
+    """What a source of FROM is, in SQL's words."""
+    match node:
+        case exp.Subquery():
+            return "a subquery in FROM"
+        case exp.Table() if isinstance(node.this, exp.Func):
+            return f"the table function {node.this.sql_name().lower()}"
+        case _:
+            return f"{type(node).__name__.lower()} in FROM"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
-from dpsql.bind.constant_rows import constant_rows
+from dpsql.bind.constant_rows import constant_rows, one_row
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.fold import is_false
@@ -19,6 +19,7 @@ from dpsql.bind.join import (
     no_aggregate_in_join,
     partnered,
     shared_names,
+    source_words,
 )
 from dpsql.bind.named_query import named_query
 from dpsql.bind.ownership import check_units, outer_join
@@ -28,7 +29,6 @@ from dpsql.bind.scope import Merged, Relation, Scope, distinct_names
 from dpsql.bind.table import find_relation, scanned
 from dpsql.bind.view import viewed
 from dpsql.errors import Span, SyntaxFault
-from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Compare,
@@ -38,17 +38,17 @@ from dpsql.plan.expression import (
     conjuncts,
 )
 from dpsql.plan.operator import (
-    Aggregate,
     Filter,
     Join,
     OuterKind,
+    Output,
     Plan,
+    Project,
     Values,
 )
 from dpsql.plan.tree import columns
 from dpsql.schema.model import Table
 from dpsql.schema.qualified import bare, schema_of
-from dpsql.schema.type import BIGINT
 
 
 @dataclass(slots=True)
@@ -66,10 +66,7 @@ class From:
         """Read FROM and its joins."""
         clause = select.args.get("from_")
         if clause is None:
-            # SELECT 1: a count of nothing is one row.
-            call = AggregateCall(AggregateFunction.COUNT, (), False, None, BIGINT)
-            one = AggregateOutput(self.context.names.column("rows", BIGINT), call)
-            self.sources.append(Aggregate(Values((), ()), (), (one,)))
+            self.sources.append(one_row(self.context))
             self.places.append(None)
             return
         only(clause, "this")
@@ -133,7 +130,7 @@ class From:
             hint = "name a table of the schema"
             if isinstance(node, exp.Lateral):
                 hint = "join a subquery with GROUP BY on its key"
-            raise refused(node, _kind(node), hint=hint)
+            raise refused(node, source_words(node), hint=hint)
         only(node, "this", "alias", "joins", "db", "catalog")
         cte = self.context.ctes.get(node.name.casefold())
         if cte is not None and not node.db:
@@ -156,12 +153,13 @@ class From:
         self._add(node, f"subquery_{len(self.sources)}", selected)
 
     def _grouped(self, node: exp.Subquery, *, whole: bool) -> None:
-        """(a JOIN b ON …): joined among themselves, each still called by its own name."""
-        if node.args.get("alias") is not None:
-            raise refused(node, "a name for joins in parentheses", "name each table inside them")
-        only(node, "this", "joins")
+        """(a JOIN b ON …): joined among themselves, each called by its own name, or all by one."""
+        only(node, "this", "joins", "alias")
         inner = From(self.context, Scope(parent=self.scope.parent))
         inner._joined(node.this)
+        if node.args.get("alias") is not None:
+            self._add(node, node.alias, inner._named_whole(span(node)))
+            return
         if inner.commas:
             raise refused(node, "a comma in parentheses", "write CROSS JOIN instead of ,")
         self.scope.take(inner.scope, span(node))
@@ -173,6 +171,13 @@ class From:
         self.sources += inner.sources
         self.places += inner.places
         self.on += inner.on
+
+    def _named_whole(self, at: Span | None) -> Selected:
+        """All that is joined, as one relation: a name for it hides those of its parts."""
+        found = self.scope.expand((), at)
+        fresh = self.context.names.column
+        outputs = tuple(Output(fresh(o.name, o.expression.type), o.expression) for o in found)
+        return Selected(Project(self.filtered(()), outputs), tuple(o.name for o in found))
 
     def _add(
         self,
@@ -287,13 +292,3 @@ class From:
 
 def _reads(on: tuple[Expression, ...], source: Plan) -> bool:
     return bool(columns(*on) & set(output_columns(source)))
-
-
-def _kind(node: exp.Expr) -> str:
-    match node:
-        case exp.Subquery():
-            return "a subquery in FROM"
-        case exp.Table() if isinstance(node.this, exp.Func):
-            return f"the table function {node.this.sql_name().lower()}"
-        case _:
-            return f"{type(node).__name__.lower()} in FROM"

@@ -127,6 +127,7 @@ SHAPES: dict[type[exp.Expr], Shape] = {
         "regexp_replace", ("this", "expression", "replacement", "modifiers"), ("single_replace",)
     ),
     exp.TimestampTrunc: Shape("date_trunc", ("unit", "this")),
+    exp.DateTrunc: Shape("date_trunc", ("unit", "this")),
     exp.DateDiff: Shape("date_diff", ("unit", "expression", "this"), ("date_part_boundary",)),
     exp.DateBin: Shape("time_bucket", ("this", "expression", "unit")),
     exp.TimeToStr: Shape("strftime", ("this", "format")),

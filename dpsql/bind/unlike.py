@@ -71,13 +71,15 @@ def parts(node: exp.Expr, names: tuple[str, ...]) -> list[exp.Expr]:
     for name in names:
         value = node.args.get(name)
         values = value if isinstance(value, list) else [value]
-        found += [_text(each) for each in values if isinstance(each, exp.Expr)]
+        is_unit = name == "unit"
+        found += [_text(each, is_unit=is_unit) for each in values if isinstance(each, exp.Expr)]
     return found
 
 
-def _text(node: exp.Expr) -> exp.Expr:
+def _text(node: exp.Expr, *, is_unit: bool) -> exp.Expr:
     """Units are told by DuckDB's names for them, whichever of them was written."""
-    if not isinstance(node, exp.Var):
+    quoted = is_unit and isinstance(node, exp.Literal) and node.is_string
+    if not isinstance(node, exp.Var) and not quoted:
         return node
     text = exp.Literal.string(unit_named(node.name) or node.name.lower())
     text.meta.update(node.meta)

@@ -204,6 +204,8 @@ def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
                 return None
             key = frozenset(c for c in found if c.name in table.key)
             return key if len(key) == len(table.key) else None
+        case Limit(count=0 | 1):
+            return frozenset()
         case Filter(source=source) | Sort(source=source) | Limit(source=source):
             return unique_key(source, trusted)
         case Mark(source=source) | Window(source=source):

@@ -113,6 +113,7 @@ MORE: dict[str, tuple[str, ...]] = {
         "date_trunc('week', moment)",
         "date_trunc('minute', moment)",
         "date_trunc('microsecond', moment)",
+        "date_trunc('month', moment::DATE)",
     ),
     "time_bucket": (
         "time_bucket(INTERVAL '7 days', moment)",
