@@ -7,13 +7,13 @@ from sqlglot import exp
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.literal import emit_literal, integer
-from dpsql.emit.name import reference
+from dpsql.emit.name import field, reference
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import FrameEnd, FrameKind, Offset, Plan, WindowCall
 from dpsql.plan.sort import SortKey
-from dpsql.schema.type import BIGINT, Decimal, Double, Integer
+from dpsql.schema.type import BIGINT, Date, Decimal, Double, Integer, Timestamp
 from dpsql.stability.lineage import unit
 
 _OF_ROWS: dict[str, type[exp.Func]] = {
@@ -27,13 +27,18 @@ _OF_ROWS: dict[str, type[exp.Func]] = {
 _STEPS = 2**20
 """Doubles of one unit are summed as multiples of 2^-20."""
 
+_MOST_DIGITS = 18
+"""Digits after the point with which decimals of one unit are summed; further ones are rounded."""
+
 
 def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
     """An exact aggregate; of one unit's rows (`own`) it can't raise nor depend on their order."""
     summed = call.function in (AggregateFunction.SUM, AggregateFunction.AVG)
-    if own is not None and summed and not call.distinct:
+    if own is not None and summed:
         return _sum_of_unit(call, call.arguments[0])
     arguments = [emit_expression(argument) for argument in call.arguments] or [exp.Star()]
+    if own is not None and call.function is AggregateFunction.QUANTILE_CONT:
+        arguments = [_interpolated(argument) for argument in call.arguments]
     if call.fraction is not None:
         arguments.append(emit_literal(call.fraction, Double()))
     if call.distinct:
@@ -87,12 +92,14 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
         value, *offset = arguments
         known = _OF_ROWS[name](this=value, **({"offset": offset[0]} if offset else {}))
         called = exp.IgnoreNulls(this=known)
-    return exp.Window(
+    window = exp.Window(
         this=called,
         partition_by=partition,
         order=exp.Order(expressions=order) if order else None,
         spec=spec,
     )
+    is_coarser = own is not None and name == "sum" and _is_rounded(call.arguments[0])
+    return try_cast(window, call.type) if is_coarser else window
 
 
 def _treats_ties_alike(call: WindowCall) -> bool:
@@ -135,31 +142,68 @@ def _end(end: FrameEnd, side: str) -> tuple[str | exp.Expr, str | None]:
 
 
 def _sum_of_unit(call: AggregateCall, argument: Expression) -> exp.Expr:
-    narrow = _summand(argument)
-    total = _filtered(_called("sum", narrow, distinct=False), call)
+    if call.distinct and isinstance(argument.type, Double):
+        values = _filtered(_called("list", emit_expression(argument), distinct=True), call)
+        total, count = _of_listed(values)
+    else:
+        narrow = _summand(argument)
+        total, count = (
+            _filtered(_called(name, narrow.copy(), distinct=call.distinct), call)
+            for name in ("sum", "count")
+        )
     if isinstance(argument.type, Double):
         total = exp.Div(this=total, expression=emit_literal(_STEPS, Double()))
     if call.function is AggregateFunction.SUM:
-        return total
-    count = _filtered(_called("count", narrow.copy(), distinct=False), call)
+        return try_cast(total, call.type) if _is_rounded(argument) else total
     return exp.Div(
         this=exp.Paren(this=total), expression=exp.Nullif(this=count, expression=integer(0))
     )
 
 
+def _of_listed(values: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    """The sum of a list of distinct doubles in steps, and how many of them have any.
+
+    Two of them may have the same number of steps: both are added, as DISTINCT is of the values.
+    """
+    value = exp.Lambda(this=_in_steps(field("v")), expressions=[exp.to_identifier("v")], colon=True)
+    steps = exp.Anonymous(this="list_transform", expressions=[values, value])
+    total = exp.Anonymous(this="list_sum", expressions=[steps])
+    return total, exp.Anonymous(this="list_count", expressions=[steps.copy()])
+
+
 def _summand(argument: Expression) -> exp.Expr:
-    """Integers are summed: a sum of doubles depends on their order, wide ones can overflow."""
+    """Integers are summed: a sum of doubles depends on their order, wide ones can overflow.
+
+    A decimal has ten digits before the point at least, so that rows in their billions fit: 0.9 and
+    0.9 make no DECIMAL(38,38).
+    """
     rendered = emit_expression(argument)
     match argument.type:
         case Double():
-            steps = exp.Mul(this=rendered, expression=emit_literal(_STEPS, Double()))
-            return try_cast(steps, BIGINT)
+            return _in_steps(rendered)
         case Integer(bits=bits) if bits > 32:
             return try_cast(rendered, BIGINT)
         case Decimal(precision=precision, scale=scale) if precision > 18:
-            return try_cast(rendered, Decimal(max(18, min(28, scale + 10)), scale))
+            kept = min(scale, _MOST_DIGITS)
+            return try_cast(rendered, Decimal(max(18, min(28, kept + 10)), kept))
         case _:
             return rendered
+
+
+def _is_rounded(argument: Expression) -> bool:
+    """It is summed with fewer digits than its type has, which the sum gets back."""
+    return isinstance(argument.type, Decimal) and argument.type.scale > _MOST_DIGITS
+
+
+def _in_steps(double: exp.Expr) -> exp.Expr:
+    """A double as an integer of steps; NULL where it is none, or none in 64 bits."""
+    return try_cast(exp.Mul(this=double, expression=emit_literal(_STEPS, Double())), BIGINT)
+
+
+def _interpolated(argument: Expression) -> exp.Expr:
+    """What values are interpolated in: DuckDB's own conversion of a far date to it raises."""
+    rendered = emit_expression(argument)
+    return try_cast(rendered, Timestamp()) if isinstance(argument.type, Date) else rendered
 
 
 def _called(name: str, argument: exp.Expr, *, distinct: bool) -> exp.Expr:
