@@ -15,7 +15,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.call import finite, unsigned
+from dpsql.emit.call import finite, try_cast, unsigned
 from dpsql.emit.cell import argument, coordinate
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.literal import emit_literal, integer
@@ -28,13 +28,16 @@ from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
 from dpsql.plan.statistic import Statistic
 from dpsql.plan.tree import bottom_up, operators
 from dpsql.schema.model import RowUnit
-from dpsql.schema.type import Date, Double, Timestamp
+from dpsql.schema.type import Date, Double, Integer, SqlType, Timestamp, Uuid
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
 from dpsql.stability.lineage import unit
 
 _FEW: Final = 1000
 """Groups that are joined, or finished, in no time."""
+
+_WIDEST: Final = 64
+"""Bits of the integers that Arrow has."""
 
 
 def late_domains(terms: Terms) -> frozenset[int]:
@@ -104,7 +107,8 @@ def emit_terms(
     )
     for place, found in enumerate(terms.domains):
         if place not in late:
-            keys = [emit_expression(terms.keys[key].expression) for key in found.keys]
+            listed_keys = [terms.keys[key].expression for key in found.keys]
+            keys = [(emit_expression(key), key.type) for key in listed_keys]
             select = _in_domain(select, found, place, keys, outer=not in_cells)
     groups = map(field, grouped_names(terms, late))
     carried = [*([field("u")] if with_unit else []), *groups]
@@ -139,8 +143,11 @@ def in_late_domains(
     ]
     select = select_from(sums, [*items, *(field(name, table="t") for name in names)])
     for place in sorted(late):
-        keys = [field(name, table="t") for name in _late_names(terms, place)]
-        select = _in_domain(select, terms.domains[place], place, keys)
+        found = terms.domains[place]
+        types = [terms.keys[key].expression.type for key in found.keys]
+        columns = [field(name, table="t") for name in _late_names(terms, place)]
+        keys = list(zip(columns, types, strict=True))
+        select = _in_domain(select, found, place, keys)
     return select
 
 
@@ -184,15 +191,15 @@ def _in_domain(
     select: exp.Select,
     found: KeyDomain,
     place: int,
-    keys: Sequence[exp.Expr],
+    keys: Sequence[tuple[exp.Expr, SqlType]],
     *,
     outer: bool = False,
 ) -> exp.Select:
     nulls = any(None in cell for cell in found.cells)
     equal = exp.NullSafeEQ if nulls else exp.EQ
     same = (
-        equal(this=key, expression=field(f"k{number}", table=f"d{place}"))
-        for number, key in enumerate(keys)
+        equal(this=key, expression=_listed(field(f"k{number}", table=f"d{place}"), kind))
+        for number, (key, kind) in enumerate(keys)
     )
     return select.join(
         table(f"domain_{place}"),
@@ -201,6 +208,15 @@ def _in_domain(
         join_type="left" if outer else "",
         copy=False,
     )
+
+
+def _listed(value: exp.Expr, kind: SqlType) -> exp.Expr:
+    """A domain's value in its key's type, where Arrow has no such type and it comes as text.
+
+    DuckDB would convert the private side to a DECIMAL(38,0), and one key of 10^38 would fail that.
+    """
+    is_wide = isinstance(kind, Integer) and kind.bits > _WIDEST
+    return try_cast(value, kind) if is_wide or isinstance(kind, Uuid) else value
 
 
 def grouped_names(terms: Terms, late: frozenset[int]) -> list[str]:

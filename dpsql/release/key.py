@@ -6,6 +6,7 @@ Cells of several domains go by their numbers; no key is ever a Python value of i
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -14,20 +15,30 @@ from numpy.typing import NDArray
 
 from dpsql.plan.bounded import BoundedRelease
 from dpsql.plan.query import DomainTable, EngineQuery
+from dpsql.privacy.domain import Value
 from dpsql.release.arrow import arrow_array, arrow_type, canonical
-from dpsql.schema.type import SqlType
+from dpsql.schema.type import Integer, SqlType
 
 Keys = tuple[pa.Array, ...]
 Places = NDArray[np.int64]
+
+_WIDEST: Final = 64
+"""Bits of the integers that Arrow has."""
 
 _FEW: Final = 1_000
 """So many keys are sorted here: pyarrow's functions take a twentieth of a second to be imported."""
 
 
 def domain_table(domain: DomainTable) -> pa.Table:
-    """A key domain as the engine reads it."""
+    """A key domain as the engine reads it; integers that Arrow has no type for are texts."""
     numbers = pa.array(range(len(domain.cells)), pa.int64())
-    return pa.table([numbers, *_columns(domain)], names=["cell", *_names(domain)])
+    columns = [
+        pa.array([None if v is None else str(v) for v in values], pa.string())
+        if isinstance(kind, Integer) and kind.bits > _WIDEST
+        else arrow_array(values, kind)
+        for values, kind in _values(domain)
+    ]
+    return pa.table([numbers, *columns], names=["cell", *_names(domain)])
 
 
 def number_of_cells(query: EngineQuery) -> int:
@@ -121,9 +132,13 @@ def _typed(column: pa.ChunkedArray, kind: SqlType) -> pa.Array:
 
 
 def _columns(domain: DomainTable) -> list[pa.Array]:
-    return [
-        arrow_array([cell[n] for cell in domain.cells], kind) for n, kind in enumerate(domain.types)
-    ]
+    return [arrow_array(values, kind) for values, kind in _values(domain)]
+
+
+def _values(domain: DomainTable) -> Iterator[tuple[list[Value | None], SqlType]]:
+    """The values of each key, cell by cell."""
+    for n, kind in enumerate(domain.types):
+        yield [cell[n] for cell in domain.cells], kind
 
 
 def _names(domain: DomainTable) -> list[str]:
