@@ -30,6 +30,14 @@ HOST: Final = {
     "enable_logging": "false",
 }
 
+EVALUATING: Final = ("statistics_propagation", "common_subexpressions")
+"""Optimizers that evaluate outside of TRY, where what raises is an error.
+
+The first calls functions on the least and greatest value of a column: `TRY(epoch_ns(day))` failed
+if one row of a table was 9999-12-31. It takes a Parquet file's word for them, too, which leaves out
+NaN and text that isn't UTF-8. The second evaluates what two expressions share.
+"""
+
 MEANING: Final = {
     "error_on_division_by_zero": "false",  # x // 0 is NULL; an error would be a bit about x
     "ieee_floating_point_ops": "true",
@@ -47,8 +55,7 @@ MEANING: Final = {
     "arrow_lossless_conversion": "false",  # HUGEINT must come out as decimal128
     "arrow_large_buffer_size": "false",
     "arrow_output_version": "'1.0'",
-    # It evaluates what two expressions share outside of TRY, where an overflow is an error.
-    "disabled_optimizers": "'common_subexpressions'",
+    "disabled_optimizers": f"'{','.join(EVALUATING)}'",
     "TimeZone": "'UTC'",
     "Calendar": "'gregorian'",
 }
