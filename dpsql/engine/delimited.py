@@ -3,13 +3,17 @@
 What a sniffer finds depends on rows: ages 30 and 40 make BIGINT, one 'n/a' more makes VARCHAR, and
 whether SUM is answered or refused would then tell of one row. So the dialect is fixed (commas,
 double quotes doubled inside, UTF-8, one line of names), an empty field is NULL, and types are
-declared.
+declared. A byte that isn't UTF-8 is read as ?, as it is in Parquet: one field of one person would
+else fail the start, and with it all statements.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -33,8 +37,10 @@ _DIALECT: Final = {
 def header(file: str) -> tuple[str, ...]:
     """Read the names in the first line."""
     try:
-        with Path(file).open(encoding="utf-8-sig", newline="") as lines:
+        # Lines that follow are read along with the first.
+        with Path(file).open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
             names = tuple(next(csv.reader(lines, strict=True), ()))
+        "".join(names).encode()
     except (OSError, ValueError, csv.Error):
         names = ()
     if not names or len({name.casefold() for name in names}) < len(names):
@@ -42,14 +48,41 @@ def header(file: str) -> tuple[str, ...]:
     return names
 
 
-def read_delimited(file: str) -> exp.Table:
-    """Name the rows of a CSV file as a relation whose columns are all text."""
+def read_delimited(file: str, text: str | None = None) -> exp.Table:
+    """Name the rows of a CSV file as a relation whose columns are all text.
+
+    `text` is where its lines are, if they aren't there.
+    """
     types = [
         exp.PropertyEQ(this=exp.Literal.string(name), expression=exp.Literal.string("VARCHAR"))
         for name in header(file)
     ]
     options = _DIALECT | {"columns": exp.Struct(expressions=types)}
-    return exp.Table(this=reader("read_csv", file, options))
+    return exp.Table(this=reader("read_csv", text or file, options))
+
+
+@contextmanager
+def as_utf_8(file: str) -> Iterator[str]:
+    """A path of the same text in memory, with ? for each byte that isn't UTF-8.
+
+    A system without files in memory has no such path: rows aren't written to a disk.
+    """
+    if not hasattr(os, "memfd_create"):
+        raise malformed(file)
+    text = Path(file).read_bytes().decode("utf-8", errors=_REPLACING)
+    with os.fdopen(os.memfd_create("text"), "wb") as lines:
+        lines.write(text.encode())
+        lines.flush()
+        yield f"/proc/self/fd/{lines.fileno()}"
+
+
+def _question_marks(fault: UnicodeError) -> tuple[str, int]:
+    assert isinstance(fault, UnicodeDecodeError)
+    return "?" * (fault.end - fault.start), fault.end
+
+
+_REPLACING: Final = "dpsql.question_marks"
+codecs.register_error(_REPLACING, _question_marks)
 
 
 def reader(function: str, file: str, options: Mapping[str, exp.Expression]) -> exp.Anonymous:

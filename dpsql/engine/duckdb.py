@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from dpsql.engine.catalogue import attach, catalogue
-from dpsql.engine.delimited import malformed
+from dpsql.engine.delimited import as_utf_8, malformed
 from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.lockdown import lock, prepare
 from dpsql.engine.raw import Raw
@@ -180,6 +180,9 @@ class DuckDBEngine:
             self._connection.execute(statement)
             return
         if table.file is not None and table.is_delimited:
+            with suppress(duckdb.Error), as_utf_8(table.file) as text:
+                self._connection.execute(offer(table, found, text).sql("duckdb"))
+                return
             raise malformed(table.file)
         raise SourceFault(f"table {table.name} can't be read from the source")
 

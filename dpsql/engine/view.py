@@ -13,32 +13,42 @@ from dpsql.engine.source import SourceTable
 DATABASE: Final = "dpsql source"
 """The name under which a DuckDB file is attached; it has a space so that no schema can say it."""
 
+_PARQUET: Final = {
+    # Hive partitioning would make columns of folder names, and union_by_name is for many files.
+    "hive_partitioning": exp.false(),
+    "union_by_name": exp.false(),
+    # Statistics of a file leave NaN out: `x > 100` passed over all rows with NaN, until one of 150
+    # was among them.
+    "can_have_nan": exp.true(),
+    # Bytes that aren't UTF-8 are read as ?: one of them would fail all statements of the column.
+    "utf8_validation": exp.Literal.string("replace"),
+}
 
-def rows(table: SourceTable) -> exp.Table:
-    """Name the rows of a table where they are."""
+
+def rows(table: SourceTable, text: str | None = None) -> exp.Table:
+    """Name the rows of a table where they are, or the lines of its CSV file where `text` says."""
     if table.file is None:
         space, name = table.place
         return exp.table_(name, db=space, catalog=DATABASE, quoted=True)
     if table.is_delimited:
-        return read_delimited(table.file)
-    # Hive partitioning would make columns of folder names, and union_by_name is for many files.
-    options = {"hive_partitioning": exp.false(), "union_by_name": exp.false()}
-    return exp.Table(this=reader("read_parquet", table.file, options))
+        return read_delimited(table.file, text)
+    return exp.Table(this=reader("read_parquet", table.file, _PARQUET))
 
 
-def offer(table: SourceTable, found: Mapping[str, str]) -> exp.Create:
+def offer(table: SourceTable, found: Mapping[str, str], text: str | None = None) -> exp.Create:
     """Make `table` visible, and no more of it than its declared columns.
 
     `found` are the types of the source. A column of another type goes through TRY_CAST: what does
     not fit is NULL, row by row, and never an error. A CSV file is read once, into memory: a line
-    that can't be read then fails the start, not the statements that happen to meet it.
+    that can't be read then fails the start, not the statements that happen to meet it. `text` is
+    where its lines are, if they aren't in the file itself.
     """
     stored = table.file is None
     columns = [_column(name, to, found[name], stored=stored) for name, to in table.columns or ()]
     if table.is_delimited:
         # DuckDB 2.0 moves TRY_CAST into its CSV reader, where it raises (duckdb/duckdb#23818);
         # a materialised relation in between keeps it out.
-        lines = exp.select("*").from_(rows(table))
+        lines = exp.select("*").from_(rows(table, text))
         rendered = exp.select(*columns).from_("lines").with_("lines", as_=lines, materialized=True)
         kind = "TABLE"
     else:
@@ -53,10 +63,14 @@ def _column(name: str, declared: str, found: str, *, stored: bool) -> exp.Expr:
         # A column may carry a collation, which no catalogue tells. 'er' = 'ER' under NOCASE: one
         # row would meet two filters that exclude each other, and two of the listed keys.
         return exp.alias_(exp.Collate(this=column, expression=exp.var("C")), name, quoted=True)
-    if declared == found:
-        return column
-    cast = exp.TryCast(this=column, to=exp.DataType.build(declared, dialect="duckdb"))
-    return exp.alias_(cast, name, quoted=True)
+    read: exp.Expr = column
+    if declared != found:
+        read = exp.TryCast(this=column, to=exp.DataType.build(declared, dialect="duckdb"))
+    if declared == "VARCHAR" and not stored:
+        # Statistics and Bloom filters of a file are of its bytes: those that are read as ? would be
+        # found in a file or not by what else is in it, if conditions reached the reader.
+        read = exp.Coalesce(this=read, expressions=[exp.null()])
+    return column if read is column else exp.alias_(read, name, quoted=True)
 
 
 def describe(table: SourceTable) -> exp.Select:

@@ -88,7 +88,7 @@ def test_a_text_file_is_cast_row_by_row(tmp_path: Path) -> None:
         b"id\n1,%b\n",
         b"id,word\n1\n%b,2\n3\n",
         b'id\n"%b\n',
-        b"id\n%b\xff\n",
+        b"id\xff\n%b\n",
     ],
 )
 def test_a_file_that_can_not_be_read_fails_the_start_silently(

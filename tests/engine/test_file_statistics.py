@@ -1,0 +1,54 @@
+"""What a Parquet file says of its values decides about no row: it is made of other rows, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.source import DuckDBSource, SourceTable
+
+NAN = float("nan")
+CONDITIONS = ("x > 100", "x >= 100", "x = 'nan'::DOUBLE", "isnan(x)", "x <> 50", "NOT x < 100")
+
+
+def counted(folder: Path, kind: str, condition: str) -> int:
+    """How many rows of the file satisfy `condition`, beyond those of the values 50, 150 and -50."""
+    file = str(folder / "readings.parquet")
+    source = DuckDBSource(tables=(SourceTable("readings", file, (("x", kind),)),))
+    with DuckDBEngine(source, threads=1) as engine:
+        sql = f"SELECT count(*) AS n FROM readings WHERE {condition}"
+        return int(engine.execute(sql).table["n"][0].as_py())
+
+
+@pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT"])
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_rows_of_nan_are_found_whatever_stands_beside_them(
+    tmp_path: Path, kind: str, condition: str
+) -> None:
+    arrow = pa.float64() if kind == "DOUBLE" else pa.float32()
+    among = f"({condition}) AND x NOT IN (50, 150, -50)"
+    for beside in ([50.0], [50.0, 150.0], [50.0, -50.0]):
+        rows = pa.table({"x": pa.array([NAN] * 5 + beside, arrow)})
+        pq.write_table(rows, tmp_path / "readings.parquet")
+        assert counted(tmp_path, kind, among) == 5
+
+
+@pytest.mark.parametrize("beside", ["", "UNION ALL SELECT '??'", "UNION ALL SELECT 'AA'"])
+@pytest.mark.parametrize("condition", ["x = '??'", "x IN ('??', 'z')", "x < 'A'", "x LIKE '??%'"])
+def test_bytes_that_are_not_utf_8_are_found_whatever_stands_beside_them(
+    tmp_path: Path, beside: str, condition: str
+) -> None:
+    """DuckDB's file has a Bloom filter, of which the bytes that are changed later aren't part."""
+    file = tmp_path / "readings.parquet"
+    with duckdb.connect() as made:
+        rows = f"SELECT x FROM (SELECT 'qx' AS x FROM range(50) {beside}) AS t, range(2)"
+        options = "FORMAT parquet, COMPRESSION uncompressed"
+        made.execute(f"COPY ({rows}) TO '{file}' ({options})")
+    file.write_bytes(file.read_bytes().replace(b"qx", b"\xff\xfe"))
+    expected = 100 + 2 * ("??" in beside)
+    assert counted(tmp_path, "VARCHAR", condition) == expected
