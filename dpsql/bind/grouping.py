@@ -16,7 +16,7 @@ from dpsql.bind.kept_row import Qualified, release_of
 from dpsql.bind.open_aggregate import check_private
 from dpsql.bind.window import Windows
 from dpsql.errors import GroupingFault, Refused, Span
-from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, OpenFunction, Part
+from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
 from dpsql.plan.columns import output_columns
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
@@ -32,23 +32,9 @@ from dpsql.plan.operator import (
     Union,
     Values,
 )
+from dpsql.plan.total_form import aggregate_form
 from dpsql.plan.tree import columns
 from dpsql.stability.lineage import Visibility, identities, visibility
-
-_OF_A_BAG = frozenset(
-    {
-        AggregateFunction.COUNT,
-        AggregateFunction.SUM,
-        AggregateFunction.AVG,
-        AggregateFunction.MIN,
-        AggregateFunction.MAX,
-        AggregateFunction.QUANTILE_CONT,
-        AggregateFunction.QUANTILE_DISC,
-        OpenFunction.BOOL_OR,
-        OpenFunction.BOOL_AND,
-    }
-)
-"""Variances add doubles in some order, and of rows that tie for a mode or extreme one is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +161,9 @@ def _per_unit(
     """Aggregates of one unit's rows: functions of the bag of them, whatever order they lie in."""
     _check_noisy(aggregates)
     for output in aggregates:
-        if output.call.function not in _OF_A_BAG:
+        arguments = output.call.arguments
+        argument = arguments[0].type if arguments else None
+        if aggregate_form(output.call.function, argument) is None:
             raise Refused(
                 f"{output.call.function.value}() of one unit's rows depends on how they lie",
                 at=output.call.at,

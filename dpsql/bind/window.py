@@ -20,6 +20,7 @@ from dpsql.errors import GroupingFault, Refused, TypeFault, UnknownFunction
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Case, Column, Expression, Literal, When
 from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
+from dpsql.plan.total_form import window_form
 from dpsql.plan.tree import columns, expressions
 from dpsql.schema.type import BIGINT, Double, Integer, SqlType
 from dpsql.stability.lineage import Visibility, has_row_units, identities, visibility
@@ -125,6 +126,13 @@ def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
                 "a running sum of doubles depends on how they are added up",
                 at=span(node),
                 hint=f"sum CAST({describe(call.arguments[0])} AS DECIMAL(18,4))",
+                note="window",
+            )
+        if window_form(call.function, call.arguments[0].type if call.arguments else None) is None:
+            raise Refused(
+                f"{call.function}() over these rows of one unit has no form that can't fail",
+                at=span(node),
+                hint="use count, or another type: CAST(x AS BIGINT)",
                 note="window",
             )
         _check_frame(call, node)

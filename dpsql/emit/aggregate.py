@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from sqlglot import exp
 
 from dpsql.emit.call import try_cast
@@ -13,7 +15,8 @@ from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import FrameEnd, FrameKind, Offset, Plan, WindowCall
 from dpsql.plan.sort import SortKey
-from dpsql.schema.type import BIGINT, Date, Decimal, Double, Integer, Timestamp
+from dpsql.plan.total_form import ROOM, ROUNDED_TO, TotalForm, aggregate_form, window_form
+from dpsql.schema.type import BIGINT, Decimal, Double, Integer, Timestamp
 from dpsql.stability.lineage import unit
 
 _OF_ROWS: dict[str, type[exp.Func]] = {
@@ -27,9 +30,6 @@ _OF_ROWS: dict[str, type[exp.Func]] = {
 _STEPS = 2**20
 """Doubles of one unit are summed as multiples of 2^-20."""
 
-_MOST_DIGITS = 18
-"""Digits after the point with which decimals of one unit are summed; further ones are rounded."""
-
 
 def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
     """An exact aggregate; of one unit's rows (`own`) it can't raise nor depend on their order."""
@@ -37,8 +37,9 @@ def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
     if own is not None and summed:
         return _sum_of_unit(call, call.arguments[0])
     arguments = [emit_expression(argument) for argument in call.arguments] or [exp.Star()]
-    if own is not None and call.function is AggregateFunction.QUANTILE_CONT:
-        arguments = [_interpolated(argument) for argument in call.arguments]
+    if own is not None and call.arguments:
+        form = aggregate_form(call.function, call.arguments[0].type)
+        arguments[0] = _in_form(form, call.arguments[0])
     if call.fraction is not None:
         arguments.append(emit_literal(call.fraction, Double()))
     if call.distinct:
@@ -80,8 +81,9 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
             order = [_with_room(key) for key in call.order]
     arguments = [emit_expression(a) for a in call.arguments]
     name = call.function
-    if own is not None and name in ("sum", "avg"):
-        arguments = [_summand(a) for a in call.arguments]
+    if own is not None and arguments:
+        form = window_form(name, call.arguments[0].type)
+        arguments[0] = _in_form(form, call.arguments[0])
     if name == "count" and not arguments:
         arguments = [exp.Star()]
     if call.distinct:
@@ -142,16 +144,17 @@ def _end(end: FrameEnd, side: str) -> tuple[str | exp.Expr, str | None]:
 
 
 def _sum_of_unit(call: AggregateCall, argument: Expression) -> exp.Expr:
-    if call.distinct and isinstance(argument.type, Double):
+    form = aggregate_form(call.function, argument.type)
+    if call.distinct and form is TotalForm.IN_STEPS:
         values = _filtered(_called("list", emit_expression(argument), distinct=True), call)
         total, count = _of_listed(values)
     else:
-        narrow = _summand(argument)
+        narrow = _in_form(form, argument)
         total, count = (
             _filtered(_called(name, narrow.copy(), distinct=call.distinct), call)
             for name in ("sum", "count")
         )
-    if isinstance(argument.type, Double):
+    if form is TotalForm.IN_STEPS:
         total = exp.Div(this=total, expression=emit_literal(_STEPS, Double()))
     if call.function is AggregateFunction.SUM:
         return try_cast(total, call.type) if _is_rounded(argument) else total
@@ -171,39 +174,38 @@ def _of_listed(values: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
     return total, exp.Anonymous(this="list_count", expressions=[steps.copy()])
 
 
-def _summand(argument: Expression) -> exp.Expr:
-    """Integers are summed: a sum of doubles depends on their order, wide ones can overflow.
-
-    A decimal has ten digits before the point at least, so that rows in their billions fit: 0.9 and
-    0.9 make no DECIMAL(38,38).
-    """
+def _in_form(form: TotalForm | None, argument: Expression) -> exp.Expr:
+    """`argument` as it is handed to an aggregate or window of one unit's rows."""
     rendered = emit_expression(argument)
-    match argument.type:
-        case Double():
-            return _in_steps(rendered)
-        case Integer(bits=bits) if bits > 32:
-            return try_cast(rendered, BIGINT)
-        case Decimal(precision=precision, scale=scale) if precision > 18:
-            kept = min(scale, _MOST_DIGITS)
-            return try_cast(rendered, Decimal(max(18, min(28, kept + 10)), kept))
-        case _:
+    match form, argument.type:
+        case None, _:
+            raise ValueError("what has no total form is refused")
+        case TotalForm.AS_IS, _:
             return rendered
+        case TotalForm.IN_STEPS, _:
+            return _in_steps(rendered)
+        case TotalForm.IN_64_BITS, _:
+            return try_cast(rendered, BIGINT)
+        case TotalForm.ROUNDED, Decimal(scale=scale):
+            # 0.9 and 0.9 make no DECIMAL(38,38).
+            kept = min(scale, ROUNDED_TO)
+            return try_cast(rendered, Decimal(max(ROUNDED_TO, kept + ROOM), kept))
+        case TotalForm.ROUNDED, _:
+            raise TypeError("only decimals are rounded")
+        case TotalForm.AS_MOMENTS, _:
+            return try_cast(rendered, Timestamp())
+        case missing, _:
+            assert_never(missing)
 
 
 def _is_rounded(argument: Expression) -> bool:
     """It is summed with fewer digits than its type has, which the sum gets back."""
-    return isinstance(argument.type, Decimal) and argument.type.scale > _MOST_DIGITS
+    return isinstance(argument.type, Decimal) and argument.type.scale > ROUNDED_TO
 
 
 def _in_steps(double: exp.Expr) -> exp.Expr:
     """A double as an integer of steps; NULL where it is none, or none in 64 bits."""
     return try_cast(exp.Mul(this=double, expression=emit_literal(_STEPS, Double())), BIGINT)
-
-
-def _interpolated(argument: Expression) -> exp.Expr:
-    """What values are interpolated in: DuckDB's own conversion of a far date to it raises."""
-    rendered = emit_expression(argument)
-    return try_cast(rendered, Timestamp()) if isinstance(argument.type, Date) else rendered
 
 
 def _called(name: str, argument: exp.Expr, *, distinct: bool) -> exp.Expr:

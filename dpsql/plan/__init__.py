@@ -8,6 +8,7 @@
 | duration   | lengths of time: months, days and microseconds                            |
 | number     | numbers as SQL types hold them                                            |
 | aggregate  | aggregate functions and their calls                                       |
+| total_form | how aggregates and windows of one unit's rows are written, so that none raises |
 | operator   | relational operators                                                      |
 | sort       | the terms of ORDER BY                                                     |
 | columns    | the columns that each operator hands on                                   |

@@ -1,0 +1,152 @@
+"""How aggregates and windows of one unit's rows are written so that none of them can raise.
+
+The tables are closed: a function has no form for types that it doesn't name, and what has none is
+refused. `tests/functions/test_unit_aggregates.py` tries every form on the ends of its types.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import assert_never
+
+from dpsql.plan.aggregate import AggregateFunction, OpenFunction
+from dpsql.schema.type import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    Interval,
+    Null,
+    SqlType,
+    Timestamp,
+    Uuid,
+    Varchar,
+)
+
+ROUNDED_TO = 18
+"""Digits after the point with which wide decimals are summed."""
+
+ROOM = 10
+"""Digits before the point that a wide decimal keeps beside them, so that billions of rows fit."""
+
+
+class TotalForm(Enum):
+    """What is done to an argument.
+
+    AS_IS: the function is total over its values. IN_STEPS: a double becomes a number of steps, NULL
+    where it has none, since a sum of doubles depends on their order. IN_64_BITS: integers beyond
+    them are NULL, since a sum of wider ones can overflow. ROUNDED: likewise, decimals of more
+    digits. AS_MOMENTS: days become moments, which they are interpolated as; NULL where they can't.
+    """
+
+    AS_IS = "as it is"
+    IN_STEPS = "in steps"
+    IN_64_BITS = "in 64 bits"
+    ROUNDED = "rounded"
+    AS_MOMENTS = "as moments"
+
+
+def aggregate_form(
+    function: AggregateFunction | OpenFunction, argument: SqlType | None
+) -> TotalForm | None:
+    """The form of an aggregate over one unit's rows; None if it has none. count(*) has no argument.
+
+    Variances add doubles in some order, and of rows that tie for a mode or extreme one is taken.
+    """
+    match function:
+        case AggregateFunction.COUNT:
+            return TotalForm.AS_IS
+        case AggregateFunction.SUM | AggregateFunction.AVG:
+            return None if argument is None else _summed(argument)
+        case AggregateFunction.MIN | AggregateFunction.MAX | AggregateFunction.QUANTILE_DISC:
+            return None if argument is None else _chosen(argument)
+        case AggregateFunction.QUANTILE_CONT:
+            return None if argument is None else _interpolated(argument)
+        case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
+            return TotalForm.AS_IS if isinstance(argument, Boolean) else None
+        case (
+            AggregateFunction.VAR_POP
+            | AggregateFunction.VAR_SAMP
+            | AggregateFunction.STDDEV_POP
+            | AggregateFunction.STDDEV_SAMP
+            | AggregateFunction.COVAR_POP
+            | AggregateFunction.COVAR_SAMP
+            | AggregateFunction.CORR
+            | AggregateFunction.REGR_SLOPE
+            | AggregateFunction.REGR_INTERCEPT
+            | AggregateFunction.REGR_R2
+            | AggregateFunction.MODE
+            | AggregateFunction.ARG_MAX
+            | AggregateFunction.ARG_MIN
+            | OpenFunction.ANY_VALUE
+            | OpenFunction.FIRST
+            | OpenFunction.LAST
+            | OpenFunction.STRING_AGG
+            | OpenFunction.PRODUCT
+            | OpenFunction.KURTOSIS
+            | OpenFunction.SKEWNESS
+            | OpenFunction.ENTROPY
+            | OpenFunction.MAD
+        ):
+            return None
+        case missing:
+            assert_never(missing)
+
+
+def window_form(function: str, argument: SqlType | None) -> TotalForm | None:
+    """The form of a window function over one unit's rows; None if it has none.
+
+    A running sum of doubles is none: in steps it would differ from that of another frame.
+    """
+    match function:
+        case "row_number" | "rank" | "dense_rank" | "percent_rank" | "cume_dist" | "ntile":
+            return TotalForm.AS_IS
+        case "lag" | "lead" | "first_value" | "last_value" | "nth_value" | "count":
+            return TotalForm.AS_IS
+        case "min" | "max":
+            return None if argument is None else _chosen(argument)
+        case "sum" | "avg":
+            found = None if argument is None else _summed(argument)
+            return None if found is TotalForm.IN_STEPS else found
+        case _:
+            return None
+
+
+def _summed(kind: SqlType) -> TotalForm | None:
+    match kind:
+        case Integer(bits=bits):
+            return TotalForm.IN_64_BITS if bits > 32 else TotalForm.AS_IS
+        case Decimal(precision=precision):
+            return TotalForm.ROUNDED if precision > ROUNDED_TO else TotalForm.AS_IS
+        case Double():
+            return TotalForm.IN_STEPS
+        case Boolean() | Varchar() | Date() | Timestamp() | Interval() | Uuid() | Null():
+            return None
+        case missing:
+            assert_never(missing)
+
+
+def _chosen(kind: SqlType) -> TotalForm | None:
+    """One of the values is taken, in their order."""
+    match kind:
+        case Boolean() | Integer() | Decimal() | Double() | Varchar():
+            return TotalForm.AS_IS
+        case Date() | Timestamp() | Uuid() | Null():
+            return TotalForm.AS_IS
+        case Interval():
+            return None
+        case missing:
+            assert_never(missing)
+
+
+def _interpolated(kind: SqlType) -> TotalForm | None:
+    match kind:
+        case Integer() | Decimal() | Double() | Timestamp():
+            return TotalForm.AS_IS
+        case Date():
+            return TotalForm.AS_MOMENTS
+        case Boolean() | Varchar() | Interval() | Uuid() | Null():
+            return None
+        case missing:
+            assert_never(missing)
