@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import assert_never
+from typing import Final, assert_never
 
 from dpsql.privacy.domain import coordinate, day, moment
 from dpsql.schema.model import Column
@@ -20,6 +20,25 @@ from dpsql.schema.type import (
     Uuid,
     Varchar,
 )
+
+FAR_DAYS: Final = (
+    "infinity",
+    "-infinity",
+    "9999-12-31",
+    "300000-01-01",
+    "5877642-06-25 (BC)",
+    "5881580-07-10",
+)
+"""The ends of the type, and days that are no moments."""
+
+FAR_MOMENTS: Final = (
+    "infinity",
+    "-infinity",
+    "9999-12-31 23:59:59.999999",
+    "290309-12-22 (BC) 00:00:00",
+    "294247-01-10 04:00:54.775806",
+)
+"""The ends of the type, and moments whose nanoseconds are no BIGINT."""
 
 
 def pool(column: Column) -> list[object]:
@@ -52,7 +71,7 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
             return [True, False], []
         case Varchar():
             known = list(column.values or ("x", "y"))
-            return [*known, *known], ["", "a", "A"]
+            return [*known, *known], ["", "a", "A", "a\0b", "👩‍👩‍👧"]
         case Integer(bits=bits, signed=signed):
             low, high = map(int, ends(column))
             least, most = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
@@ -69,13 +88,13 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
         case Date():
             low, high = map(int, ends(column))
             dates = [day(low), day(high), day((low + high) // 2), day(low + 31)]
-            return [*(dates * 3)], [day(low - 1), day(high + 1), "infinity", "-infinity"]
+            return [*(dates * 3)], [day(low - 1), day(high + 1), *FAR_DAYS]
         case Timestamp():
             if column.bounds is None:
-                return [moment(1_704_067_200_000_000)], ["infinity"]
+                return [moment(1_704_067_200_000_000)], list(FAR_MOMENTS)
             low, high = map(int, ends(column))
             times = [moment(low), moment(high), moment((low + high) // 2)]
-            return [*(times * 3)], [moment(low - 1), moment(high + 1), "infinity", "-infinity"]
+            return [*(times * 3)], [moment(low - 1), moment(high + 1), *FAR_MOMENTS]
         case Uuid():
             return [f"00000000-0000-0000-0000-00000000000{digit}" for digit in range(3)], []
         case Interval() | Null():

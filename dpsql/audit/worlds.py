@@ -33,6 +33,14 @@ NO_TABLES: Released = MappingProxyType({})
 _BASE = "#base"
 
 
+class StatementFails(Exception):
+    """A statement fails on one of the databases: that it does tells of the rows that are there."""
+
+    def __init__(self, world: int, why: str) -> None:
+        super().__init__(f"database {world}: {why}")
+        self.world = world
+
+
 class Worlds:
     """Databases, made of pieces: database n holds the pieces `members[n]`, and all public rows.
 
@@ -60,7 +68,10 @@ class Worlds:
     def totals(
         self, release: PreparedRelease, salt: str, released: Released = NO_TABLES
     ) -> list[Groups]:
-        """What the engine finds for `release` in each database; `released` are tables it reads."""
+        """What the engine finds for `release` in each database; `released` are tables it reads.
+
+        On none may it fail: `StatementFails` is as much a difference of two databases as a number.
+        """
         query, found = release.step.query, [Groups() for _ in range(self.count)]
         self.offer(query, {name: released[name] for name in release.step.reads})
         count = len(release.step.bounded.terms.statistics)
@@ -130,7 +141,11 @@ class Worlds:
         found: list[tuple[Any, ...]] = []
         for world in range(self.count):
             self.enter(world)
-            found += ((world, *row) for row in self.connection.execute(sql, salt).fetchall())
+            try:
+                rows = self.connection.execute(sql, salt).fetchall()
+            except duckdb.Error as fault:
+                raise StatementFails(world, str(fault)) from fault
+            found += ((world, *row) for row in rows)
         return found
 
     def _made(self) -> duckdb.DuckDBPyConnection:

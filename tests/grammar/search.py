@@ -16,7 +16,7 @@ from grammar.weighing_search import told_apart
 from dpsql.audit.adversary import neighbours
 from dpsql.audit.change import cell_violations, violations
 from dpsql.audit.owner import Rows, Unit
-from dpsql.audit.worlds import Groups, Released, Worlds
+from dpsql.audit.worlds import Groups, Released, StatementFails, Worlds
 from dpsql.privacy.distance import Apart
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.stability.lineage import unit_kind
@@ -127,8 +127,11 @@ def attack(ready: Prepared, found: Search, sql: str) -> None:
         if terms.statistics or terms.selections:
             salted = query.salted or any(h.salted for h in query.histograms)
             for salt in SALTS if salted else SALTS[:1]:
-                seen = found.worlds.totals(release, salt, tables)
-                cells = found.worlds.histograms(release, salt)
+                try:
+                    seen = found.worlds.totals(release, salt, tables)
+                    cells = found.worlds.histograms(release, salt)
+                except StatementFails as failure:
+                    raise AssertionError(f"{sql}\nfails: {failure}") from failure
                 for pair in pairs:
                     where = f"{sql}\nwithout {pair.lacks} of {pair.rows}"
                     of = seen[pair.one], seen[pair.other], release, release.sensitivity
