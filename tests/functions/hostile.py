@@ -18,16 +18,23 @@ from dpsql.schema.type import Date, Decimal, Integer, SqlType, Timestamp, Varcha
 
 KINDS: Final[tuple[SqlType, ...]] = (*TYPES, Decimal(38, 0), Decimal(38, 38))
 SOURCES: Final = ("duckdb", "parquet", "csv")
+_FORMATS: Final = {
+    "parquet": "parquet, COMPRESSION uncompressed",
+    "csv": "csv, HEADER, FORCE_QUOTE *",
+}
+MARK: Final = "qzq"
+"""A text in whose place files have bytes that aren't UTF-8."""
+
 FAR: Final = {
     Date(): ["9999-12-31", "300000-01-01", "0001-01-01"],
     Timestamp(): ["9999-12-31 23:59:59.999999", "0001-01-01 00:00:00"],
-    Varchar(): ["\0", "a\0b", "x" * 100_000, "\U0010ffff", "300000-01-01", "9" * 400],
+    Varchar(): [MARK, "\0", "a\0b", "x" * 100_000, "\U0010ffff", "300000-01-01", "9" * 400],
 }
 
 
 def values(kind: SqlType) -> list[str]:
     """What the hostile row may hold."""
-    return [*extreme(kind), *FAR.get(kind, ())]
+    return [*FAR.get(kind, ()), *reversed(extreme(kind))]
 
 
 WORLDS: Final = max(len(values(kind)) for kind in KINDS)
@@ -45,7 +52,7 @@ def columns() -> list[tuple[str, SqlType]]:
 
 
 def write(folder: Path, source: str, world: int) -> DuckDBSource:
-    """Three units with ordinary rows, of which one has two hostile ones.
+    """Three units with ordinary rows, of which one has up to three hostile ones.
 
     `listed` is the same table without them.
     """
@@ -56,7 +63,8 @@ def write(folder: Path, source: str, world: int) -> DuckDBSource:
         for table in ("listed", "rows"):
             made.execute(f"CREATE TABLE {table} ({typed})")
             rows = [_ordinary(n) for n in range(6)]
-            rows += [_hostile(world), _hostile(world + 1)] if table == "rows" else []
+            hostile = {0: None, world: None, world + 1: None} if table == "rows" else {}
+            rows += map(_hostile, hostile)
             made.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(declared))})", rows)
             if source != "duckdb":
                 # Parquet has no integers of 128 bits.
@@ -64,8 +72,13 @@ def write(folder: Path, source: str, world: int) -> DuckDBSource:
                 narrowed = ", ".join(f"TRY_CAST({c} AS DECIMAL(38,0)) AS {c}" for c in wide)
                 exact = f"* REPLACE ({narrowed})" if source == "parquet" else "*"
                 file = folder / f"{table}.{source}"
-                how = "parquet" if source == "parquet" else "csv, HEADER, FORCE_QUOTE *"
+                how = (
+                    "parquet, COMPRESSION uncompressed"
+                    if source == "parquet"
+                    else "csv, HEADER, FORCE_QUOTE *"
+                )
                 made.execute(f"COPY (SELECT {exact} FROM {table}) TO '{file}' (FORMAT {how})")
+                file.write_bytes(file.read_bytes().replace(MARK.encode(), b"\xff\xc3\xfe"))
     names = ("listed", "rows")
     if source == "duckdb":
         tables = tuple(SourceTable(table, None, tuple(declared)) for table in names)
