@@ -18,10 +18,6 @@ from dpsql.schema.type import Date, Decimal, Integer, SqlType, Timestamp, Varcha
 
 KINDS: Final[tuple[SqlType, ...]] = (*TYPES, Decimal(38, 0), Decimal(38, 38))
 SOURCES: Final = ("duckdb", "parquet", "csv")
-_FORMATS: Final = {
-    "parquet": "parquet, COMPRESSION uncompressed",
-    "csv": "csv, HEADER, FORCE_QUOTE *",
-}
 MARK: Final = "qzq"
 """A text in whose place files have bytes that aren't UTF-8."""
 
@@ -52,7 +48,7 @@ def columns() -> list[tuple[str, SqlType]]:
 
 
 def write(folder: Path, source: str, world: int) -> DuckDBSource:
-    """Three units with ordinary rows, of which one has up to three hostile ones.
+    """Three units with ordinary rows, and one with two or three hostile ones.
 
     `listed` is the same table without them.
     """
@@ -110,4 +106,4 @@ def _hostile(world: int) -> list[object]:
         for place, kind in enumerate(KINDS)
         for other in (False, True)
     ]
-    return [1, *found]
+    return [3, *found]

@@ -21,6 +21,8 @@ from dpsql.errors import DataError, Refused, TypeFault
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.schema.type import Date, SqlType, Timestamp
 
+pytestmark = pytest.mark.bounds
+
 _TOGETHER = 60
 """Expressions in one statement."""
 
@@ -100,7 +102,7 @@ def test_no_expression_fails_or_differs(tmp_path: Path, source: str, world: int)
         some += _of_one_moment()
     failing = [fault for items in _items(some) for fault in engines.failing(*items)]
     engines.close()
-    assert failing == []
+    assert not failing, f"a hostile row decides about {failing}"
 
 
 @pytest.mark.slow
@@ -110,4 +112,4 @@ def test_no_expression_fails_or_differs_at_length(tmp_path: Path, source: str, w
     engines = Engines(tmp_path, source, world)
     failing = [fault for items in _items(expressions()) for fault in engines.failing(*items)]
     engines.close()
-    assert failing == []
+    assert not failing, f"a hostile row decides about {failing}"

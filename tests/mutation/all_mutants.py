@@ -9,6 +9,7 @@ from mutation.mutants import MUTANTS
 from mutation.relation_mutants import RELATION_MUTANTS
 from mutation.split_mutants import SPLIT_MUTANTS
 from mutation.synopsis_mutants import SYNOPSIS_MUTANTS
+from mutation.totality_mutants import TOTALITY_MUTANTS
 
 ALL = (
     *MUTANTS,
@@ -18,4 +19,5 @@ ALL = (
     *RELATION_MUTANTS,
     *SPLIT_MUTANTS,
     *SYNOPSIS_MUTANTS,
+    *TOTALITY_MUTANTS,
 )

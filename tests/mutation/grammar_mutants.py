@@ -57,8 +57,8 @@ GRAMMAR_MUTANTS = (
     ),
     Mutant(
         "the first of one unit's rows is a function of their bag",
-        "bind/grouping.py",
-        "        OpenFunction.BOOL_AND,\n    }",
-        "        OpenFunction.BOOL_AND,\n        OpenFunction.FIRST,\n    }",
+        "plan/total_form.py",
+        "        case AggregateFunction.COUNT:\n",
+        "        case AggregateFunction.COUNT | OpenFunction.FIRST:\n",
     ),
 )

@@ -1,0 +1,67 @@
+"""Seeded bugs by which one person's value decides whether a statement fails, or what is read."""
+
+from __future__ import annotations
+
+from mutation.mutants import Mutant
+
+_EXPRESSIONS = "tests/functions/test_hostile_expressions.py"
+_STATEMENTS = "tests/functions/test_hostile_statements.py"
+
+TOTALITY_MUTANTS = (
+    Mutant(
+        "days are interpolated by the engine's own conversion",
+        "plan/total_form.py",
+        "return TotalForm.AS_MOMENTS",
+        "return TotalForm.AS_IS",
+        _STATEMENTS,
+    ),
+    Mutant(
+        "wide integers of a unit are summed as they are",
+        "plan/total_form.py",
+        "return TotalForm.IN_64_BITS if bits > 32 else TotalForm.AS_IS",
+        "return TotalForm.AS_IS",
+        _STATEMENTS,
+    ),
+    Mutant(
+        "wide decimals of a unit are summed as they are",
+        "plan/total_form.py",
+        "return TotalForm.ROUNDED if precision > ROUNDED_TO else TotalForm.AS_IS",
+        "return TotalForm.AS_IS",
+        _STATEMENTS,
+    ),
+    Mutant(
+        "a private key is cast to the type of its domain",
+        "emit/terms.py",
+        "return try_cast(value, kind) if is_wide",
+        'return exp.TryCast(this=value, to=exp.DataType.build("DECIMAL(38,0)")) if is_wide',
+        _STATEMENTS,
+    ),
+    Mutant(
+        "functions are evaluated on the ends of columns",
+        "engine/lockdown.py",
+        '("statistics_propagation", "common_subexpressions")',
+        '("common_subexpressions",)',
+        _EXPRESSIONS,
+    ),
+    Mutant(
+        "a file's word is taken that it has no NaN",
+        "engine/view.py",
+        '"can_have_nan": exp.true()',
+        '"can_have_nan": exp.false()',
+        "tests/engine/test_file_statistics.py",
+    ),
+    Mutant(
+        "bytes of Parquet that aren't UTF-8 fail",
+        "engine/view.py",
+        'exp.Literal.string("replace")',
+        'exp.Literal.string("strict")',
+        _STATEMENTS,
+    ),
+    Mutant(
+        "bytes of CSV that aren't UTF-8 fail",
+        "engine/delimited.py",
+        'return "?" * (fault.end - fault.start), fault.end',
+        "raise fault",
+        _STATEMENTS,
+    ),
+)
