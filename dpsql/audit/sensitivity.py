@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -99,7 +100,8 @@ def audit_sensitivity(
         findings += seen
         broken += passed
         if len(ready.releases) == 1 and not release.step.bounded.terms.keys:
-            plain += _plain(ready, sql, found)
+            with suppress(StatementFails):  # as written, it may fail: there is nothing to compare
+                plain += _plain(ready, sql, found)
         job = Job(DuckDBSource(), (release.step,))
         tables |= run(job, WorldEngine(found.worlds, 0), SystemRandomness(), tables)
     return SensitivityAudit(

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
-from grammar.compiler import prepared
+import pytest
+from grammar.compiler import prepared, schema_of
 from grammar.search import attack, search
+
+from dpsql.audit.sensitivity import audit_sensitivity
+from dpsql.audit.universe import Size
+from dpsql.emit import aggregate
+from dpsql.plan.total_form import TotalForm
 
 LEAVES_THE_ENGINE_BROKEN = """
     SELECT sum(1) AS r0, count(a.visit_id) FILTER (WHERE a.visit_date IS NOT DISTINCT FROM
@@ -20,3 +26,16 @@ def test_a_statement_that_the_engine_fails_on_is_asked_of_each_database_alone() 
     found = search("clinic", verified, 1)
     for sql in (LEAVES_THE_ENGINE_BROKEN, "SELECT count(*) FROM visits"):
         attack(prepared(sql, "clinic", verified), found, sql)
+
+
+def test_a_statement_that_fails_on_one_database_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the cast that can't fail, a median of far days does."""
+    schema = schema_of("clinic")
+    day = "CAST(CASE WHEN age > 50 THEN '300000-01-01' ELSE '2020-01-01' END AS DATE)"
+    each = f"SELECT patient_id, median({day}) AS v FROM patients GROUP BY patient_id"
+    sql = f"SELECT count(*) FROM ({each}) t WHERE v IS NULL"
+    size = Size(units=3, most=1)
+    assert audit_sensitivity(sql, schema, size=size).violations == ()
+    monkeypatch.setattr(aggregate, "aggregate_form", lambda *_: TotalForm.AS_IS)
+    (told,) = audit_sensitivity(sql, schema, size=size).violations
+    assert told.startswith("it fails where there are patients(")
