@@ -20,6 +20,7 @@
 | cost         | what an answer cost and what is left, in a line                    |
 | user         | who may log in, and with which password's verifier                 |
 | dataset      | what all connections share, and takes anew when files change       |
+| option       | what the server is started with, checked before anything listens   |
 | limit        | how much one client, and all together, may take                    |
 | health       | whether it is well, in numbers without data                        |
 """

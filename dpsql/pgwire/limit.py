@@ -15,6 +15,7 @@ class Limits:
     message_seconds: float = 30
     idle_seconds: float = 3_600
     statement_seconds: float = 60
+    drain_seconds: float = 8
     message_bytes: int = 1024 * 1024
     statements: int = 1_000
     portals: int = 200

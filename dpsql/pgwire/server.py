@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
 import logging
 import secrets
 import ssl
@@ -24,6 +23,7 @@ from dpsql.pgwire.exchange import Door, Guest, greeting, guest_of, mechanisms, u
 from dpsql.pgwire.failure import LoginFailed, Stopping, TooMany, fields
 from dpsql.pgwire.health import Counts, metrics
 from dpsql.pgwire.limit import Limits
+from dpsql.pgwire.option import is_loopback
 from dpsql.pgwire.protocol import backend as b
 from dpsql.pgwire.protocol import frontend as f
 from dpsql.pgwire.protocol.fault import ProtocolFault
@@ -50,19 +50,25 @@ class Server:
         self._listening: list[asyncio.Server] = []
 
     async def listen(self, host: str, port: int) -> int:
-        """Take clients from now on; returns the port. Without users, only on the loopback."""
-        if self._door.trusts and not _is_loopback(host):
+        """Take clients from now on; returns the port. Where all are trusted, on the loopback."""
+        server = await asyncio.start_server(
+            self._accept, host, port, backlog=1024, start_serving=False
+        )
+        addresses = [str(found.getsockname()[0]) for found in server.sockets]
+        # A name may have come to mean another address since the options were checked.
+        if self._door.trusts and not all(map(is_loopback, addresses)):
+            server.close()
             raise BadParameter(
                 f"no users are defined, and {host} can be reached from elsewhere",
                 hint="add some with dpsql user add, or listen on 127.0.0.1",
             )
-        server = await asyncio.start_server(self._accept, host, port, backlog=1024)
+        await server.start_serving()
         self._listening.append(server)
         return int(server.sockets[0].getsockname()[1])
 
-    async def listen_for_health(self, port: int) -> int:
-        """Answer HTTP requests for counts, on the loopback address."""
-        server = await asyncio.start_server(self._tell_health, "127.0.0.1", port)
+    async def listen_for_health(self, host: str, port: int) -> int:
+        """Answer HTTP requests for counts."""
+        server = await asyncio.start_server(self._tell_health, host, port)
         self._listening.append(server)
         return int(server.sockets[0].getsockname()[1])
 
@@ -135,7 +141,7 @@ class Server:
         if exchange is None:
             wire.machine.admit()
             return guest
-        if self._tls is not None and not wire.is_encrypted and not _is_loopback(wire.address):
+        if self._tls is not None and not wire.is_encrypted and not is_loopback(wire.address):
             raise LoginFailed(
                 "connections have to be encrypted", hint="connect with sslmode=require"
             )
@@ -240,10 +246,3 @@ def _gather(said: Iterator[bytes]) -> bytes:
         if size >= HELD:
             break
     return b"".join(parts)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

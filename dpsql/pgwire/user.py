@@ -62,9 +62,13 @@ class Users:
 
 
 def users_path(schema: Schema) -> Path:
-    """Where a dataset's users are kept unless another file is named: beside its ledger."""
-    place = schema.ledger if isinstance(schema.ledger, Path) else schema.path
-    return place.with_suffix(".users")
+    """Where a dataset's users are kept unless another file is named."""
+    return users_beside(schema.ledger, schema.path)
+
+
+def users_beside(ledger: Path | str, schema: Path) -> Path:
+    """The file of users beside a ledger; of one on a server, beside the schema."""
+    return (ledger if isinstance(ledger, Path) else schema).with_suffix(".users")
 
 
 def read_users(path: Path) -> Users:

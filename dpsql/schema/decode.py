@@ -91,6 +91,14 @@ def load_schema(
     )
 
 
+def ledger_of(path: Path) -> tuple[Path | str, Path]:
+    """Where the ledger of a schema file is, and the file; nothing else of it is looked at."""
+    document = read_document(Path(path))
+    file = fill(File, document, (), document.data)
+    check_dataset(document, file.dataset)
+    return ledger_path(document, file.ledger, file.dataset), document.path
+
+
 def _table_forms(document: Document, file: File) -> Mapping[str, TableForm]:
     place = ("tables",)
     if not file.tables:

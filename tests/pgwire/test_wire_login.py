@@ -93,7 +93,7 @@ def test_tls_is_spoken(folder: Path) -> None:
 
 def test_without_users_only_the_loopback_is_listened_on(folder: Path) -> None:
     found = command(folder, "serve", str(folder / "schema.yaml"), "--host", "0.0.0.0")  # noqa: S104
-    assert found.returncode == 1
+    assert found.returncode == 2
     assert "no users are defined" in found.stderr
     assert "dpsql user add" in found.stderr
 
