@@ -31,9 +31,14 @@ class Error(Exception):
     `sqlstate` is PostgreSQL's five-character code, `at` the place in the statement (None when the
     fault isn't in a statement), `detail` says more, `hint` what to write instead, and `note` names
     the page of grammar_notes/ that argues the rule.
+
+    Text that names files, or tells an owner what to do, has another one for analysts of a server:
+    `instead`, and what they can do is `instead_hint`. Empty where the text is theirs.
     """
 
     sqlstate: ClassVar[str] = "XX000"
+    instead: ClassVar[str] = ""
+    instead_hint: ClassVar[str] = "ask later; the cause is in the server's log, for its operator"
 
     def __init__(
         self,
@@ -234,18 +239,29 @@ class LedgerFault(OperationalError):
     """The ledger is missing, damaged, rolled back or of another dataset."""
 
     sqlstate = "58030"
+    instead = "the dataset's budget can't be read or charged now"
 
 
 class SchemaFault(ProgrammingError):
     """The schema file is wrong; the message names file, line, path and fix."""
 
     sqlstate = "F0000"
+    instead = "the dataset's schema is being changed, and can't be used now"
 
 
 class SourceFault(OperationalError):
     """The source is missing, or is not what the schema declares."""
 
     sqlstate = "58P01"
+    instead = "the dataset's source can't be read now"
+
+
+class SourceLocked(SourceFault):
+    """Another process has the source open for writing; nothing was read or charged."""
+
+    sqlstate = "55006"
+    instead = "the dataset's source is being written by another process: nothing was read"
+    instead_hint = "ask again in a minute; if it lasts, the server's log names the file"
 
 
 class ExecutionFailed(OperationalError):

@@ -23,7 +23,7 @@ class VisibleFormatter(logging.Formatter):
 def log_to_terminal() -> None:
     """Write the log to stderr from now on."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(VisibleFormatter("%(levelname)s %(message)s"))
+    handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.INFO)
     # It warns of statements that it can't parse by quoting them.
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from dpsql.engine.catalogue import attach, catalogue
+from dpsql.engine.cause import causes_logged
 from dpsql.engine.delimited import as_utf_8, malformed
 from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.lockdown import lock, prepare
@@ -195,7 +196,7 @@ class DuckDBEngine:
         few: bool,
     ) -> pa.Table:
         statement = self._parsed(sql)
-        with self._cursor() as cursor:
+        with causes_logged(), self._cursor() as cursor:
             for name, table in tables.items():
                 cursor.register(name, table)
             # WITH x AS (INSERT …) SELECT counts as SELECT, but not in a read-only transaction.

@@ -17,6 +17,7 @@
 | asking       | a statement's columns for free, its rows for its price             |
 | transaction  | settings, and what a ROLLBACK reverts                              |
 | failure      | errors as PostgreSQL's clients read them                           |
+| journal      | errors as the operator reads them                                  |
 | cost         | what an answer cost and what is left, in a line                    |
 | user         | who may log in, and with which password's verifier                 |
 | dataset      | what all connections share, and takes anew when files change       |

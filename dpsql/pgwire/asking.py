@@ -24,10 +24,18 @@ from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.result import Result
 from dpsql.dbapi.statement import ExplainPrivacy, Keep, Query, Show, read_statement
 from dpsql.dbapi.value import python_rows
-from dpsql.errors import BadParameter, Error, ExecutionFailed, Refused, WouldShowIndividuals
+from dpsql.errors import (
+    BadParameter,
+    Error,
+    ExecutionFailed,
+    Refused,
+    SourceFault,
+    WouldShowIndividuals,
+)
 from dpsql.pgwire.cost import cost
 from dpsql.pgwire.dataset import Dataset, Edition
 from dpsql.pgwire.failure import Cancelled, notice
+from dpsql.pgwire.journal import note
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.sql.dialect import Translated, translated
 from dpsql.pgwire.sql.probe import asks_for_columns
@@ -49,9 +57,9 @@ class Asking:
 
     def __init__(self, dataset: Dataset, analyst: str) -> None:
         self._dataset = dataset
-        self._analyst = analyst
+        self.analyst = analyst
         self._charged = False
-        self._cancelled = False
+        self._stopped = ""
         self._own: dict[str, str] = {}
         self._use(dataset.edition())
 
@@ -70,12 +78,12 @@ class Asking:
 
     def _use(self, edition: Edition) -> None:
         self._edition = edition
-        self._session = edition.session(self._analyst, self._progress)
+        self._session = edition.session(self.analyst, self._progress)
         self._connection = Connection(self._session)
-        self._catalogue = edition.catalogue.reader(self._analyst)
+        self._catalogue = edition.catalogue.reader(self.analyst)
 
     def _progress(self, step: str) -> None:
-        if self._cancelled:
+        if self._stopped:
             raise ExecutionFailed
         self._charged = self._charged or step == RUNNING
 
@@ -191,9 +199,9 @@ class Asking:
             if setting not in TOLD:
                 self.set(name, own.get(name))
 
-    def cancel(self) -> None:
-        """Stop what runs; its charge stands. Called from another thread."""
-        self._cancelled = True
+    def cancel(self, why: str) -> None:
+        """Stop what runs, and say why; its charge stands. Called from another thread."""
+        self._stopped = why
         self._catalogue.interrupt()
         self._session.interrupt()
 
@@ -204,14 +212,19 @@ class Asking:
     @contextmanager
     def _cancellable(self) -> Iterator[None]:
         # A cancel that came when nothing ran stops nothing, and one stops one statement only.
-        self._cancelled = self._charged = False
+        self._stopped, self._charged = "", False
         try:
             yield
         except ExecutionFailed as error:
-            if not self._cancelled:
+            if not self._stopped:
                 raise
             stands = "its charge stands" if self._charged else "nothing was charged"
-            raise Cancelled(f"the statement was cancelled; {stands}") from error
+            raise Cancelled(f"{self._stopped}; {stands}") from error
+        except SourceFault as error:
+            if not self._charged:
+                raise
+            note(error, self.analyst)
+            raise ExecutionFailed from None
 
     def _bound(
         self, query: Translated, values: Parameters, read: Read = bind

@@ -1,18 +1,24 @@
 """One client's statements: messages in, bytes out. Runs in a thread; what it runs can be cancelled.
 
-Whatever fails inside a statement becomes an ErrorResponse. Nothing of a result or a parameter is
-ever logged.
+Whatever fails inside a statement becomes an ErrorResponse, and its cause a line of the journal.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from typing import assert_never
 
-from dpsql.errors import Error, NotSupportedError
+from dpsql.errors import NotSupportedError
 from dpsql.pgwire.asking import Asking
-from dpsql.pgwire.failure import InFailedTransaction, NameTaken, TooLarge, TooMany, fields
+from dpsql.pgwire.failure import (
+    CANCELLED,
+    InFailedTransaction,
+    NameTaken,
+    TooLarge,
+    TooMany,
+    fields,
+)
+from dpsql.pgwire.journal import note
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.portal import Portal, Statement
 from dpsql.pgwire.protocol import backend as b
@@ -27,8 +33,6 @@ from dpsql.pgwire.transaction import Settings
 from dpsql.pgwire.value.oid import Column
 from dpsql.pgwire.value.parameter import constant
 
-log = logging.getLogger("dpsql.pgwire")
-
 
 class Conversation:
     """What one client prepared, which portals it has open, and its transaction."""
@@ -36,6 +40,7 @@ class Conversation:
     def __init__(self, asking: Asking, settings: Settings, limits: Limits) -> None:
         self._settings = settings
         self._limits = limits
+        self._analyst = asking.analyst
         self._running = Running(asking, settings, limits)
 
     def handle(self, message: f.Message, skip: Callable[[], None]) -> Iterator[bytes]:
@@ -62,9 +67,9 @@ class Conversation:
         """Take over the settings that came with the login."""
         self._running.begin()
 
-    def cancel(self) -> None:
-        """Stop what runs now; called from another thread."""
-        self._running.cancel()
+    def cancel(self, why: str = CANCELLED) -> None:
+        """Stop what runs now, and say why; called from another thread."""
+        self._running.cancel(why)
 
     def close(self) -> None:
         """Let go of everything."""
@@ -178,9 +183,7 @@ class Conversation:
         self._running.portals[message.portal] = Portal(statement, values, message.results)
 
     def _failed(self, error: Exception, start: int = 0) -> bytes:
-        if not isinstance(error, Error):
-            # Its text could quote rows or parameters.
-            log.error("fault of dpsql's own: %s", type(error).__name__)
+        note(error, self._analyst)
         self._settings.fail()
         return b.error(fields(error, offset=start))
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from dpsql.errors import Error, InternalError, OperationalError, ProgrammingError
+
+CANCELLED: Final = "the statement was cancelled"
 
 
 class Cancelled(OperationalError):
@@ -54,16 +58,28 @@ class TooLarge(OperationalError):
 
 
 class Stopping(OperationalError):
-    """The connection ends because the server does, or because it was idle for too long."""
+    """The connection ends because the server does."""
 
     sqlstate = "57P01"
 
 
+class TooSlow(OperationalError):
+    """The connection ends because its client took too long: to log in, to send, or idly."""
+
+    sqlstate = "57P05"
+
+
 def fields(error: BaseException, *, offset: int = 0, severity: str = "ERROR") -> dict[str, str]:
-    """The fields of an ErrorResponse; what isn't dpsql's own error says nothing of itself."""
+    """The fields of an ErrorResponse, for an analyst.
+
+    What isn't dpsql's own error says nothing of itself, and what its owner reads isn't said.
+    """
     if not isinstance(error, Error):
         error = InternalError(f"dpsql failed by a fault of its own ({type(error).__name__})")
-    found = {"S": severity, "V": severity, "C": error.sqlstate, "M": error.message}
+    found = {"S": severity, "V": severity, "C": error.sqlstate}
+    if error.instead:
+        return found | {"M": error.instead, "H": error.instead_hint}
+    found["M"] = error.message
     if error.detail:
         found["D"] = error.detail
     if error.hint:

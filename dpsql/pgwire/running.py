@@ -88,9 +88,9 @@ class Running:
         if self._settings.status == "I":
             self.portals = {name: p for name, p in self.portals.items() if p.hold}
 
-    def cancel(self) -> None:
-        """Stop what runs now."""
-        self._asking.cancel()
+    def cancel(self, why: str) -> None:
+        """Stop what runs now, and say why."""
+        self._asking.cancel(why)
 
     def close(self) -> None:
         """Let go of everything."""

@@ -20,8 +20,9 @@ from dpsql.pgwire.asking import Asking
 from dpsql.pgwire.conversation import Conversation
 from dpsql.pgwire.dataset import Dataset
 from dpsql.pgwire.exchange import Door, Guest, greeting, guest_of, mechanisms, unknown_options
-from dpsql.pgwire.failure import LoginFailed, Stopping, TooMany, fields
+from dpsql.pgwire.failure import LoginFailed, Stopping, TooMany, TooSlow, fields
 from dpsql.pgwire.health import Counts, metrics
+from dpsql.pgwire.journal import note
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.option import is_loopback
 from dpsql.pgwire.protocol import backend as b
@@ -110,6 +111,7 @@ class Server:
                 return
             await self._talk(wire, guest)
         except Error as error:
+            note(error, "")
             self._counts.faults += isinstance(error, ProtocolFault)
             await wire.send(b.error(fields(error, severity="FATAL")))
 
@@ -186,11 +188,17 @@ class Server:
             try:
                 message = await wire.take(idle=self._limits.idle_seconds)
             except TimeoutError:
-                raise Stopping("the connection was idle for too long") from None
+                seconds = self._limits.idle_seconds
+                raise TooSlow(
+                    f"the connection was idle for too long: for {seconds:g} s, the server's limit",
+                    hint="connect again",
+                ) from None
             if message is None or isinstance(message, f.Terminate):
                 return
             self._counts.messages += 1
-            watchdog = loop.call_later(self._limits.statement_seconds, client.conversation.cancel)
+            seconds = self._limits.statement_seconds
+            late = f"the statement took longer than {seconds:g} s, the server's limit"
+            watchdog = loop.call_later(seconds, client.conversation.cancel, late)
             try:
                 said = client.conversation.handle(message, wire.machine.skip)
                 while data := await loop.run_in_executor(self._threads, _gather, said):

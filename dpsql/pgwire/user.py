@@ -32,6 +32,8 @@ class UsersFault(OperationalError):
     """The file of users can't be used."""
 
     sqlstate = "F0000"
+    instead = "nobody can log in now"
+    instead_hint = "try later; the cause is in the server's log, for its operator"
 
 
 @dataclass(frozen=True, slots=True)

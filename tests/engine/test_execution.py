@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from engine.people import CANARY
 
+from dpsql.engine.cause import causes_told
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.errors import ExecutionFailed, InterfaceError, InternalError
@@ -165,3 +166,13 @@ def test_postprocessing_sees_registered_tables_only(files: Path) -> None:
         ):
             with pytest.raises(ExecutionFailed):
                 engine.execute(statement)
+
+
+def test_an_owners_process_is_told_the_cause_by_its_class_alone(
+    engine: DuckDBEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    with causes_told(), pytest.raises(ExecutionFailed) as failure:
+        engine.execute("SELECT CAST(word AS INTEGER) FROM people")
+    assert failure.value.args == ExecutionFailed().args
+    assert "a statement failed in the engine: " in caplog.text
+    assert CANARY not in caplog.text

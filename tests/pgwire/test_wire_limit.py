@@ -59,5 +59,5 @@ def test_places_and_silence_have_an_end(tmp_path: Path) -> None:
         with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
             client.sendall(startup())
             said = b"".join(iter(lambda: client.recv(4096), b""))
-        assert b"57P01" in said
-        assert b"idle for too long" in said
+        assert b"57P05" in said
+        assert b"idle for too long: for 4 s, the server's limit" in said

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing as mp
+import signal
 import threading
 import time
 from contextlib import suppress
@@ -15,6 +17,7 @@ GRACE_SECONDS: Final = 2.0
 """From the interrupt of a task to the end of its process."""
 
 _TICK_SECONDS: Final = 0.05
+_LOG: Final = logging.getLogger("dpsql.pgwire")
 
 
 class Keeper:
@@ -85,6 +88,9 @@ class Keeper:
             return FAILED
 
     def _replace(self) -> None:
+        # A process that has just ended says so a moment later than its pipe does.
+        self._process.join(0.2)
+        _LOG.warning("worker %s is replaced: %s", self.process_id, _end(self._process.exitcode))
         self.close()
         self.replaced += 1
         self._start()
@@ -100,3 +106,14 @@ class Keeper:
         )
         self._process.start()
         theirs.close()
+
+
+def _end(code: int | None) -> str:
+    """How a process ended, and what that mostly means."""
+    if code is None:
+        return f"it didn't stop within {GRACE_SECONDS:g} s"
+    if code == -signal.SIGKILL:
+        return "it was killed: look whether the system ran out of memory"
+    if code < 0:
+        return f"it ended by {signal.Signals(-code).name}: memory may have run out"
+    return f"it ended with code {code}"

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource
-from dpsql.errors import ExecutionFailed, SourceFault
+from dpsql.errors import ExecutionFailed, SourceFault, SourceLocked
 from dpsql.pgwire.work.catalogues import Contents
 from dpsql.release.job import Job
 
@@ -23,6 +23,9 @@ TABLES, TEXT, FAILED, NO_SOURCE = b"T", b"V", b"F", b"S"
 STOPPED, TOO_LARGE, NOT_LOADED, UNANSWERED = b"X", b"L", b"N", b"U"
 """The task was cancelled or took too long; its answer is too large; the catalogue has to be sent
 first; the question has no answer, followed by an SQLSTATE."""
+
+LOCKED = b"B"
+"""Another process has the source open for writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,11 @@ def columns_of(reply: bytes) -> dict[str, Columns]:
 
 
 def _check(reply: bytes, kind: bytes) -> None:
+    if reply[:1] == LOCKED:
+        raise SourceLocked(
+            "the source is open for writing in another process",
+            hint="the lines of workers in this log name it",
+        )
     if reply[:1] == NO_SOURCE:
         raise SourceFault(
             "the source can't be read as the schema declares it",

@@ -1,12 +1,14 @@
 """The process that opens the data: tasks in, replies out, one at a time.
 
 One thread listens, so that a running task can be interrupted, and so that the process ends with the
-server: then its pipe is closed. Nothing is printed, and nothing of a failure is told.
+server: then its pipe is closed. Of a failure nothing is told; its cause, without rows or SQL, is a
+line on stderr, which is the operator's.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import resource
 import signal
@@ -20,14 +22,16 @@ from typing import Final
 import duckdb
 
 from dpsql.engine.catalogue import read_catalogue
+from dpsql.engine.cause import cause_of, causes_told
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import DuckDBSource
-from dpsql.errors import SourceFault
+from dpsql.errors import ExecutionFailed, SourceFault, SourceLocked
 from dpsql.pgwire.work.catalogues import Catalogues, TooLargeAnswer
 from dpsql.pgwire.work.task import (
     FAILED,
+    LOCKED,
     NO_SOURCE,
     NOT_LOADED,
     STOPPED,
@@ -51,6 +55,7 @@ from dpsql.session.parts import in_parts
 
 INTERRUPT: Final = b"I"
 _OPEN_AT_ONCE: Final = 4
+_LOG: Final = logging.getLogger("dpsql.pgwire")
 
 _Which = tuple[DuckDBSource, Sidecar | None]
 _Files = tuple[Identity, tuple[int, int] | None]
@@ -59,12 +64,17 @@ _Files = tuple[Identity, tuple[int, int] | None]
 
 def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     """Serve tasks until the pipe ends."""
-    for ignored in (signal.SIGINT, signal.SIGHUP):
+    form = f"%(asctime)s %(levelname)s worker {os.getpid()}: %(message)s"
+    logging.basicConfig(level=logging.WARNING, format=form)
+    # SIGTERM goes to a whole group at times; a worker ends with its server, which drains.
+    for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(ignored, signal.SIG_IGN)
     # What is mapped counts, DuckDB's own limit being below it: a quarter is for everything else.
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes * 2, memory_bytes * 2))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold rows
     warnings.simplefilter("ignore")  # DuckDB's go to the operator's terminal
+    told = causes_told()
+    told.__enter__()  # until the process ends
     desk = _Desk(memory_bytes, threads)
     tasks: SimpleQueue[Task] = SimpleQueue()
     threading.Thread(target=_serve, args=(pipe, desk, tasks), daemon=True).start()
@@ -116,9 +126,14 @@ class _Desk:
                     return TEXT if self._catalogues.has(name) else NOT_LOADED
                 case AskCatalogue():
                     return self._asked(task)
-        except SourceFault:
+        except SourceLocked as error:
+            _log(error)
+            return LOCKED
+        except SourceFault as error:
+            _log(error)
             return NO_SOURCE
-        except Exception:  # noqa: BLE001 - see above
+        except Exception as error:  # noqa: BLE001 - see above
+            _log(error)
             return FAILED
 
     def interrupt(self) -> None:
@@ -186,6 +201,14 @@ def _sqlstate(error: duckdb.Error) -> str:
             return "22003"
         case _:
             return "0A000"
+
+
+def _log(error: Exception) -> None:
+    """Tell the operator the cause: what a source's fault says, of anything else its class."""
+    if isinstance(error, SourceFault):
+        _LOG.error("%s (hint: %s)", error.message, error.hint)
+    elif not isinstance(error, ExecutionFailed):  # whose cause the engine has logged
+        _LOG.error("a task failed: %s", cause_of(error))
 
 
 def _changed(sidecar: Sidecar | None) -> tuple[int, int] | None:
