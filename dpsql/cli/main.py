@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import resource
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -23,10 +24,14 @@ from dpsql.cli.option import (
 from dpsql.cli.prepare import prepare
 from dpsql.cli.serve import serve
 from dpsql.cli.user import user
+from dpsql.engine.cause import causes_told
 
 if TYPE_CHECKING:
     from dpsql.cli.budget.report import Form as BudgetForm
     from dpsql.cli.query import Form
+
+_SPACE = 2048 * 1024 * 1024
+"""What libraries and threads map, with some room for a statement."""
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
@@ -234,8 +239,11 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that can't show a sign is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
+    _warn_of_little_space()
     try:
-        code = commands.main(prog_name="dpsql", standalone_mode=False)
+        # Whoever runs a command may know why it failed; an error doesn't say what depends on rows.
+        with causes_told():
+            code = commands.main(prog_name="dpsql", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -250,7 +258,36 @@ def main() -> None:
         say(f"error: {(error.strerror or 'the system refused').lower()}")
         code = ExitCode.FAILED
     except Exception as error:  # noqa: BLE001 - never a traceback, which could hold data
-        say(f"error: dpsql failed by a fault of its own ({type(error).__name__})")
-        say("sqlstate: XX000")
+        if _is_of_memory(error):
+            say(f"error: memory is short{_limit()}")
+            say("sqlstate: 53200")
+        else:
+            say(f"error: dpsql failed by a fault of its own ({type(error).__name__})")
+            say("sqlstate: XX000")
         code = ExitCode.FAILED
     sys.exit(code)
+
+
+def _warn_of_little_space() -> None:
+    """Libraries that find no room end the process, before anything of ours could say why."""
+    space, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if space != resource.RLIM_INFINITY and space < _SPACE:
+        say(f"warning: memory may be short{_limit()}")
+
+
+def _is_of_memory(error: Exception) -> bool:
+    """Out of memory; where `ulimit -v` is set, threads and libraries have errors of their own."""
+    space, _ = resource.getrlimit(resource.RLIMIT_AS)
+    limited = isinstance(error, RuntimeError | ImportError) and space < _SPACE
+    return isinstance(error, MemoryError) or (limited and space != resource.RLIM_INFINITY)
+
+
+def _limit() -> str:
+    space, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if space == resource.RLIM_INFINITY:
+        return ""
+    mib = 1024 * 1024
+    return (
+        f": ulimit -v leaves this process {space // mib} MiB of address space, and most commands"
+        f" need {_SPACE // mib}; write ulimit -v unlimited"
+    )

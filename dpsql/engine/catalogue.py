@@ -6,8 +6,10 @@ keys and nullability are not read: an ENUM's labels or a column's statistics are
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Final
 
 import duckdb
 from sqlglot import exp
@@ -16,7 +18,7 @@ from dpsql.engine.delimited import header
 from dpsql.engine.lockdown import prepare
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.engine.view import DATABASE, describe
-from dpsql.errors import SourceFault
+from dpsql.errors import SourceFault, SourceLocked
 
 _BASE_TABLES = """
 SELECT concat(nullif(c.schema_name, 'main') || '.', c.table_name), c.column_name, c.data_type
@@ -26,6 +28,12 @@ WHERE c.database_name = ? AND NOT t.temporary AND NOT contains(c.schema_name, '.
 ORDER BY c.schema_name <> 'main', c.schema_name, c.table_name, c.column_index
 """
 # "sales.orders", a name with a dot in it, is not orders of the schema sales: it isn't offered.
+
+
+PATIENCE_SECONDS: Final = 5.0
+"""How long a source is waited for that another process has open for writing."""
+
+_LOCKED: Final = "Could not set lock"
 
 
 def read_catalogue(source: DuckDBSource) -> Mapping[str, Columns]:
@@ -46,14 +54,29 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> None:
     if source.database is None:
         return
     path = exp.Literal.string(source.database).sql("duckdb")
-    with suppress(duckdb.Error):
-        connection.execute(f'ATTACH {path} AS "{DATABASE}" (READ_ONLY, TYPE duckdb)')
-        return
-    raise SourceFault(
-        f"{source.database} can't be opened as a DuckDB database",
-        hint="check that it exists, was written by this or an older DuckDB, and that no other"
-        " process has it open for writing",
-    )
+    until, pause = time.monotonic() + PATIENCE_SECONDS, 0.05
+    while True:
+        try:
+            connection.execute(f'ATTACH {path} AS "{DATABASE}" (READ_ONLY, TYPE duckdb)')
+        except duckdb.Error as error:
+            # DuckDB has no class of its own for it; it names the file, and nothing of its rows.
+            is_locked = isinstance(error, duckdb.IOException) and _LOCKED in str(error)
+        else:
+            return
+        if not is_locked:
+            raise SourceFault(
+                f"{source.database} can't be opened as a DuckDB database",
+                hint="check that it exists, and was written by this or an older DuckDB",
+            )
+        if time.monotonic() > until:
+            raise SourceLocked(
+                f"{source.database} is locked: another process has it open for writing, for more"
+                f" than {PATIENCE_SECONDS:g} s",
+                hint="close it there; or name a copy of it as source:, or a folder of Parquet"
+                " files, and put a new one in its place by renaming it",
+            )
+        time.sleep(pause)
+        pause = min(2 * pause, 0.8)
 
 
 def catalogue(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Mapping[str, Columns]:
