@@ -9,9 +9,10 @@ ledger's own write lock, by whoever comes first and for all entries that wait.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from dpsql.ledger.anchor import Anchor, Tail, line
 from dpsql.ledger.backend import Backend
@@ -19,8 +20,13 @@ from dpsql.ledger.entry import START, Entry, Event, decode, encode, link
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.store import Row, Store
 
+JUMP = timedelta(seconds=10)
+"""From here on a clock isn't set a little, nor two servers' a little apart."""
+
 BATCH = 500
 ALL = 2**62
+
+_LOG = logging.getLogger("dpsql.ledger")
 
 Clock = Callable[[], datetime]
 
@@ -40,6 +46,7 @@ class Chain:
         self.anchor = anchor
         self.clock = clock
         self._anchored = 0
+        self._warned = False
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -63,6 +70,13 @@ class Chain:
         last = self.store.last()
         head = self.entry(last) if last else None
         now = self.clock()
+        if head is not None and not self._warned and head.at - now > JUMP:
+            self._warned = True
+            _LOG.warning(
+                "the clock is %d s behind the ledger's last entry: entries keep the time of that"
+                " one until the clock has passed it; set the clock",
+                (head.at - now).total_seconds(),
+            )
         at = now if head is None else max(now, head.at)
         before = START if head is None else head.hash
         text = encode(last + 1, at, event)

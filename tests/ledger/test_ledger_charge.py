@@ -192,3 +192,18 @@ def test_a_commit_waits_for_the_disk(file_place: Place) -> None:
             "fullfsync": 1,
             "busy_timeout": 30_000,
         }
+
+
+def test_a_clock_that_jumps_back_is_warned_of_once(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = datetime(2026, 5, 1, tzinfo=UTC)
+    with place.open(clock=lambda: now) as ledger:
+        first = ledger.charge(charge(1))
+    with place.open(clock=lambda: now - timedelta(seconds=2)) as ledger:
+        ledger.charge(charge(2))
+    assert caplog.text == ""
+    with place.open(clock=lambda: now - timedelta(hours=1)) as ledger:
+        receipts = [ledger.charge(charge(n)) for n in (3, 4)]
+    assert [receipt.at for receipt in receipts] == [first.at, first.at]
+    assert caplog.text.count("the clock is 3600 s behind the ledger's last entry") == 1
