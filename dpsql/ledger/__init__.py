@@ -29,4 +29,5 @@ nothing is ever given back. Entries are charged, then released (with the noisy a
 | refusal     | what was refused, beside the chain and of bounded size                   |
 | opening     | a ledger is created, or checked from its last sum on                     |
 | ledger      | `Ledger`: open, charge, release, burn, replay, view, balance, verify     |
+| reading     | a ledger that is read and never written, on any medium                   |
 """

@@ -6,6 +6,7 @@ tables point into it, so that whatever is read through them can be checked again
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -92,12 +93,13 @@ class Database:
 
     is_shared = False
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, reads: bool = False) -> None:
+        """`reads`: nothing is written, neither into the file nor beside it where that can't be."""
         self.path = path
         with explained(path):
             self._file = _identity(path)
             self._db = sqlite3.connect(
-                f"{path.as_uri()}?mode=rw",
+                f"{path.as_uri()}?{_mode(path) if reads else 'mode=rw'}",
                 uri=True,
                 timeout=PATIENCE_SECONDS,
                 isolation_level=None,
@@ -114,7 +116,9 @@ class Database:
                     "cell_size_check = ON",
                 ):
                     self._db.execute(f"PRAGMA {pragma}")
-                self._keep_log()
+                self._check_own()
+                if not reads:
+                    self._keep_log()
             except BaseException:
                 self._db.close()
                 raise
@@ -210,10 +214,12 @@ class Database:
         """The rows that one statement returns."""
         return self._db.execute(query, values).fetchall()
 
-    def _keep_log(self) -> None:
+    def _check_own(self) -> None:
         # Before anything is written: the path may name somebody's own database by mistake.
         if not self.blank() and self.run("PRAGMA application_id") != [(_APPLICATION,)]:
             raise fault(self.path, "is no ledger of dpsql", "name the ledger's own file")
+
+    def _keep_log(self) -> None:
         if self.run("PRAGMA journal_mode = WAL") != [("wal",)]:
             raise fault(self.path, "can't keep a log beside it", "move it to a local disk")
 
@@ -222,6 +228,19 @@ class Database:
         if _identity(self.path) != self._file:
             what = "was replaced while it was open"
             raise fault(self.path, what, "put the file back and open it again")
+
+
+def _mode(path: Path) -> str:
+    """How SQLite opens a file to read it; on a medium that can't be written, without its locks."""
+    if os.access(path.parent, os.W_OK):
+        return "mode=ro"
+    log, shared = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
+    if not log.exists() or not log.stat().st_size:
+        return "mode=ro&immutable=1"
+    if not shared.exists():
+        what = "has a log (-wal) that can't be read in a folder that can't be written"
+        raise fault(path, what, "copy both, and the anchor, to where they can be written")
+    return "mode=ro"
 
 
 def _identity(path: Path) -> tuple[int, int]:

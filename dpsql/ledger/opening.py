@@ -6,6 +6,7 @@ new one would be a new budget.
 
 from __future__ import annotations
 
+import os
 import secrets
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -53,6 +54,16 @@ def open_chain(
     return chain, owner
 
 
+def can_write(location: Location, anchor: Path) -> bool:
+    """The files of a ledger, and what SQLite lays beside them, can be written."""
+    files = [path for path in (location, anchor) if isinstance(path, Path)]
+    return all(
+        os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+        for path in files
+        if path.parent.exists()
+    )
+
+
 def exists(location: Location, anchor: Path) -> bool:
     """There is such a ledger, or its anchor says that there was one."""
     match location:
@@ -89,6 +100,11 @@ def _open_file(path: Path, anchor: Anchor, *, create: bool) -> Database:
         if not create:
             raise fault(path, "doesn't exist", _CREATE)
         create_private(path)
+    if not can_write(path, path):
+        do = (
+            "make the file and its folder writable; dpsql budget and ledger verify read it as it is"
+        )
+        raise fault(path, "can't be written", do)
     return Database(path)
 
 

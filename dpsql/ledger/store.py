@@ -117,6 +117,11 @@ class Store:
         """Requests that are charged and came to no end yet."""
         return self._requests("WHERE settled IS NULL ORDER BY charged")
 
+    def charges(self) -> int:
+        """How many requests there were, each charged once."""
+        ((found,),) = self._run("SELECT count(*) FROM request")
+        return self._integer(found)
+
     def add_request(self, request_id: str, charged: int, owner: str) -> None:
         """A request whose charge is entry `charged`."""
         self._run("INSERT INTO request VALUES (?, ?, NULL, ?)", request_id, charged, owner)

@@ -15,7 +15,8 @@ from typing import assert_never
 from dpsql.errors import BudgetSpent, Error, LedgerFault, Refused, WouldShowIndividuals
 from dpsql.ledger.backend import Location, Server
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.opening import exists
+from dpsql.ledger.opening import can_write, exists
+from dpsql.ledger.reading import ReadLedger
 from dpsql.schema.looser import loosened
 from dpsql.schema.model import Period, Schema
 from dpsql.session.grant import ledger_terms
@@ -69,14 +70,25 @@ def existing_ledger(schema: Schema) -> Iterator[Ledger | None]:
     if not has_ledger(schema):
         yield None
         return
-    with open_ledger(schema, create=False) as ledger:
+    with open_ledger(schema, create=False) if _writable(schema) else _to_read(schema) as ledger:
+        yield ledger
+
+
+@contextmanager
+def reading_ledger(schema: Schema) -> Iterator[ReadLedger | None]:
+    """The ledger of `schema` to be read, None if there is none yet; nothing is written."""
+    if not has_ledger(schema):
+        yield None
+        return
+    with _to_read(schema) as ledger:
         yield ledger
 
 
 @contextmanager
 def recorded_ledger(schema: Schema) -> Iterator[Ledger]:
     """The ledger under its own terms, whatever the schema says now: for its owner."""
-    with Ledger.as_recorded(ledger_location(schema), anchor_path(schema)) as ledger:
+    opened = Ledger.as_recorded if _writable(schema) else ReadLedger.at
+    with opened(ledger_location(schema), anchor_path(schema)) as ledger:
         yield ledger
 
 
@@ -95,6 +107,20 @@ def noting_refusals(
                 if ledger is not None:
                     ledger.refuse(analyst, refusal.sqlstate, sql, refusal.message)
         raise
+
+
+def _writable(schema: Schema) -> bool:
+    return can_write(ledger_location(schema), anchor_path(schema))
+
+
+def _to_read(schema: Schema) -> ReadLedger:
+    ledger = ReadLedger.at(ledger_location(schema), anchor_path(schema))
+    try:
+        _hold_to(schema, ledger)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
 
 
 def _of(path: Path, period: Period) -> Path:
