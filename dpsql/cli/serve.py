@@ -13,6 +13,7 @@ import click
 from dpsql.cli.failure import ExitCode, explained, say
 
 if TYPE_CHECKING:
+    from dpsql.pgwire.health_endpoint import HealthEndpoint
     from dpsql.pgwire.option import Options, Setup
     from dpsql.pgwire.server import Server
 
@@ -30,6 +31,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--worker-memory", default=2048, show_default=True, help="MiB for each of them.")
 @click.option("--statement-seconds", default=60.0, show_default=True, help="The longest statement.")
 @click.option("--idle-seconds", default=3600.0, show_default=True, help="The longest silence.")
+@click.option("--drain-seconds", default=8.0, show_default=True, help="What runs when stopped.")
 @click.option("--connections", default=400, show_default=True, help="How many at once.")
 @click.option("--health-port", type=int, help="Counts for Prometheus, by HTTP.")
 @click.option("--health-host", default="127.0.0.1", show_default=True, help="Its address.")
@@ -43,6 +45,7 @@ def serve(**given: Any) -> None:
     from dpsql.cli.log import log_to_terminal  # noqa: PLC0415
     from dpsql.pgwire.dataset import Dataset  # noqa: PLC0415
     from dpsql.pgwire.exchange import Door  # noqa: PLC0415
+    from dpsql.pgwire.health_endpoint import HealthEndpoint  # noqa: PLC0415
     from dpsql.pgwire.option import Options, WrongOptions, checked  # noqa: PLC0415
     from dpsql.pgwire.server import Server  # noqa: PLC0415
 
@@ -60,24 +63,36 @@ def serve(**given: Any) -> None:
         try:
             door = Door(setup.users, setup.limits, trusts=setup.trusts)
             server = Server(dataset, door, setup.limits, setup.tls)
-            asyncio.run(_run(server, options, setup))
+            health = HealthEndpoint(dataset, door, server.counts, setup.limits)
+            asyncio.run(_run(server, health, options, setup))
         finally:
             dataset.close()
 
 
-async def _run(server: Server, options: Options, setup: Setup) -> None:
-    stopped = asyncio.Event()
+async def _run(server: Server, health: HealthEndpoint, options: Options, setup: Setup) -> None:
+    stopped, again = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        (again if stopped.is_set() else stopped).set()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
+        loop.add_signal_handler(number, stop)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     taken = await server.listen(options.host, options.port)
     how = "in plaintext" if setup.tls is None else "with TLS"
     say(f"listening on {_address(options.host, taken)}, {how}; {setup.admitted}")
     if options.health_port is not None:
-        port = await server.listen_for_health(options.health_host, options.health_port)
+        port = await health.listen(options.health_host, options.health_port)
         say(f"health on {_address(options.health_host, port)}")
     await stopped.wait()
+    seconds = setup.limits.drain_seconds
+    say(f"stopping: {server.busy} statements run, and have {seconds:g} s to end")
+    drained = asyncio.create_task(server.drain())
+    waited = asyncio.create_task(again.wait())
+    await asyncio.wait({drained, waited}, return_when=asyncio.FIRST_COMPLETED)
+    waited.cancel()
+    drained.cancel()
     await server.close()
 
 

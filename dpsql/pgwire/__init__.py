@@ -23,5 +23,6 @@
 | dataset      | what all connections share, and takes anew when files change       |
 | option       | what the server is started with, checked before anything listens   |
 | limit        | how much one client, and all together, may take                    |
+| health_endpoint | tells so by HTTP                                                |
 | health       | whether it is well, in numbers without data                        |
 """

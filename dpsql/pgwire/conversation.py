@@ -18,6 +18,7 @@ from dpsql.pgwire.failure import (
     TooMany,
     fields,
 )
+from dpsql.pgwire.health import Counts
 from dpsql.pgwire.journal import note
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.portal import Portal, Statement
@@ -37,7 +38,8 @@ from dpsql.pgwire.value.parameter import constant
 class Conversation:
     """What one client prepared, which portals it has open, and its transaction."""
 
-    def __init__(self, asking: Asking, settings: Settings, limits: Limits) -> None:
+    def __init__(self, asking: Asking, settings: Settings, limits: Limits, counts: Counts) -> None:
+        self._counts = counts
         self._settings = settings
         self._limits = limits
         self._analyst = asking.analyst
@@ -184,6 +186,7 @@ class Conversation:
 
     def _failed(self, error: Exception, start: int = 0) -> bytes:
         note(error, self._analyst)
+        self._counts.fail(error)
         self._settings.fail()
         return b.error(fields(error, offset=start))
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import logging
 import secrets
 import ssl
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import Final
 
 from dpsql.errors import BadParameter, Error
 from dpsql.pgwire.asking import Asking
@@ -21,7 +21,7 @@ from dpsql.pgwire.conversation import Conversation
 from dpsql.pgwire.dataset import Dataset
 from dpsql.pgwire.exchange import Door, Guest, greeting, guest_of, mechanisms, unknown_options
 from dpsql.pgwire.failure import LoginFailed, Stopping, TooMany, TooSlow, fields
-from dpsql.pgwire.health import Counts, metrics
+from dpsql.pgwire.health import Counts
 from dpsql.pgwire.journal import note
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.option import is_loopback
@@ -31,7 +31,9 @@ from dpsql.pgwire.protocol.fault import ProtocolFault
 from dpsql.pgwire.transaction import Settings
 from dpsql.pgwire.wire import HELD, Wire
 
-log = logging.getLogger("dpsql.pgwire")
+STOPPING: Final = "the server is stopping"
+_GOODBYE_SECONDS: Final = 3.0
+"""For a statement that was cancelled to say whether its charge stands."""
 
 
 class Server:
@@ -44,11 +46,12 @@ class Server:
         self._door = door
         self._limits = limits
         self._tls = tls
-        self._counts = Counts()
+        self.counts = Counts()
         self._clients: dict[int, _Client] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(limits.connections, thread_name_prefix="dpsql client")
         self._listening: list[asyncio.Server] = []
+        self._draining = False
 
     async def listen(self, host: str, port: int) -> int:
         """Take clients from now on; returns the port. Where all are trusted, on the loopback."""
@@ -67,28 +70,45 @@ class Server:
         self._listening.append(server)
         return int(server.sockets[0].getsockname()[1])
 
-    async def listen_for_health(self, host: str, port: int) -> int:
-        """Answer HTTP requests for counts."""
-        server = await asyncio.start_server(self._tell_health, host, port)
-        self._listening.append(server)
-        return int(server.sockets[0].getsockname()[1])
+    @property
+    def busy(self) -> int:
+        """How many clients have a statement that runs."""
+        return sum(client.is_busy for client in self._clients.values())
+
+    async def drain(self) -> None:
+        """Take no more clients, and wait for what runs: in good time, or it is cancelled.
+
+        Who asks nothing is said goodbye to at once, the others with their answer.
+        """
+        self._draining = True
+        for server in self._listening:
+            server.close()
+        busy = {client.task for client in self._clients.values() if client.is_busy}
+        for task in self._tasks - busy:
+            task.cancel()
+        if busy:
+            _, late = await asyncio.wait(busy, timeout=self._limits.drain_seconds)
+            for client in self._clients.values():
+                if client.task in late:
+                    client.conversation.cancel(STOPPING)
+            if late:
+                await asyncio.wait(late, timeout=_GOODBYE_SECONDS)
 
     async def close(self) -> None:
-        """Take no more clients, and say goodbye to those there are."""
+        """Take no more clients, and end what there is."""
         for server in self._listening:
             server.close()
         for client in list(self._clients.values()):
-            client.conversation.cancel()
+            client.conversation.cancel(STOPPING)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+        task = _own_task()
         self._tasks.add(task)
-        self._counts.accepted += 1
+        self.counts.accepted += 1
         try:
             if len(self._tasks) > self._limits.connections + self._limits.waiting_logins:
                 return
@@ -97,7 +117,7 @@ class Server:
             pass  # the client is gone, or was too slow
         except asyncio.CancelledError:
             with suppress(Exception):
-                writer.write(b.error(fields(Stopping("the server is stopping"), severity="FATAL")))
+                writer.write(b.error(fields(Stopping(STOPPING), severity="FATAL")))
         finally:
             self._tasks.discard(task)
             with suppress(Exception):
@@ -105,14 +125,19 @@ class Server:
 
     async def _serve(self, wire: Wire) -> None:
         try:
-            async with asyncio.timeout(self._limits.login_seconds):
-                guest = await self._let_in(wire)
+            try:
+                async with asyncio.timeout(self._limits.login_seconds):
+                    guest = await self._let_in(wire)
+            except TimeoutError:
+                seconds = self._limits.login_seconds
+                late = f"the login took longer than {seconds:g} s, the server's limit"
+                raise TooSlow(late) from None
             if guest is None:
                 return
             await self._talk(wire, guest)
         except Error as error:
             note(error, "")
-            self._counts.faults += isinstance(error, ProtocolFault)
+            self.counts.faults += isinstance(error, ProtocolFault)
             await wire.send(b.error(fields(error, severity="FATAL")))
 
     async def _let_in(self, wire: Wire) -> Guest | None:
@@ -167,17 +192,17 @@ class Server:
         loop = asyncio.get_running_loop()
         settings = Settings(guest.settings)
         asking = await loop.run_in_executor(self._threads, Asking, self._dataset, guest.analyst)
-        client = _Client(Conversation(asking, settings, self._limits), secrets.token_bytes(4))
+        client = _Client(Conversation(asking, settings, self._limits, self.counts))
         process = self._number()
         self._clients[process] = client
-        self._counts.connections += 1
-        self._counts.logins += 1
+        self.counts.connections += 1
+        self.counts.logins += 1
         try:
             client.conversation.begin()
             await wire.send(greeting(settings, process, client.secret))
             await self._converse(wire, client)
         finally:
-            self._counts.connections -= 1
+            self.counts.connections -= 1
             del self._clients[process]
             client.conversation.cancel()
             self._threads.submit(client.conversation.close)
@@ -185,17 +210,14 @@ class Server:
     async def _converse(self, wire: Wire, client: _Client) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            try:
-                message = await wire.take(idle=self._limits.idle_seconds)
-            except TimeoutError:
-                seconds = self._limits.idle_seconds
-                raise TooSlow(
-                    f"the connection was idle for too long: for {seconds:g} s, the server's limit",
-                    hint="connect again",
-                ) from None
+            client.is_busy = False
+            if self._draining and wire.has_no_more:
+                raise Stopping(STOPPING)
+            message = await self._next(wire)
+            client.is_busy = True
             if message is None or isinstance(message, f.Terminate):
                 return
-            self._counts.messages += 1
+            self.counts.messages += 1
             seconds = self._limits.statement_seconds
             late = f"the statement took longer than {seconds:g} s, the server's limit"
             watchdog = loop.call_later(seconds, client.conversation.cancel, late)
@@ -208,8 +230,18 @@ class Server:
             if wire.has_no_more:
                 await wire.flush()
 
+    async def _next(self, wire: Wire) -> f.Message | None:
+        try:
+            return await wire.take(idle=self._limits.idle_seconds)
+        except TimeoutError:
+            late = "the connection was idle for too long", self._limits.idle_seconds
+            if wire.machine.is_amid:
+                late = "a message took too long to arrive", self._limits.message_seconds
+            what, seconds = late
+            raise TooSlow(f"{what}: for {seconds:g} s, the server's limit") from None
+
     def _cancel(self, process: int, secret: bytes) -> None:
-        self._counts.cancels += 1
+        self.counts.cancels += 1
         client = self._clients.get(process)
         if client is not None and hmac.compare_digest(client.secret, secret):
             client.conversation.cancel()
@@ -219,29 +251,19 @@ class Server:
             pass
         return number
 
-    async def _tell_health(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        with suppress(ConnectionError, TimeoutError, asyncio.IncompleteReadError, ValueError):
-            async with asyncio.timeout(self._limits.login_seconds):
-                await reader.readuntil(b"\r\n\r\n")
-            pool, asked = self._dataset.pool, self._dataset.asked
-            told = metrics(
-                self._counts,
-                refused=self._door.refused,
-                replaced=pool.replaced + asked.pool.replaced,
-                waiting=pool.waiting + self._dataset.line.waiting + asked.waiting,
-            ).encode()
-            head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(told)}"
-            writer.write(head.encode() + b"\r\nConnection: close\r\n\r\n" + told)
-            await writer.drain()
-        writer.close()
-
 
 class _Client:
-    def __init__(self, conversation: Conversation, secret: bytes) -> None:
+    def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
-        self.secret = secret
+        self.secret = secrets.token_bytes(4)
+        self.task = _own_task()
+        self.is_busy = False
+
+
+def _own_task() -> asyncio.Task[None]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task
 
 
 def _gather(said: Iterator[bytes]) -> bytes:

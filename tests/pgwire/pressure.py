@@ -112,12 +112,12 @@ def waits(by_session: Sequence[Sequence[float]]) -> str:
     )
 
 
-def health(server: Served) -> dict[str, float]:
+def health(server: Served, host: str = "127.0.0.1") -> dict[str, float]:
     assert server.health is not None
-    with socket.create_connection(("127.0.0.1", server.health), timeout=10) as client:
+    with socket.create_connection((host, server.health), timeout=10) as client:
         client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         told = b"".join(iter(lambda: client.recv(4096), b"")).decode().partition("\r\n\r\n")[2]
-    lines = (line.partition(" ") for line in told.splitlines())
+    lines = (line.rpartition(" ") for line in told.splitlines())
     return {name: float(value) for name, _, value in lines}
 
 
