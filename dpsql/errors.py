@@ -33,7 +33,8 @@ class Error(Exception):
     the page of grammar_notes/ that argues the rule.
 
     Text that names files, or tells an owner what to do, has another one for analysts of a server:
-    `instead`, and what they can do is `instead_hint`. Empty where the text is theirs.
+    `instead`, and what they can do is `instead_hint`. Empty where the text is theirs. `charge` says
+    to both what became of one.
     """
 
     sqlstate: ClassVar[str] = "XX000"
@@ -55,6 +56,7 @@ class Error(Exception):
         self.detail = detail
         self.hint = hint
         self.note = note
+        self.charge = ""
 
     def __str__(self) -> str:
         # Tools show the text and nothing else; what to write instead must be in it.

@@ -28,6 +28,7 @@ from dpsql.errors import (
     BadParameter,
     Error,
     ExecutionFailed,
+    LedgerFault,
     Refused,
     SourceFault,
     WouldShowIndividuals,
@@ -220,6 +221,10 @@ class Asking:
                 raise
             stands = "its charge stands" if self._charged else "nothing was charged"
             raise Cancelled(f"{self._stopped}; {stands}") from error
+        except LedgerFault as error:
+            if self._charged and not error.charge:
+                error.charge = "SHOW dpsql.queries tells whether it was charged"
+            raise
         except SourceFault as error:
             if not self._charged:
                 raise

@@ -78,7 +78,8 @@ def fields(error: BaseException, *, offset: int = 0, severity: str = "ERROR") ->
         error = InternalError(f"dpsql failed by a fault of its own ({type(error).__name__})")
     found = {"S": severity, "V": severity, "C": error.sqlstate}
     if error.instead:
-        return found | {"M": error.instead, "H": error.instead_hint}
+        told = f"{error.instead}; {error.charge}" if error.charge else error.instead
+        return found | {"M": told, "H": error.instead_hint}
     found["M"] = error.message
     if error.detail:
         found["D"] = error.detail
