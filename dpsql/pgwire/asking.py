@@ -35,7 +35,7 @@ from dpsql.errors import (
 )
 from dpsql.pgwire.cost import cost
 from dpsql.pgwire.dataset import Dataset, Edition
-from dpsql.pgwire.failure import Cancelled, notice
+from dpsql.pgwire.failure import CANCELLED, Cancelled, notice
 from dpsql.pgwire.journal import note
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.sql.dialect import Translated, translated
@@ -200,7 +200,7 @@ class Asking:
             if setting not in TOLD:
                 self.set(name, own.get(name))
 
-    def cancel(self, why: str) -> None:
+    def cancel(self, why: str = CANCELLED) -> None:
         """Stop what runs, and say why; its charge stands. Called from another thread."""
         self._stopped = why
         self._catalogue.interrupt()
