@@ -45,7 +45,6 @@ class Options:
     connections: int = 400
     health_host: str = "127.0.0.1"
     health_port: int | None = None
-    log: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
