@@ -16,6 +16,7 @@
 | view           | each declared table as statements see it: its declared columns, cast      |
 | delimited      | CSV files: everything is text, nothing is sniffed                         |
 | sidecar        | a file beside the source: rows with their units, in their order            |
+| made_of        | how many rows its tables have, counted when it is made and opened          |
 | beside         | what stands beside each row there: how many rows its unit has              |
 | unit_sums      | what it has of each unit: how many rows, and what their values add up to   |
 | fingerprint    | which version of the data the source's files hold                         |

@@ -72,16 +72,18 @@ def beyond_of(column: str) -> str:
 class Contents:
     """A table to prepare: `rows` is the SELECT of its rows and their unit.
 
-    Beside each stands how many its unit has, in all, and of its value of each of `counted`. Units
-    with more than `most` rows, or more than `most_per_value` of one value, stand last. `bounded`
-    are columns, each with the condition that its value lies within its bounds; `summed` are those
-    whose sums are kept for each unit, None if none has a row of its own. `own` is the column that
-    names the unit, in this table or in the one that leads to it; under the name `lent`, if there is
-    one, it stands beside the rows, too.
+    `with_unit` is one of how many rows of the table have a unit, each counted once. Beside each
+    stands how many its unit has, in all, and of its value of each of `counted`. Units with more
+    than `most` rows, or more than `most_per_value` of one value, stand last. `bounded` are columns,
+    each with the condition that its value lies within its bounds; `summed` are those whose sums are
+    kept for each unit, None if none has a row of its own. `own` is the column that names the unit,
+    in this table or in the one that leads to it; under the name `lent`, if there is one, it stands
+    beside the rows, too.
     """
 
     name: str
     rows: str
+    with_unit: str
     counted: tuple[str, ...]
     bounded: tuple[tuple[str, str], ...]
     summed: tuple[unit_sums.ColumnSum, ...] | None
@@ -135,8 +137,10 @@ def _beyond(contents: Contents) -> str:
         f" AS {_sql(beyond_of(column))}"
         for column, within in contents.bounded
     ]
-    # A relation has one column at least.
-    return f"SELECT {', '.join([*found, '0 AS nothing'])} FROM ({contents.rows})"  # noqa: S608
+    # Without an aggregate there would be one row for each row of the table, and each row of the
+    # sidecar would stand beside all of them: of 50 rows, 2,500 would be made.
+    found.append(f"count(*) AS {_sql(ROWS)}")
+    return f"SELECT {', '.join(found)} FROM ({contents.rows})"  # noqa: S608
 
 
 def _counted(column: str, salt: str) -> exp.Select:

@@ -20,28 +20,19 @@ from typing import Final
 import duckdb
 from sqlglot import exp
 
+from dpsql.engine import made_of
 from dpsql.engine.beside import Contents, statements
 from dpsql.engine.catalogue import attach, catalogue
-from dpsql.engine.fingerprint import identity
+from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.lockdown import prepare
+from dpsql.engine.made_of import OF_ROWS, OF_UNITS, PREPARED
 from dpsql.engine.source import DuckDBSource
 from dpsql.engine.view import offer
 from dpsql.errors import SourceFault
 
-PREPARED: Final = "dpsql prepared"
-"""The name under which the file is attached; it has a space so that no schema can say it."""
-
-OF_ROWS: Final = "main"
-"""The schema of its tables that have a table's rows."""
-
-OF_UNITS: Final = "units"
-"""The schema of those that have a row for each of a table's units."""
-
 _AT_ONCE: Final = 8_000_000
 """Rows that are counted and sorted at a time. TPC-H's 60 million lines at once filled a disk with
 60 GB of what was spilled; so many of them take some 6 GB of memory."""
-
-_MADE_OF: Final = f'"{PREPARED}".main."made of"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +50,9 @@ def attach_sidecar(connection: duckdb.DuckDBPyConnection, sidecar: Sidecar) -> f
     path = exp.Literal.string(sidecar.path).sql("duckdb")
     with suppress(duckdb.Error):
         connection.execute(f'ATTACH {path} AS "{PREPARED}" (READ_ONLY, TYPE duckdb)')
-        found = connection.execute(f"SELECT stamp, name FROM {_MADE_OF}").fetchall()  # noqa: S608
-        if all(stamp == sidecar.stamp for stamp, _ in found):
-            return frozenset(name for _, name in found)
+        found = made_of.read(connection, sidecar.stamp)
+        if found and all(made_of.holds(connection, counts) for counts in found):
+            return frozenset(counts.table for counts in found)
     with suppress(duckdb.Error):
         connection.execute(f'DETACH "{PREPARED}"')
     return frozenset()
@@ -85,14 +76,15 @@ def write_sidecar(
     sidecar: Sidecar,
     tables: Sequence[Contents],
     salt: str,
+    before: Identity,
     step: Callable[[str], None],
 ) -> None:
     """Replace the file by one with `tables`; `step` is told what is being done.
 
     Whole or not at all, and readable by its owner only, as is what sorting spills meanwhile. `salt`
-    is fresh and secret; it is not kept.
+    is fresh and secret; it is not kept. Refused unless the source is as it was `before`, when its
+    keys were verified: lines of an order that has come twice since would be there twice.
     """
-    before = identity(source)
     target = Path(sidecar.path)
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with TemporaryDirectory(dir=target.parent, prefix=target.name) as folder:  # mode 0700
@@ -124,8 +116,12 @@ def fill(
     salt: str,
     step: Callable[[str], None],
 ) -> None:
-    """Make `tables` in the database that is attached as `PREPARED`."""
+    """Make `tables` in the database that is attached as `PREPARED`.
+
+    Refused where one doesn't come to hold each row with a unit, and each unit, once.
+    """
     connection.execute(f'CREATE SCHEMA "{PREPARED}".{OF_UNITS}')
+    found = []
     for table in tables:
         made, units = (
             exp.table_(table.name, db=group, catalog=PREPARED, quoted=True)
@@ -137,12 +133,16 @@ def fill(
             step(f"counting and sorting the rows of {table.name}{shown}")
             for statement in statements(table, made, units, salt, part, parts):
                 connection.execute(statement)
+        counts = made_of.counted(connection, table)
+        if not made_of.holds(connection, counts):
+            raise SourceFault(
+                f"{table.name} can't be prepared: its rows would not be there once each",
+                hint="run dpsql check on the schema, and prepare it again",
+            )
+        found.append(counts)
     step("writing the file")
     # Last: a file without it is none.
-    connection.execute(f"CREATE TABLE {_MADE_OF} (stamp VARCHAR, name VARCHAR)")
-    for table in tables:
-        values = [stamp, table.name]
-        connection.execute(f"INSERT INTO {_MADE_OF} VALUES (?, ?)", values)  # noqa: S608
+    made_of.write(connection, stamp, found)
     connection.execute(f'CHECKPOINT "{PREPARED}"')
 
 

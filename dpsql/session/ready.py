@@ -23,7 +23,7 @@ from dpsql.engine import unit_sums
 from dpsql.engine.beside import UNIT, Contents
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.engine import Engine
-from dpsql.engine.fingerprint import fingerprint
+from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.sidecar import Sidecar, write_sidecar
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
@@ -38,7 +38,7 @@ from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.summed import SummedColumn, summed
 from dpsql.schema.type import BIGINT
 
-_FORM = "6"
+_FORM = "7"
 """Of the file: what this package writes and reads."""
 
 _SYSTEM = SystemRandomness()
@@ -84,13 +84,15 @@ def prepare_source(
 
     `step` is told what is being done.
     """
+    source = engine_source(schema)
+    before = identity(source)
     holds = verify_keys(schema, engine)
     chosen = ready_tables(schema, frozenset(name for name, held in holds.items() if held))
-    source = engine_source(schema)
-    sidecar = Sidecar(str(sidecar_path(schema)), _stamp(schema, fingerprint(source)))
+    # Of the version that the engine opened, whose keys were verified; of another it refuses.
+    sidecar = Sidecar(str(sidecar_path(schema)), _stamp(schema, engine.fingerprint()))
     # Which groups of a unit are kept is decided once for as long as the file is used.
     salt = randomness.bytes(16).hex()
-    write_sidecar(source, sidecar, chosen, salt, step)
+    write_sidecar(source, sidecar, chosen, salt, before, step)
     return tuple(table.name for table in chosen)
 
 
@@ -134,6 +136,7 @@ def _contents(table: Table, own: EntityUnit) -> Contents:
     return Contents(
         table.name,
         rows,
+        _with_unit(table, own).sql(dialect="duckdb"),
         counted(table),
         within,
         sums,
@@ -141,6 +144,23 @@ def _contents(table: Table, own: EntityUnit) -> Contents:
         lent_name(table),
         limits.rows,
         limits.rows_per_group,
+    )
+
+
+def _with_unit(table: Table, own: EntityUnit) -> exp.Select:
+    """How many rows of `table` have a unit: nothing is joined, so that each is counted once."""
+    steps = [(table.name, own.hops[0].column if own.hops else own.column)]
+    for number, hop in enumerate(own.hops):
+        onward = own.hops[number + 1].column if number + 1 < len(own.hops) else own.column
+        steps.append((hop.table, onward))
+    name, column = steps.pop()
+    led: exp.Expr = exp.Not(this=exp.Is(this=field(schema_name(column)), expression=exp.null()))
+    for hop, (child, by) in zip(reversed(own.hops), reversed(steps), strict=True):
+        keys = exp.select(field(schema_name(hop.key))).from_(exp.Table(this=schema_name(name)))
+        led = exp.In(this=field(schema_name(by)), query=keys.where(led).subquery())
+        name = child
+    return (
+        exp.select(exp.Count(this=exp.Star())).from_(exp.Table(this=schema_name(name))).where(led)
     )
 
 

@@ -18,7 +18,8 @@ from dpsql.audit.owner import Rows
 from dpsql.audit.worlds import Groups
 from dpsql.engine.beside import beyond_of
 from dpsql.engine.lockdown import prepare as fix_meaning
-from dpsql.engine.sidecar import PREPARED, fill
+from dpsql.engine.made_of import PREPARED
+from dpsql.engine.sidecar import fill
 from dpsql.errors import Error
 from dpsql.plan.bounded import Cell, Split
 from dpsql.plan.operator import Plan

@@ -15,7 +15,7 @@ from privacy.seeded import ReplayedRandomness
 
 from dpsql.engine.beside import ROWS, UNIT, beyond_of, rows_with
 from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.sidecar import OF_UNITS, PREPARED
+from dpsql.engine.made_of import OF_UNITS, PREPARED
 from dpsql.errors import Error
 from dpsql.plan.bounded import Cell, LightRows, Split, UnitSums
 from dpsql.plan.operator import Plan

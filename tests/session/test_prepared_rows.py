@@ -1,0 +1,153 @@
+"""A sidecar holds each row of a table that has a unit once, or it isn't used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import duckdb
+import pytest
+from privacy.seeded import SeededRandomness
+
+from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.fingerprint import fingerprint
+from dpsql.engine.made_of import OF_UNITS
+from dpsql.errors import SourceFault
+from dpsql.schema.catalogue import engine_source
+from dpsql.schema.decode import load_schema
+from dpsql.schema.keys import verify_keys
+from dpsql.schema.model import Schema
+from dpsql.session.ready import open_source, prepare_source, sidecar_of, sidecar_path
+
+SCHEMA = """\
+dataset: shop
+source: shop.duckdb
+units: {buyer: {table: buyers, key: buyer}}
+tables:
+  buyers: {unit: buyer, key: buyer, columns: {buyer: {type: bigint}, paid: {type: double}}}
+  sales:
+    key: sale
+    unit: {column: buyer, references: buyers.buyer}
+    columns: {sale: {type: bigint}, buyer: {type: bigint}, item: {type: varchar}}
+  lines:
+    unit: {column: sale, references: sales.sale}
+    columns: {sale: {type: bigint}, kind: {type: varchar}}
+budget: {epsilon: 8, delta: 1.0e-6, accounting: zcdp}
+"""
+
+ROWS = {
+    "buyers": "SELECT i AS buyer, i / 2 AS paid FROM range(10) r(i)",
+    # Of 50 sales, 5 are nobody's.
+    "sales": "SELECT i AS sale, nullif(i % 10, 9) AS buyer, 'item ' || i % 3 AS item"
+    " FROM range(50) r(i)",
+    # Of 60 lines, 10 are of no sale, and 5 of a sale that is nobody's.
+    "lines": "SELECT i AS sale, 'kind ' || i % 2 AS kind FROM range(60) r(i)",
+}
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> Schema:
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        for table, rows in ROWS.items():
+            connection.execute(f"CREATE TABLE {table} AS {rows}")
+    (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    return load_schema(tmp_path / "schema.yaml")
+
+
+@pytest.fixture
+def ready(schema: Schema) -> Schema:
+    with DuckDBEngine(engine_source(schema)) as engine:
+        found = prepare_source(schema, engine, randomness=SeededRandomness("rows"))
+    assert found == ("buyers", "sales", "lines")
+    return schema
+
+
+@pytest.fixture
+def inside(ready: Schema) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(str(sidecar_path(ready))) as connection:
+        yield connection
+
+
+def test_each_row_with_a_unit_is_there_once(inside: duckdb.DuckDBPyConnection) -> None:
+    sql = "SELECT (SELECT count(*) FROM {}), (SELECT count(*) FROM {}.{})"
+    counted = [
+        inside.execute(sql.format(name, OF_UNITS, name)).fetchone() for name in ("sales", "lines")
+    ]
+    assert counted == [(45, 9), (45, 9)]
+    assert inside.execute("SELECT count(*) FROM buyers").fetchone() == (10,)
+
+
+def test_one_is_made_of_empty_tables(schema: Schema) -> None:
+    with duckdb.connect(str(schema.source.path)) as connection:
+        for table in ROWS:
+            connection.execute(f"DELETE FROM {table}")
+    with DuckDBEngine(engine_source(schema)) as engine:
+        found = prepare_source(schema, engine)
+    assert used(schema) == {*found} == {"buyers", "sales", "lines"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "INSERT INTO sales FROM sales LIMIT 1",
+        "DELETE FROM lines WHERE sale = 1",
+        f"DELETE FROM {OF_UNITS}.sales WHERE buyer = 1",
+        f"INSERT INTO {OF_UNITS}.lines FROM {OF_UNITS}.lines LIMIT 1",
+        """UPDATE "made of" SET "rows" = "rows" + 1""",
+        """DELETE FROM "made of" WHERE name = 'lines'""",
+        """DELETE FROM "made of" """,
+    ],
+)
+def test_one_with_other_numbers_of_rows_is_not_used(ready: Schema, change: str) -> None:
+    assert used(ready)
+    with duckdb.connect(str(sidecar_path(ready))) as connection:
+        connection.execute(change)
+    assert not used(ready)
+
+
+def test_one_is_not_used_of_a_source_with_other_numbers_of_rows(ready: Schema) -> None:
+    # As after a fingerprint that takes two versions for one.
+    stamped = sidecar_of(ready, lambda: fingerprint(engine_source(ready)))
+    with duckdb.connect(str(ready.source.path)) as connection:
+        connection.execute("INSERT INTO lines VALUES (1, 'more')")
+    with DuckDBEngine(engine_source(ready), sidecar=stamped) as engine:
+        assert not engine.prepared
+
+
+def test_one_whose_rows_would_not_be_there_once_is_not_made(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A sale whose key comes twice gives each of its lines two times, if it passes for a key.
+    with duckdb.connect(str(schema.source.path)) as connection:
+        connection.execute("INSERT INTO sales FROM sales WHERE sale = 1")
+    monkeypatch.setattr("dpsql.session.ready.verify_keys", lambda *_: dict.fromkeys(ROWS, True))
+    with (
+        DuckDBEngine(engine_source(schema)) as engine,
+        pytest.raises(SourceFault, match="lines can't be prepared"),
+    ):
+        prepare_source(schema, engine)
+    assert not sidecar_path(schema).exists()
+
+
+def test_one_of_a_source_that_changed_since_its_keys_were_verified_is_not_made(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def then_changed(schema: Schema, engine: DuckDBEngine) -> Mapping[str, bool]:
+        found = verify_keys(schema, engine)
+        engine.close()
+        with duckdb.connect(str(schema.source.path)) as connection:
+            connection.execute("INSERT INTO sales FROM sales WHERE sale = 1")
+        return found
+
+    monkeypatch.setattr("dpsql.session.ready.verify_keys", then_changed)
+    with (
+        DuckDBEngine(engine_source(schema)) as engine,
+        pytest.raises(SourceFault, match="has changed"),
+    ):
+        prepare_source(schema, engine)
+    assert not sidecar_path(schema).exists()
+
+
+def used(schema: Schema) -> frozenset[str]:
+    with open_source(schema) as engine:
+        return engine.prepared
