@@ -11,7 +11,7 @@ from dpsql.plan.bounded import Cell
 from dpsql.plan.operator import Limit, Plan
 from dpsql.release.arrow import canonical
 from dpsql.rewrite.fact import distinct_values
-from dpsql.schema.model import Public, Reference, Schema, Table
+from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,10 @@ class WorldFacts:
     connection: duckdb.DuckDBPyConnection
     trusted: frozenset[str]
 
-    def verified(self, table: Table) -> bool:
-        """Whether the key of `table` is relied on."""
+    def verified(self, table: Table | Hop) -> bool:
+        """Whether the key of `table` is relied on, or of the table that a hop leads to."""
+        if isinstance(table, Hop):
+            return table.table in self.trusted
         if isinstance(table.ownership, Public):
             return table.key is not None
         return table.name in self.trusted

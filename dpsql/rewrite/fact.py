@@ -7,14 +7,17 @@ from typing import Protocol
 from dpsql.plan.bounded import Cell
 from dpsql.plan.expression import Column, IsNull, Not
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Scan
-from dpsql.schema.model import Public, Reference, Schema, Table
+from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 
 
 class Facts(Protocol):
     """Answers from verified keys and from public tables."""
 
-    def verified(self, table: Table) -> bool:
-        """Tell whether `table`'s declared key is verified for this version of the data."""
+    def verified(self, table: Table | Hop) -> bool:
+        """Tell whether a declared key is verified for this version of the data.
+
+        It is `table`'s, or, of a hop, that of the private table that it leads to.
+        """
         ...
 
     def prepared(self, table: Table) -> bool:

@@ -15,7 +15,7 @@ from dpsql.release.arrow import rows
 from dpsql.release.public import open_rows
 from dpsql.rewrite.fact import distinct_values
 from dpsql.schema.keys import duplicate_free, record_path, verified
-from dpsql.schema.model import Public, Reference, Schema, Table
+from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 
 
 class SourceFacts:
@@ -39,22 +39,26 @@ class SourceFacts:
         self._rows: dict[str, tuple[Cell, ...]] = {}
         self._referenced: dict[Reference, tuple[Cell, ...]] = {}
 
-    def verified(self, table: Table) -> bool:
+    def verified(self, table: Table | Hop) -> bool:
         """A private table's key as its owner checked it; a public one's is looked up here."""
+        if isinstance(table, Hop):
+            return table.table in self._of_private_tables()
         if table.key is None:
             return False
         if not isinstance(table.ownership, Public):
-            if self._owner_verified is None:
-                recorded = record_path(self._schema).exists()
-                self._owner_verified = (
-                    verified(self._schema, self._engine().fingerprint())
-                    if recorded
-                    else frozenset()
-                )
-            return table.name in self._owner_verified
+            return table.name in self._of_private_tables()
         if table.name not in self._public_keys:
             self._public_keys[table.name] = duplicate_free(self._engine(), table.name, table.key)
         return self._public_keys[table.name]
+
+    def _of_private_tables(self) -> frozenset[str]:
+        """The tables whose key was found to hold."""
+        if self._owner_verified is None:
+            recorded = record_path(self._schema).exists()
+            self._owner_verified = (
+                verified(self._schema, self._engine().fingerprint()) if recorded else frozenset()
+            )
+        return self._owner_verified
 
     def prepared(self, table: Table) -> bool:
         """`table`'s rows stand ready with their unit; a sidecar is only opened with the source."""

@@ -22,7 +22,7 @@ from dpsql.plan.bounded import Cell
 from dpsql.plan.operator import Limit, Plan
 from dpsql.release.arrow import rows
 from dpsql.rewrite.fact import Facts
-from dpsql.schema.model import Public, Reference, Schema, Table
+from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.qualified import meant
 from dpsql.session.about import About, read_about
 from dpsql.session.execution import Execution
@@ -177,7 +177,7 @@ class KeptFacts:
         self._execution = execution
         self._pays = pays
 
-    def verified(self, table: Table) -> bool:
+    def verified(self, table: Table | Hop) -> bool:
         """A declared table's key; a kept one has none."""
         return self._facts.verified(table)
 

@@ -3,6 +3,10 @@
 Both rest on declared keys. `trusted` says which tables' keys may be relied on: all of them when
 the question is how tight a limit may be without losing rows of clean data (the limit is then
 enforced), only the verified ones when the question is whether a limit holds already.
+
+A key is a fact about a table's rows. A scan of private rows over hops joins other tables to find
+their units: 40 sales of one key make 40 rows of the one line that names it. Its table's key is one
+of the scan, too, only if those that the hops lead to are trusted as well.
 """
 
 from __future__ import annotations
@@ -31,13 +35,14 @@ from dpsql.plan.operator import (
     Window,
 )
 from dpsql.plan.tree import columns
-from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
+from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit, Table
 from dpsql.stability.lineage import Visibility, unit_columns, visibility
 
-Trusted = Callable[[Table], bool]
+Trusted = Callable[[Table | Hop], bool]
+"""Whether the declared key of a table may be relied on, or of the table that a hop leads to."""
 
 
-def declared(_: Table) -> bool:
+def declared(_: Table | Hop) -> bool:
     """Every declared key: for choosing limits that are then enforced."""
     return True
 
@@ -197,10 +202,13 @@ def keyed_by(
 
 
 def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
-    """Columns that no two rows of a relation agree on; none at all: it has one row."""
+    """Columns that no two rows of a relation agree on; none at all: it has one row.
+
+    Of a private one: no two rows of one unit. Where it is joined, units are equated.
+    """
     match plan:
         case Scan(table=table, columns=found):
-            if table.key is None or not trusted(table):
+            if table.key is None or not trusted(table) or not _reads_rows_once(plan, trusted):
                 return None
             key = frozenset(c for c in found if c.name in table.key)
             return key if len(key) == len(table.key) else None
@@ -222,6 +230,19 @@ def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
             return _key_of(columns, rows)
         case Join() | OuterJoin() | Union() | SetOperation():
             return None
+        case missing:
+            assert_never(missing)
+
+
+def _reads_rows_once(scan: Scan, trusted: Trusted) -> bool:
+    """No row of the table comes twice: it is read alone, or each hop leads to one row at most."""
+    if scan.unit is None:
+        return True
+    match scan.table.ownership:
+        case Public() | RowUnit():
+            return True
+        case EntityUnit(hops=hops):
+            return all(map(trusted, hops))
         case missing:
             assert_never(missing)
 
