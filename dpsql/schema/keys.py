@@ -2,6 +2,9 @@
 
 Analysts' statements never ask. A key that is not recorded for the very version that is read saves
 no limit: its tables pay the limits, and nothing fails. A lost record costs accuracy only.
+
+A key holds of values of its columns' types: '1' and '01' are two texts and one number. So it is
+recorded with the types that its columns were read as, and as others it isn't verified.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import msgspec
 from sqlglot import exp
 
 from dpsql.engine.engine import Engine
-from dpsql.schema.model import Schema
+from dpsql.schema.model import Schema, Table
 
 
 def duplicate_free(engine: Engine, table: str, key: Sequence[str]) -> bool:
@@ -60,7 +63,7 @@ def verified(schema: Schema, fingerprint: str) -> frozenset[str]:
     return frozenset(
         name
         for name, table in schema.tables.items()
-        if table.key is not None and _claim(name, table.key) in record.keys
+        if table.key is not None and _claim(table, table.key) in record.keys
     )
 
 
@@ -74,7 +77,7 @@ def record_path(schema: Schema) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """The keys that hold in the version of the data with `fingerprint`, as table(column, …)."""
+    """The `keys` that hold in the version with `fingerprint`, as table(column TYPE, …)."""
 
     fingerprint: str
     keys: frozenset[str]
@@ -83,7 +86,7 @@ class KeyRecord:
     def of(cls, schema: Schema, fingerprint: str, holds: Mapping[str, bool]) -> KeyRecord:
         """Record the declared keys of those tables for which `holds` is true."""
         keys = {
-            _claim(name, table.key)
+            _claim(table, table.key)
             for name, table in schema.tables.items()
             if table.key is not None and holds.get(name)
         }
@@ -116,6 +119,7 @@ class KeyRecord:
             raise
 
 
-def _claim(table: str, key: Sequence[str]) -> str:
-    """Spell a key so that another one declared later for the same table is not taken for it."""
-    return f"{table}({', '.join(key)})"
+def _claim(table: Table, key: Sequence[str]) -> str:
+    """Spell a key so that no other is taken for it: of other columns, or of other types of them."""
+    columns = [f"{name} {table.columns[name].type}" for name in key]
+    return f"{table.name}({', '.join(columns)})"

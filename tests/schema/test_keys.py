@@ -24,6 +24,9 @@ tables:
 budget: {epsilon: 1}
 """
 
+PEOPLE = "people(id INTEGER)"
+"""The key of people, as it is recorded."""
+
 
 def database(folder: Path, people: str, visits: str) -> Schema:
     path = folder / "shop.duckdb"
@@ -84,7 +87,7 @@ def test_another_key_of_the_same_table_is_not_verified(tmp_path: Path) -> None:
 def test_the_record_is_its_owners_alone(tmp_path: Path) -> None:
     schema = load_only(tmp_path)
     path = record_path(schema)
-    KeyRecord("f", frozenset({"people(id)"})).save(path)
+    KeyRecord("f", frozenset({PEOPLE})).save(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert path.parent == schema.ledger.parent
@@ -103,13 +106,13 @@ def test_the_record_is_its_owners_alone(tmp_path: Path) -> None:
         b"{}",
         b"7",
         b'{"f": null}',
-        b'{"f": ["people(id)", 1]}',
-        b'{"f": "people(id)"}',
-        b'{"f": {"people(id)": 1}}',
-        b'{"f": ["people(id)"], "g": []}',
+        b'{"f": ["people(id INTEGER)", 1]}',
+        b'{"f": "people(id INTEGER)"}',
+        b'{"f": {"people(id INTEGER)": 1}}',
+        b'{"f": ["people(id INTEGER)"], "g": []}',
         b"[" * 100000,
         b'{"f": ' + b"[" * 100000,
-        b'{"f": ["people(id)"], "f": 7}',
+        b'{"f": ["people(id INTEGER)"], "f": 7}',
     ],
 )
 def test_a_damaged_record_verifies_nothing(tmp_path: Path, damage: bytes) -> None:
@@ -118,8 +121,8 @@ def test_a_damaged_record_verifies_nothing(tmp_path: Path, damage: bytes) -> Non
     path.parent.mkdir(parents=True)
     path.write_bytes(damage)
     assert verified(schema, "f") == frozenset()
-    KeyRecord("f", frozenset({"people(id)"})).save(path)
-    assert json.loads(path.read_text()) == {"f": ["people(id)"]}
+    KeyRecord("f", frozenset({PEOPLE})).save(path)
+    assert json.loads(path.read_text()) == {"f": [PEOPLE]}
 
 
 def test_a_missing_record_verifies_nothing(tmp_path: Path) -> None:
@@ -128,3 +131,29 @@ def test_a_missing_record_verifies_nothing(tmp_path: Path) -> None:
 
 def load_only(folder: Path) -> Schema:
     return database(folder, "(1)", "(1, 1)")
+
+
+DELIMITED = """\
+dataset: post
+source: data
+units: {{person: {{table: people, key: id}}}}
+tables:
+  people: {{key: id, unit: person, columns: {{id: {{type: {kind}}}}}}}
+budget: {{epsilon: 1}}
+"""
+
+
+def test_a_key_is_verified_as_the_type_that_it_was_checked_as(tmp_path: Path) -> None:
+    # '1' and '01' are two texts and one number: read as a number, one person has two rows.
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "people.csv").write_text("id\n1\n01\n2\n", encoding="utf-8")
+    texts = load(tmp_path, DELIMITED.format(kind="varchar"))
+    with DuckDBEngine(engine_source(texts)) as engine:
+        assert verify_keys(texts, engine) == {"people": True}
+        version = engine.fingerprint()
+    assert verified(texts, version) == {"people"}
+    numbers = load(tmp_path, DELIMITED.format(kind="bigint"))
+    with DuckDBEngine(engine_source(numbers)) as engine:
+        assert engine.fingerprint() == version
+        assert not verified(numbers, version)
+        assert verify_keys(numbers, engine) == {"people": False}
