@@ -12,6 +12,7 @@ from dpsql.engine.engine import Engine
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.bounded import BoundedRelease
+from dpsql.plan.operator import Release
 from dpsql.plan.query import FOUND, HASHES, EngineQuery, Histogram
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.calibrate import Measurement
@@ -35,7 +36,8 @@ NO_TABLES: Mapping[str, pa.Table] = MappingProxyType({})
 class Step:
     """One release: what the engine runs, and what is made of its integers.
 
-    `reads` names the releases before it that its SQL reads as tables. Its statements are run for so
+    `reads` names the releases before it that its SQL reads as tables; `below` are those that its
+    plan has, by these names. Its statements are run for so
     many `parts` of the units, one after the other, and what they find is summed.
     """
 
@@ -45,6 +47,7 @@ class Step:
     measurement: Measurement
     reads: tuple[str, ...] = ()
     parts: int = 1
+    below: tuple[tuple[Release, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

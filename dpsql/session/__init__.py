@@ -4,6 +4,7 @@
 | -------- | --------------------------------------------------------------------- |
 | session  | one analyst's use of one dataset, the pipeline on one screen           |
 | execution | runs what was prepared: on the source, and on released tables           |
+| from_source | the same without a sidecar that is gone by then                   |
 | parts    | how many parts of the units a release is found in                      |
 | dataset  | a schema file with its views, checked as SQL too                       |
 | account  | a schema's ledger; looser schemas are refused                         |

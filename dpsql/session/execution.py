@@ -21,6 +21,7 @@ from dpsql.schema.catalogue import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.copied import copied_rows
 from dpsql.session.fact import SourceFacts
+from dpsql.session.from_source import readable
 from dpsql.session.parts import in_parts
 from dpsql.session.picking import picked
 from dpsql.session.prepared import Prepared
@@ -80,7 +81,7 @@ class Execution:
     ) -> dict[str, pa.Table]:
         """The released tables of `steps` by name; `read` are those that they may read."""
         job, engine = Job(engine_source(self._schema), steps), self.source()
-        return run(in_parts(job, engine), engine, randomness, read)
+        return run(in_parts(readable(job, engine), engine), engine, randomness, read)
 
     def finish(self, prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else, if it takes one."""

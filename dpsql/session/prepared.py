@@ -184,9 +184,10 @@ def _prepare(
         bounded = replace(bounded, notes=(*bounded.notes, *told(bounded, measurement)))
     query = emit_release(bounded, names)
     below = tuple(p for p in operators(release.source) if isinstance(p, Release))
-    reads = [names[other] for other in dict.fromkeys(below)]
+    named = tuple((other, names[other]) for other in dict.fromkeys(below))
+    reads = [name for _, name in named]
     reads += [table.stored_as for table in kept_tables(release.source)]
-    step = Step(names[release], bounded, query, measurement, tuple(reads))
+    step = Step(names[release], bounded, query, measurement, tuple(reads), below=named)
     keys = {other: earlier[names[other]].key for other in below}
     parts = (meaning(bounded, keys), step.measurement, schema.policy_hash, version)
     # All parts are frozen values of ours, whose repr shows every field.

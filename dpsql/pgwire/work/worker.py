@@ -51,6 +51,7 @@ from dpsql.pgwire.work.task import (
 )
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import run
+from dpsql.session.from_source import readable
 from dpsql.session.parts import in_parts
 
 INTERRUPT: Final = b"I"
@@ -160,7 +161,7 @@ class _Desk:
             # The charge was made for another version of the data.
             return FAILED
         released = {name: from_bytes(data) for name, data in task.released.items()}
-        job = in_parts(task.job, engine)
+        job = in_parts(readable(task.job, engine), engine)
         return packed(run(job, engine, SystemRandomness(), released))
 
     def _engine(self, source: DuckDBSource, sidecar: Sidecar | None = None) -> DuckDBEngine:
