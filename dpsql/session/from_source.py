@@ -42,11 +42,12 @@ def _readable(step: Step, engine: Engine) -> Step:
     wanted = {scan.table.name for scan in found if scan.ready is not None}
     if not wanted or wanted <= engine.prepared:
         return step
-    bounded = _from_source(step.bounded)
+    bounded = from_source(step.bounded)
     return replace(step, bounded=bounded, query=emit_release(bounded, dict(step.below)))
 
 
-def _from_source(bounded: BoundedRelease) -> BoundedRelease:
+def from_source(bounded: BoundedRelease) -> BoundedRelease:
+    """`bounded` without a sidecar."""
     return replace(bounded, limited=_limited(bounded.limited), bounding=_bounding(bounded.bounding))
 
 

@@ -8,6 +8,7 @@ from mutation.mutants import Mutant
 
 _Split = partial(Mutant, tests="tests/test_ready_bounds_hold.py")
 _Parts = partial(Mutant, tests="tests/emit/test_parts.py")
+_Ways = partial(Mutant, tests="tests/fuzz/test_generated_ways.py")
 
 SPLIT_MUTANTS = (
     _Split(
@@ -200,5 +201,17 @@ SPLIT_MUTANTS = (
         "emit/parts.py",
         'expressions=[field("u"), _parameter(_SALT)]',
         'expressions=[exp.Anonymous(this="random"), _parameter(_SALT)]',
+    ),
+    _Ways(
+        "a row of a sidecar stands beside each row of a table without bounds",
+        "engine/beside.py",
+        'found.append(f"count(*) AS {_sql(ROWS)}")',
+        'found.append(f"0 AS {_sql(ROWS)}")',
+    ),
+    _Ways(
+        "a table's key is one of a scan over hops whose keys repeat",
+        "stability/dependency.py",
+        "return all(map(trusted, hops))",
+        "return True",
     ),
 )

@@ -1,0 +1,225 @@
+"""All ways to the integers of a release: plain, with verified keys, by a sidecar, in parts.
+
+Each way has a name. A statement that fails has failed in all databases and by all ways, or whether
+it does tells of somebody: so a failure is an outcome like the integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+from grammar.exact import exact_table
+from grammar.public_rows import create_tables
+from grammar.ready import ReadyFacts
+
+from dpsql.audit.owner import Rows
+from dpsql.audit.worlds import Groups
+from dpsql.emit.bounded import emit_release
+from dpsql.emit.parts import goes_in_parts
+from dpsql.engine.lockdown import prepare as fix_meaning
+from dpsql.engine.made_of import PREPARED
+from dpsql.engine.sidecar import fill
+from dpsql.errors import Error, SourceFault
+from dpsql.plan.bounded import ByHash, Draw, LimitGroups, UnitByUnit
+from dpsql.plan.query import HASHES, EngineQuery, Histogram
+from dpsql.release.key import domain_table
+from dpsql.rewrite.setting import Settings
+from dpsql.schema.model import Schema
+from dpsql.session.from_source import from_source
+from dpsql.session.grant import grant
+from dpsql.session.prepared import PreparedRelease, prepare
+from dpsql.session.ready import ready_tables
+
+SALT: Final = "1"
+PARTS: Final = 3
+
+Answered = list[tuple[object, ...]]
+
+Outcome = tuple[Groups, ...] | None
+"""The integers of a release and of each of its histograms, by group; None if a statement failed."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """What is run, and whether it draws a unit's groups as the plain way does."""
+
+    name: str
+    release: PreparedRelease
+    in_parts: bool = False
+
+    @property
+    def draws(self) -> str:
+        """How groups are drawn: by a hash of each, by one of their numbers, or once for a file.
+
+        Empty where none is left out.
+        """
+        bounded = self.release.step.bounded
+        limited = bounded.limited
+        if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByHash):
+            return ""
+        if any("drawn once" in note for note in bounded.notes):
+            return "once"
+        return "numbers" if isinstance(bounded.bounding, Draw) else "hashes"
+
+
+class Proofs:
+    """What is proved of queries about `schema`, where the keys of `holds` are verified."""
+
+    def __init__(self, schema: Schema, rows: Rows, holds: frozenset[str]) -> None:
+        self.schema = schema
+        self.connection = duckdb.connect(config={"threads": 1})
+        create_tables(self.connection, schema, {"facts": rows["facts"]})
+        ready = frozenset(c.name for c in ready_tables(schema, holds))
+        self._facts = {
+            "plain": ReadyFacts(schema, self.connection, frozenset()),
+            "verified": ReadyFacts(schema, self.connection, holds),
+            "prepared": ReadyFacts(schema, self.connection, holds, ready),
+        }
+
+    def ways(self, sql: str, settings: Settings) -> list[list[Way]]:
+        """For each release all ways to it; none if the query is refused."""
+        found = []
+        for name, facts in self._facts.items():
+            try:
+                granted = grant(self.schema, Fraction(1))
+                found.append(
+                    [
+                        Way(name, release)
+                        for release in prepare(
+                            sql, self.schema, facts, granted, "data", settings=settings
+                        ).releases
+                    ]
+                )
+            except Error:
+                return []
+        return [list(_all(list(ways))) for ways in zip(*found, strict=True)]
+
+    def answer(self, sql: str, database: Database) -> Answered | None:
+        """The answer without noise; None if it is refused."""
+        try:
+            granted = grant(self.schema, Fraction(1))
+            facts = self._facts["prepared"]
+            ready = prepare(sql, self.schema, facts, granted, "data")
+        except Error:
+            return None
+        tables: dict[str, pa.Table] = {}
+        for release in ready.releases:
+            tables[release.name] = exact_table(database.connection, release, tables, salt=SALT)
+            database.connection.register(release.name, tables[release.name])
+        return database.plain(ready.finish)
+
+
+def _all(ways: list[Way]) -> Iterator[Way]:
+    for way in ways:
+        yield way
+        step = way.release.step
+        if way.name != "verified" and goes_in_parts(step.bounded):
+            query = emit_release(step.bounded, {}, in_parts=True)
+            parted = replace(way.release, step=replace(step, query=query, parts=PARTS))
+            yield Way(f"{way.name}, in parts", parted, in_parts=True)
+        if not isinstance(step.bounded.bounding, UnitByUnit):
+            alone = replace(step.bounded, bounding=UnitByUnit(), notes=())
+            yield _emitted(f"{way.name}, unit by unit", way.release, alone)
+    *_, last = ways
+    yield _emitted(
+        "prepared, without its file", last.release, from_source(last.release.step.bounded)
+    )
+
+
+def _emitted(name: str, release: PreparedRelease, bounded: object) -> Way:
+    step = release.step
+    query = emit_release(bounded, dict(step.below))  # type: ignore[arg-type]
+    return Way(name, replace(release, step=replace(step, bounded=bounded, query=query)))  # type: ignore[arg-type]
+
+
+@contextmanager
+def database(schema: Schema, rows: Rows, holds: frozenset[str]) -> Iterator[Database]:
+    """`rows` with the sidecar that is made of them; refused is what would multiply them."""
+    with closing(duckdb.connect(config={"threads": 1})) as connection:
+        fix_meaning(connection)
+        create_tables(connection, schema, rows)
+        connection.execute(f"ATTACH ':memory:' AS \"{PREPARED}\"")
+        try:
+            fill(connection, "", ready_tables(schema, holds), SALT, lambda _: None)
+        except SourceFault as error:
+            raise AssertionError(f"other integers than without a sidecar: {error}") from None
+        yield Database(connection)
+
+
+@dataclass(frozen=True)
+class Database:
+    """One database that any way can be asked in."""
+
+    connection: duckdb.DuckDBPyConnection
+
+    def found(self, way: Way) -> Outcome:
+        """The integers by one way."""
+        step = way.release.step
+        for domain in step.query.domains:
+            self.connection.register(domain.name, domain_table(domain))
+        texts: list[tuple[EngineQuery | Histogram, int]] = []
+        if step.bounded.terms.statistics:
+            texts.append((step.query, len(step.bounded.terms.statistics)))
+        texts += [(histogram, 1) for histogram in step.query.histograms]
+        try:
+            return tuple(self._groups(text, count, way) for text, count in texts)
+        except duckdb.Error:
+            return None
+
+    def _groups(self, asked: EngineQuery | Histogram, count: int, way: Way) -> Groups:
+        if way.in_parts and asked.summed is not None:
+            found = []
+            for part in range(PARTS):
+                ends = HASHES * part // PARTS, HASHES * (part + 1) // PARTS - 1
+                found += self.connection.execute(asked.sql, [SALT, *ends]).fetchall()
+            return _summed(found, count)
+        rows = self.connection.execute(asked.sql, [SALT] * asked.salted).fetchall()
+        groups = _summed(rows, count)
+        assert len(groups) == len(rows), "a group came twice"
+        return groups
+
+    def plain(self, sql: str) -> Answered | None:
+        """What DuckDB answers to plain SQL."""
+        try:
+            return self.connection.execute(sql).fetchall()
+        except duckdb.Error:
+            return None
+
+
+def _summed(rows: list[tuple[object, ...]], count: int) -> Groups:
+    found: Groups = {}
+    for row in rows:
+        key = tuple(map(told_value, row[: len(row) - count]))
+        old = found.get(key, (0,) * count)
+        found[key] = tuple(a + int(b) for a, b in zip(old, row[len(row) - count :], strict=True))  # type: ignore[call-overload]
+    return found
+
+
+def told_value(value: object) -> object:
+    """NaN equals nothing, and a group of it would be another each time."""
+    return "NaN" if value != value else value  # noqa: PLR0124
+
+
+def number(value: object) -> Fraction:
+    """What a value of an answer is worth; nothing is 0."""
+    return Fraction(0) if value is None else Fraction(str(value))
+
+
+@contextmanager
+def plain(schema: Schema, rows: Rows) -> Iterator[Database]:
+    """`rows` for plain SQL."""
+    with closing(duckdb.connect(config={"threads": 1})) as connection:
+        fix_meaning(connection)
+        create_tables(connection, schema, rows)
+        yield Database(connection)
+
+
+def without_zeros(groups: Groups) -> Mapping[tuple[object, ...], tuple[int, ...]]:
+    """A group of zeros is as if it weren't there."""
+    return {key: values for key, values in groups.items() if any(values)}
