@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from data import penguins, tpch
+from data import clickbench, penguins, ssb, tpcds, tpch
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
@@ -22,6 +22,24 @@ def fixtures() -> Path:
 def tpch_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """TPC-H at scale 0.01 as Parquet files: 1,500 customers, 15,000 orders, 60,175 lines."""
     return _once(tmp_path_factory, "tpch", tpch.generate)
+
+
+@pytest.fixture(scope="session")
+def tpcds_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """TPC-DS as Parquet files: 300 customers, 20,000 sales in stores."""
+    return _once(tmp_path_factory, "tpcds", tpcds.generate)
+
+
+@pytest.fixture(scope="session")
+def ssb_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Star Schema Benchmark as Parquet files: 400 customers, 16,000 lines."""
+    return _once(tmp_path_factory, "ssb", ssb.generate)
+
+
+@pytest.fixture(scope="session")
+def clickbench_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """ClickBench as Parquet files: 400 users, 8,000 hits."""
+    return _once(tmp_path_factory, "clickbench", clickbench.generate)
 
 
 @pytest.fixture
@@ -71,4 +89,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--update-readme",
         action="store_true",
         help="rewrite the README's tables",
+    )
+    parser.addoption(
+        "--update-benchmarks",
+        action="store_true",
+        help="rewrite tests/corpus/BENCHMARKS.md",
     )
