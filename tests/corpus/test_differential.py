@@ -61,7 +61,7 @@ def data(statement: Statement, request: pytest.FixtureRequest) -> World:
     if statement.schema != "tpch":
         return world.generated(statement.schema)
     folder: Path = request.getfixturevalue("tpch_folder")
-    return world.tpch(folder)
+    return world.of_files("tpch", folder)
 
 
 def test_the_corpora_are_large() -> None:

@@ -30,7 +30,9 @@ def engine() -> DuckDBEngine:
 
 
 def data(statement: Statement, folder: Path) -> World:
-    return world.tpch(folder) if statement.schema == "tpch" else world.generated(statement.schema)
+    if statement.schema == "tpch":
+        return world.of_files("tpch", folder)
+    return world.generated(statement.schema)
 
 
 def both(ready: Prepared, tables: dict[str, pa.Table]) -> tuple[pa.Table, pa.Table] | None:

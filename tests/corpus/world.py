@@ -17,8 +17,8 @@ from dpsql.schema.model import Limits, Public, Schema
 ROOMY = Limits(groups=100, rows_per_group=100, rows=100)
 """No generated unit has more rows."""
 
-TPCH_ROOMY = Limits(groups=500, rows_per_group=500, rows=500)
-"""No customer of TPC-H at scale 0.01 has more lines."""
+BENCHMARK_ROOMY = Limits(groups=500, rows_per_group=500, rows=500)
+"""No unit of a benchmark has more rows of a table where tests run it."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ def generated(name: str) -> World:
 
 
 @cache
-def tpch(folder: Path) -> World:
-    """TPC-H at scale 0.01."""
-    schema = _roomy(schema_of("tpch"), TPCH_ROOMY)
+def of_files(name: str, folder: Path) -> World:
+    """The tables of a benchmark, generated as Parquet files."""
+    schema = _roomy(schema_of(name), BENCHMARK_ROOMY)
     connection = duckdb.connect(config={"threads": 1})
-    for name in schema.tables:
-        connection.execute(f"CREATE TABLE {name} AS FROM '{folder / name}.parquet'")
+    for table in schema.tables:
+        connection.execute(f"CREATE TABLE \"{table}\" AS FROM '{folder / table}.parquet'")
     return World.of(schema, connection)
 
 
