@@ -46,9 +46,9 @@ def generated(name: str) -> World:
 
 
 @cache
-def of_files(name: str, folder: Path) -> World:
+def of_files(name: str, folder: Path, limits: Limits = BENCHMARK_ROOMY) -> World:
     """The tables of a benchmark, generated as Parquet files."""
-    schema = _roomy(schema_of(name), BENCHMARK_ROOMY)
+    schema = _roomy(schema_of(name), limits)
     connection = duckdb.connect(config={"threads": 1})
     for table in schema.tables:
         connection.execute(f"CREATE TABLE \"{table}\" AS FROM '{folder / table}.parquet'")
