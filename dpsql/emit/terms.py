@@ -39,6 +39,9 @@ _FEW: Final = 1000
 _WIDEST: Final = 64
 """Bits of the integers that Arrow has."""
 
+_LARGEST: Final = 10**38 - 1
+"""The largest integer of the decimals in which Arrow has wider ones."""
+
 
 def late_domains(terms: Terms) -> frozenset[int]:
     """The places of domains that sums are joined to, not rows: there are fewer of them.
@@ -178,13 +181,20 @@ def _readable(key: Expression) -> exp.Expr:
     match key.type:
         case Double():
             return unsigned(finite(rendered), key.type)
+        case Integer(bits=bits, signed=signed) if bits > _WIDEST:
+            return _between(rendered, -_LARGEST if signed else 0, _LARGEST, key.type)
         case Date() | Timestamp():
             kind = dt.date if isinstance(key.type, Date) else dt.datetime
-            first, last = (emit_literal(end, key.type) for end in (kind.min, kind.max))
-            there = exp.Between(this=rendered.copy(), low=first, high=last)
-            return exp.case().when(there, rendered, copy=False)
+            return _between(rendered, kind.min, kind.max, key.type)
         case _:
             return rendered
+
+
+def _between(value: exp.Expr, low: object, high: object, kind: SqlType) -> exp.Expr:
+    """`value`, NULL where it isn't between two constants of its type."""
+    first, last = (emit_literal(end, kind) for end in (low, high))
+    there = exp.Between(this=value.copy(), low=first, high=last)
+    return exp.case().when(there, value, copy=False)
 
 
 def _in_domain(

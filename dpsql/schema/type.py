@@ -124,6 +124,8 @@ _BY_NAME: dict[str, SqlType] = {
     "INT2": Integer(16),
     "INT4": Integer(32),
     "INT8": Integer(64),
+    "INT128": Integer(128),
+    "UINT128": Integer(128, signed=False),
     "LONG": Integer(64),
     "SHORT": Integer(16),
     "DOUBLE": Double(),

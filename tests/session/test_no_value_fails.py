@@ -223,3 +223,14 @@ def test_text_of_csv_that_is_not_utf_8_fails_no_statement(tmp_path: Path) -> Non
     file.write_bytes(text)
     with opened(tmp_path, "data") as connected:
         assert failing(connected) == []
+
+
+@pytest.mark.parametrize("exact", [NINES, f"-{NINES}"])
+def test_a_key_that_arrow_has_no_type_for_fails_no_statement(tmp_path: Path, exact: str) -> None:
+    """Enough units have it that no threshold hides its group: 10^38, of 39 digits."""
+    rows = [(str(n), *ORDINARY[1:5], exact, *ORDINARY[6:]) for n in range(900)]
+    with opened(tmp_path, duckdb_file(tmp_path, rows)) as connected:
+        found = connected.execute(
+            "SELECT CAST(exact AS HUGEINT) + sign(exact) AS h, count(*) FROM patients GROUP BY h"
+        )
+        assert [key for key, _ in found.fetchall()] == [None]
