@@ -97,6 +97,12 @@ class DataError(DatabaseError):
     sqlstate = "22000"
 
 
+class SeveralRows(DataError):
+    """A subquery that stands for one value has several rows."""
+
+    sqlstate = "21000"
+
+
 class OperationalError(DatabaseError):
     """The database can't do it now: a missing source, a spent budget (PEP 249)."""
 

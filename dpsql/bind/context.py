@@ -12,6 +12,7 @@ from dpsql.bind.parameter import Parameters
 from dpsql.bind.release import NO_RELEASES, Releases
 from dpsql.bind.scope import Scope
 from dpsql.bind.size import Repeated
+from dpsql.errors import Span
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Output, Plan, Project
@@ -50,6 +51,14 @@ class Cte:
 
 
 @dataclass(frozen=True, slots=True)
+class SingleRow:
+    """Public rows of which there must be one at most: their number, and where they are named."""
+
+    count: Plan
+    at: Span | None = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What is known around a query.
 
@@ -57,7 +66,7 @@ class Context:
     `outer` is the scope of the query around this one, None where nothing of it can be named;
     `outermost` tells that the query's rows are the statement's answer. `views` holds the views that
     the statement has named, `reading` those whose text this is, outermost first: theirs is the
-    owner's, who sees every table.
+    owner's, who sees every table. `single` gathers what the statement takes for one row.
     """
 
     schema: Schema
@@ -70,6 +79,7 @@ class Context:
     views: dict[str, Cte] = field(default_factory=dict)
     reading: tuple[View, ...] = ()
     releases: Releases = NO_RELEASES
+    single: list[SingleRow] = field(default_factory=list)
 
     def with_cte(self, name: str, cte: Cte) -> Context:
         """The same with one more named query."""

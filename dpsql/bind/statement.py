@@ -8,7 +8,7 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from dpsql.bind.clock import reads_clock
-from dpsql.bind.context import Context, Selected
+from dpsql.bind.context import Context, Selected, SingleRow
 from dpsql.bind.name import Names
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import parse_query, span, tokens
@@ -33,12 +33,14 @@ class Statement:
     """A bound query: `columns` are the answer's, `names` what its reader calls them.
 
     `reads_clock`: it asks for the current day or minute, which is a constant of its plan.
+    `single` are public rows that it takes for one row.
     """
 
     plan: Plan
     columns: tuple[Column, ...]
     names: tuple[str, ...]
     reads_clock: bool = False
+    single: tuple[SingleRow, ...] = ()
 
 
 def bind(
@@ -56,7 +58,7 @@ def bind(
         words = tokens(sql)
         if is_suggestion(words):
             selected = suggestion(words, context)
-            return _bound(selected, clocked=views_read_clock(context))
+            return _bound(selected, context, clocked=views_read_clock(context))
         tree = parse_query(sql, words=words)
         _check_used(tree, parameters)
         selected = bind_query(tree, context)
@@ -67,11 +69,12 @@ def bind(
         # Places were found in the text whose `?` are numbered.
         error.at = Span(0, len(sql)) if error.at is None else as_written(error.at, tokens(sql))
         raise
-    return _bound(selected, clocked=reads_clock(tree) or views_read_clock(context))
+    return _bound(selected, context, clocked=reads_clock(tree) or views_read_clock(context))
 
 
-def _bound(selected: Selected, *, clocked: bool) -> Statement:
-    return Statement(selected.plan, output_columns(selected.plan), selected.names, clocked)
+def _bound(selected: Selected, context: Context, *, clocked: bool) -> Statement:
+    columns, single = output_columns(selected.plan), tuple(context.single)
+    return Statement(selected.plan, columns, selected.names, clocked, single)
 
 
 def _check_used(tree: exp.Expr, parameters: Parameters) -> None:

@@ -24,14 +24,14 @@ from dpsql.bind.asked import (
     only_truth_counts,
     without_limit,
 )
-from dpsql.bind.context import Context, Selected
+from dpsql.bind.context import Context, Selected, SingleRow
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.ownership import Pair, check_asked
 from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
 from dpsql.errors import Refused
-from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Case,
@@ -49,6 +49,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
+    Limit,
     Mark,
     OuterJoin,
     OuterKind,
@@ -58,7 +59,7 @@ from dpsql.plan.operator import (
     Release,
 )
 from dpsql.plan.tree import bottom_up, columns, rewrite_top_down
-from dpsql.schema.type import Boolean
+from dpsql.schema.type import BIGINT, Boolean
 from dpsql.stability.constant import constant
 from dpsql.stability.dependency import declared, unique_key
 from dpsql.stability.lineage import (
@@ -170,7 +171,10 @@ class Subqueries:
     def _scalar(self, node: exp.Expr, inner: Selected) -> Expression:
         if len(inner.names) != 1:
             raise refused(node, "a scalar subquery of several columns")
-        value, equal = inner.columns[0], equated(inner.correlated)
+        equal = equated(inner.correlated)
+        if not _single(inner, equal) and not equal and _is_public(inner):
+            inner = self._one_row(node, inner)
+        value = inner.columns[0]
         if not _single(inner, equal):
             raise Refused(
                 "a scalar subquery that can have several rows",
@@ -196,6 +200,14 @@ class Subqueries:
         keys = [side for pair in equal for side in pair if columns(side) & inside]
         return Case((When(IsNull(keys[0]), empty),), value, value.type)
 
+    def _one_row(self, node: exp.Expr, inner: Selected) -> Selected:
+        """Public rows, of which the first is read; that there is no other is asked beforehand."""
+        call = AggregateCall(AggregateFunction.COUNT, (), False, None, BIGINT)
+        counted = AggregateOutput(self.context.names.column("rows", BIGINT), call)
+        number = Aggregate(inner.plan, (), (counted,))
+        self.context.single.append(SingleRow(number, span(node)))
+        return replace(inner, plan=Limit(inner.plan, 1, 0))
+
     def _bound(self, query: exp.Expr, *, any_row: bool = False) -> Selected:
         """The rows of `query`, of which `any_row` may be enough.
 
@@ -208,6 +220,10 @@ class Subqueries:
         if found.correlated:
             check_unlimited(query)
         return found
+
+
+def _is_public(inner: Selected) -> bool:
+    return visibility(inner.plan) is Visibility.PUBLIC and not inner.correlated
 
 
 def filtered(plan: Plan, conditions: Iterable[Expression]) -> Plan:

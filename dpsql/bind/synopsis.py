@@ -43,13 +43,15 @@ def bind_synopsis(
             tree.set("group", exp.Group(expressions=ordinals))
         counted = exp.alias_(exp.Count(this=exp.Star()), COUNT, quoted=True)
         tree.append("expressions", counted)
-        selected = bind_query(tree, Context(schema, Names(), parameters, releases=releases))
+        context = Context(schema, Names(), parameters, releases=releases)
+        selected = bind_query(tree, context)
         check_nesting(selected.plan)
         whole = _counted(selected.plan)
     except Error as error:
         error.at = whole_of(sql) if error.at is None else as_written(error.at, tokens(sql))
         raise
-    return Statement(whole, output_columns(whole), selected.names)
+    single = tuple(context.single)
+    return Statement(whole, output_columns(whole), selected.names, single=single)
 
 
 def whole_of(sql: str) -> Span:

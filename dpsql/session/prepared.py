@@ -14,7 +14,7 @@ from dpsql.bind.synopsis import bind_synopsis, whole_of
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
-from dpsql.errors import Error
+from dpsql.errors import Error, SeveralRows
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.tree import operators
@@ -112,6 +112,7 @@ def prepare(
     else:
         statement = bind_synopsis(sql, schema, parameters, releases)
         settings = replace(settings, min_units=None, nonnegative=False, consistent=False)
+    _check_single(statement, facts)
     plan = unused(statement.plan)
     found = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
     share = PrivacyLoss(
@@ -128,6 +129,20 @@ def prepare(
     made = totals(all_ready, settings)
     kept = kept_tables(plan)
     return Prepared(statement, plan, all_ready, grant, version, settings, marked(plan), made, kept)
+
+
+def _check_single(statement: Statement, facts: Facts) -> None:
+    """Refuse to take the first of several public rows for the only one."""
+    for one in statement.single:
+        found = facts.rows(one.count, 1)
+        number = found[0][0] if found else None
+        if not isinstance(number, int) or number > 1:
+            raise SeveralRows(
+                "a scalar subquery has several rows",
+                at=one.at,
+                hint="aggregate in it: (SELECT max(…) FROM …), or write x IN (SELECT …)",
+                note="subqueries",
+            )
 
 
 @contextmanager
