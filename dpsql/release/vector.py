@@ -58,7 +58,8 @@ def _numbers(sums: NDArray[np.int64], factor: Fraction, kind: SqlType) -> pa.Arr
         case Integer(bits=bits, signed=signed) if factor.denominator == 1:
             low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
             kept = np.clip(scaled, low, min(high, BEYOND - 1))
-            return numbers(kept.astype(arrow_type(kind).to_pandas_dtype()))
+            # Arrow's own name of NumPy's type needs pandas, in some versions.
+            return numbers(kept.astype(np.dtype(f"{'' if signed else 'u'}int{bits}")))
         case Decimal(precision=precision) if factor.denominator == 1:
             most = min(10**precision, BEYOND) - 1
             return decimals(np.clip(scaled, -most, most), arrow_type(kind))
