@@ -3,8 +3,11 @@
 A file of up to 64 MiB is identified by its content, so that a copy, a restore or `touch` makes no
 new version (a new version costs budget: stored answers and verified keys are bound to it). Reading
 more at every start is too slow; larger files are identified as rsync and git's index do it: size,
-time of modification and inode, which a replacement by rename changes even if the others agree.
-Sampling the content is no identity: a row changed in between would keep verified keys alive.
+time of modification and inode, which a replacement by rename changes even if the others agree. The
+number of the device is no part of it: a reboot, another order of disks or a container's overlay
+gives the same file another one. What tells files of two disks apart instead are their ends, where
+formats keep what they count and where they are checked; ends alone are no identity: a row changed
+in between would keep verified keys alive.
 
 A fingerprint is a function of private rows. It is compared and stored, and never shown to analysts:
 one who knows all rows but one could try out the last.
@@ -14,7 +17,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +26,8 @@ from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 
 BY_CONTENT_UP_TO_BYTES: Final = 64 * 1024 * 1024
+
+_END_BYTES: Final = 1024 * 1024
 
 Identity = tuple[tuple[str, int, int, int, int], ...]
 """For each file its role, device, inode, size and time of modification."""
@@ -38,12 +44,12 @@ def fingerprint(source: DuckDBSource) -> str:
     for role, file in _files(source):
         name = role.encode()
         digest.update(len(name).to_bytes(4) + name)
-        _, device, inode, size, modified = _stat(role, file, missing_ok=role == "log")
+        _, _, inode, size, modified = _stat(role, file, missing_ok=role == "log")
         if size <= BY_CONTENT_UP_TO_BYTES:
             digest.update(b"content" + _content(file))
         else:
-            stated = f"{device} {inode} {size} {modified}".encode()
-            digest.update(b"stated" + hashlib.sha256(stated).digest())
+            stated = f"{inode} {size} {modified}".encode()
+            digest.update(b"stated" + hashlib.sha256(stated).digest() + _ends(file))
     return digest.hexdigest()
 
 
@@ -68,9 +74,23 @@ def _stat(role: str, file: str, *, missing_ok: bool) -> tuple[str, int, int, int
 
 
 def _content(file: str) -> bytes:
+    return _digest(file, lambda stream: hashlib.file_digest(stream, "sha256").digest())
+
+
+def _ends(file: str) -> bytes:
+    def read(stream: BufferedReader) -> bytes:
+        digest = hashlib.sha256(stream.read(_END_BYTES))
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - _END_BYTES))
+        digest.update(stream.read(_END_BYTES))
+        return digest.digest()
+
+    return _digest(file, read)
+
+
+def _digest(file: str, read: Callable[[BufferedReader], bytes]) -> bytes:
     try:
         with Path(file).open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").digest()
+            return read(stream)
     except FileNotFoundError:
         return hashlib.sha256().digest()
     except OSError:
