@@ -287,3 +287,20 @@ class ExecutionFailed(OperationalError):
         note: str = "",
     ) -> None:
         super().__init__(message, at=at, detail=detail, hint=hint, note=note)
+
+
+class ExecutionStopped(ExecutionFailed):
+    """It ran out of time or memory, or its source or its process is gone: it may do another time.
+
+    Says the same to whoever asked: what a statement needs of a resource is made of rows.
+    """
+
+
+class ExecutionCancelled(ExecutionFailed):
+    """Whoever asked has stopped it."""
+
+
+class FailedBefore(OperationalError):
+    """It was charged and failed on this version of the data, and isn't run, or charged, again."""
+
+    sqlstate = "XX000"

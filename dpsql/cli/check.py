@@ -13,6 +13,7 @@ from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.errors import SourceFault
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
+from dpsql.schema.readable import unreadable
 from dpsql.schema.row_count import count_rows
 from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.session.dataset import load_dataset
@@ -59,8 +60,22 @@ def _verified(
         )
     watch.step("opening the source")
     engines.append(open_source(schema))
+    failed = unreadable(schema, engines[0], watch.step)
+    if failed:
+        raise SourceFault(
+            f"{_files(schema, failed)} can't be read to the end",
+            hint="restore it from a copy: every query that needs it fails, and is charged once",
+        )
     watch.step("verifying keys")
     return verify_keys(schema, engines[0]), count_rows(schema, engines[0])
+
+
+def _files(schema: Schema, tables: Sequence[str]) -> str:
+    """The files of these tables, or the tables of the one file."""
+    files = schema.source.files
+    if files:
+        return ", ".join(str(files[table]) for table in tables)
+    return f"of {schema.source.path} table {', '.join(tables)}"
 
 
 def _interrupt(engines: list[DuckDBEngine]) -> None:

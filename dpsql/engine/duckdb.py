@@ -24,7 +24,14 @@ from dpsql.engine.semantics import check_semantics
 from dpsql.engine.sidecar import Sidecar, attach_sidecar
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.engine.view import offer
-from dpsql.errors import ExecutionFailed, InterfaceError, InternalError, SourceFault
+from dpsql.errors import (
+    ExecutionCancelled,
+    ExecutionFailed,
+    ExecutionStopped,
+    InterfaceError,
+    InternalError,
+    SourceFault,
+)
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 
@@ -92,12 +99,18 @@ class DuckDBEngine:
             raise InterfaceError("the engine is closed")
         self._refuse_shadows(tables)
         self._refuse_changed_files()
-        result = None
-        with suppress(Exception):  # every reason is made of rows
+        result, failed = None, ExecutionFailed()
+        try:
             result = self._run(sql, parameters, tables, few=few)
+        except duckdb.InterruptException:
+            failed = ExecutionCancelled()
+        except (duckdb.OutOfMemoryException, MemoryError):
+            failed = ExecutionStopped()
+        except Exception:  # noqa: BLE001, S110 - every reason is made of rows
+            pass
         if result is None:
             # Out here no exception chain leads back to DuckDB's message.
-            raise ExecutionFailed
+            raise failed
         self._refuse_changed_files()
         return Raw(result)
 

@@ -51,6 +51,7 @@ class Record:
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
     answers: set[str] = field(default_factory=set)
     named: dict[tuple[str, str], Entry] = field(default_factory=dict)
+    failed: set[tuple[str, int]] = field(default_factory=set)
 
     def add(self, entry: Entry) -> bool:
         """Takes `entry` in; False if it can't follow what came before."""
@@ -73,6 +74,8 @@ class Record:
                         self.seen.setdefault((kept.key, reader), entry.seq)
                 return self._settle(event.request_id, entry.seq)
             case Burned():
+                if event.failed:
+                    self.failed.add((event.failed, entry.seq))
                 return self._settle(event.request_id, entry.seq)
             case Viewed():
                 for key in event.keys:
@@ -131,6 +134,7 @@ def _check_contents(chain: Chain, record: Record) -> None:
         ("kept releases", record.kept == store.all_kept()),
         ("readers", record.seen == store.all_seen()),
         ("answers", record.answers == set(store.answers())),
+        ("failures", record.failed == store.all_failed()),
         ("named tables", {k: e.seq for k, e in record.named.items()} == store.all_named()),
     ):
         if not agrees:

@@ -19,7 +19,7 @@ from dpsql.ledger.owner import Owner, alive, tidy
 PATIENCE_SECONDS = 30.0
 
 _APPLICATION = 0x64707371
-_FORMAT = 2
+_FORMAT = 3
 
 _APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
 
@@ -31,6 +31,12 @@ _NAMED = """CREATE TABLE named (
   bytes BLOB NOT NULL,
   PRIMARY KEY (analyst, name)
 )"""
+
+_FAILED = """CREATE TABLE failed (
+  key TEXT NOT NULL,
+  entry INTEGER NOT NULL REFERENCES entry (seq),
+  PRIMARY KEY (key, entry)
+) WITHOUT ROWID"""
 
 # Text of one width compares as numbers do; NULL is no cap, and a CHECK that is NULL holds.
 _TABLES = {
@@ -85,6 +91,7 @@ _TABLES = {
   bytes BLOB NOT NULL
 )""",
     "named": _NAMED,
+    "failed": _FAILED,
 }
 
 
@@ -165,10 +172,12 @@ class Database:
             self._db.execute(statement)
 
     def upgrade(self) -> None:
-        """A ledger of format 1, which had no named tables, becomes one of this."""
-        if self.run("PRAGMA user_version") == [(1,)]:
-            self._db.execute(_NAMED)
-            self._db.execute(f"PRAGMA user_version = {_FORMAT}")
+        """Format 1 had no named tables, and 2 no failures: either becomes one of this."""
+        ((found,),) = self.run("PRAGMA user_version")
+        for older, table in ((1, _NAMED), (2, _FAILED)):
+            if isinstance(found, int) and 1 <= found <= older:
+                self._db.execute(table)
+                self._db.execute(f"PRAGMA user_version = {_FORMAT}")
 
     def sign(self) -> Owner:
         """A lock on a small file beside the ledger."""

@@ -72,11 +72,17 @@ class Released(msgspec.Struct, frozen=True, tag_field="event", tag="released"):
     kept: tuple[KeptRelease, ...]
 
 
-class Burned(msgspec.Struct, frozen=True, tag_field="event", tag="burned"):
-    """A charge came to nothing, and stands. `abandoned`: the process that ran it is gone."""
+class Burned(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag="burned"):
+    """A charge came to nothing, and stands. `abandoned`: the process that ran it is gone.
+
+    `failed` is the key of the release that couldn't be computed, "" if none is known to be at
+    fault. It was `stopped` if it ran out of time or memory, which it needn't do another time.
+    """
 
     request_id: str
     abandoned: bool
+    failed: str = ""
+    stopped: bool = False
 
 
 class Viewed(msgspec.Struct, frozen=True, tag_field="event", tag="viewed"):

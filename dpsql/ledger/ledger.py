@@ -28,23 +28,23 @@ from dpsql.ledger.audit import Report, audit, checked_answer
 from dpsql.ledger.backend import Location, Sign
 from dpsql.ledger.backup import back_up
 from dpsql.ledger.chain import BATCH, Chain, Clock, utc_now
+from dpsql.ledger.charging import enter
 from dpsql.ledger.entry import Amended, Entry, KeptRelease, Released
 from dpsql.ledger.naming import Names
 from dpsql.ledger.opening import check_fixed, open_chain, put_in_force, recorded_terms
 from dpsql.ledger.refusal import Refusal, note, refusals
 from dpsql.ledger.request import (
     Charge,
+    Failure,
     Kept,
     Proof,
     Receipt,
-    State,
     Stored,
     check_analyst_cap,
-    check_charge,
     check_kept,
     check_key,
 )
-from dpsql.ledger.rule import Balance, Cap, admit_charge, balance
+from dpsql.ledger.rule import Balance, balance
 from dpsql.ledger.store import DATASET
 from dpsql.ledger.terms import Terms, check_name, check_terms
 from dpsql.ledger.total import sum_up
@@ -105,26 +105,10 @@ class Ledger:
         A request id that was charged before is never charged again: the receipt then isn't fresh.
         """
         with self._writing():
-            terms = recorded_terms(self._chain)
-            check_charge(charge, terms.accounting)
-            earlier = self._store.request(charge.request_id)
-            if earlier is not None:
-                if earlier.settled is None and not self._chain.database.alive(earlier.owner):
-                    earlier = request_log.bury(self._chain, earlier)
-                return request_log.earlier(self._chain, earlier, charge)
-            names = (DATASET, charge.analyst)
-            dataset, analyst = map(self._store.account, names)
-            admit_charge(charge.loss, dataset, terms.cap, analyst, charge.analyst_cap)
-            entry = self._chain.append(request_log.charged(charge))
-            caps = Cap(terms.cap.amount, terms.cap.delta), Cap(charge.analyst_cap, None)
-            for name, before, most in zip(names, (dataset, analyst), caps, strict=True):
-                self._store.set_account(name, before.plus(charge.loss), most.backstop(before))
-            self._store.add_request(charge.request_id, entry.seq, self._owner.name)
-            sum_up(self._chain)
-        self._publish()
-        return Receipt(
-            charge.request_id, entry.seq, entry.hash, entry.at, State.CHARGED, fresh=True
-        )
+            receipt = enter(self._chain, self._owner.name, charge)
+        if receipt.fresh:
+            self._publish()
+        return receipt
 
     def release(self, receipt: Receipt, answer: bytes, keep: Sequence[Kept] = ()) -> None:
         """`answer` is what this request will ever be answered; `keep` may answer others too.
@@ -143,11 +127,16 @@ class Ledger:
                 self._store.keep(release.key, entry.seq)
                 self._store.see(release.key, charged.analyst, entry.seq)
 
-    def burn(self, receipt: Receipt) -> None:
-        """The request comes to nothing, and its charge stands."""
+    def burn(self, receipt: Receipt, failure: Failure | None = None) -> None:
+        """The request comes to nothing, and its charge stands; `failure` is remembered."""
         with self._writing():
             request_log.running(self._chain, receipt)
-            request_log.burn(self._chain, receipt.request_id)
+            request_log.burn(self._chain, receipt.request_id, failure)
+
+    def failed(self, keys: Sequence[str]) -> bool:
+        """One of `keys` failed before: running it again would charge for nothing."""
+        with self._reading():
+            return request_log.failed_before(self._chain, keys)
 
     def replay(self, receipt: Receipt) -> bytes:
         """The answer that the request was released with, byte for byte."""

@@ -24,7 +24,7 @@ from dpsql.ledger.fault import REPORT, RESTORE, fault
 if TYPE_CHECKING:
     import psycopg
 
-_FORMAT = 2
+_FORMAT = 3
 
 _NAMED = """
 CREATE TABLE named (
@@ -34,6 +34,14 @@ CREATE TABLE named (
   about text NOT NULL,
   bytes bytea NOT NULL,
   PRIMARY KEY (analyst, name)
+);
+"""
+
+_FAILED = """
+CREATE TABLE failed (
+  key text,
+  entry bigint REFERENCES entry (seq),
+  PRIMARY KEY (key, entry)
 );
 """
 
@@ -92,7 +100,7 @@ CREATE TABLE answer (
   hash text PRIMARY KEY CHECK (length(hash) = 64),
   bytes bytea NOT NULL
 );
-{_NAMED}"""
+{_NAMED}{_FAILED}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +166,14 @@ class PostgresDatabase:
         self.run("INSERT INTO format VALUES (?)", _FORMAT)
 
     def upgrade(self) -> None:
-        """A ledger of format 1, which had no named tables, becomes one of this."""
-        if self.run("SELECT to_regclass('format')::text") == [("format",)] and self.run(
-            "SELECT version FROM format"
-        ) == [(1,)]:
-            self.run(_NAMED)
-            self.run("UPDATE format SET version = ?", _FORMAT)
+        """Format 1 had no named tables, and 2 no failures: either becomes one of this."""
+        if self.run("SELECT to_regclass('format')::text") != [("format",)]:
+            return
+        found = self.run("SELECT version FROM format")
+        for older, table in ((1, _NAMED), (2, _FAILED)):
+            if found in [[(number,)] for number in range(1, older + 1)]:
+                self.run(table)
+                self.run("UPDATE format SET version = ?", _FORMAT)
 
     def check_format(self) -> None:
         """Refuses a ledger of another format."""

@@ -96,6 +96,14 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """The release `key` came to nothing; `stopped`: it ran out of time or memory."""
+
+    key: str
+    stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
     """What is known of a kept release without seeing its answer."""
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpsql.errors import BadParameter, InterfaceError
 from dpsql.ledger.chain import Chain
 from dpsql.ledger.entry import Burned, Charged, Released
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.request import Charge, Receipt, State
+from dpsql.ledger.request import Charge, Failure, Receipt, State
 from dpsql.ledger.store import Request
+
+MOST_STOPPED = 3
+"""How often what takes too much time or memory is charged, on one version of the data."""
 
 
 def charged(charge: Charge) -> Charged:
@@ -61,9 +66,32 @@ def running(chain: Chain, receipt: Receipt) -> Charged:
     return _charged(chain, request)
 
 
-def burn(chain: Chain, request_id: str) -> None:
-    """The request comes to nothing."""
-    chain.store.settle(request_id, chain.append(Burned(request_id, abandoned=False)).seq)
+def burn(chain: Chain, request_id: str, failure: Failure | None = None) -> None:
+    """The request comes to nothing, by that failure of one of its releases, if there was one."""
+    burned = Burned(request_id, abandoned=False)
+    if failure is not None:
+        burned = Burned(request_id, abandoned=False, failed=failure.key, stopped=failure.stopped)
+    seq = chain.append(burned).seq
+    chain.store.settle(request_id, seq)
+    if burned.failed:
+        chain.store.fail(burned.failed, seq)
+
+
+def failed_before(chain: Chain, keys: Sequence[str]) -> bool:
+    """One of the releases `keys` couldn't be computed before, or was stopped too often.
+
+    A page that doesn't read once won't the next time; time and memory may suffice another time, but
+    whoever asks again and again would pay for each.
+    """
+    for key in keys:
+        found = [(seq, chain.entry(seq).event) for seq in chain.store.failed(key)]
+        for seq, event in found:
+            if not isinstance(event, Burned) or event.failed != key:
+                raise fault(chain.path, f"has no failure of that key in entry {seq}", RESTORE)
+        stopped = [isinstance(event, Burned) and event.stopped for _, event in found]
+        if len(stopped) >= MOST_STOPPED or not all(stopped):
+            return True
+    return False
 
 
 def bury(chain: Chain, request: Request) -> Request:

@@ -159,6 +159,20 @@ class Store:
         found = self._run("SELECT key, released FROM kept")
         return {self._text(key): self._integer(seq) for key, seq in found}
 
+    def fail(self, key: str, seq: int) -> None:
+        """Entry `seq` says that the release of that key came to nothing."""
+        self._run("INSERT INTO failed VALUES (?, ?)", key, seq)
+
+    def failed(self, key: str) -> list[int]:
+        """The entries that say so."""
+        query = "SELECT entry FROM failed WHERE key = ? ORDER BY entry"
+        return [self._integer(seq) for (seq,) in self._run(query, key)]
+
+    def all_failed(self) -> set[tuple[str, int]]:
+        """Every failure: which release, and the entry that says so."""
+        found = self._run("SELECT key, entry FROM failed")
+        return {(self._text(key), self._integer(seq)) for key, seq in found}
+
     def see(self, key: str, analyst: str, seq: int) -> None:
         """By entry `seq` the analyst has seen the release."""
         self._run("INSERT INTO seen VALUES (?, ?, ?) ON CONFLICT DO NOTHING", key, analyst, seq)

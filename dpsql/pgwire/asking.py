@@ -27,6 +27,7 @@ from dpsql.dbapi.value import python_rows
 from dpsql.errors import (
     BadParameter,
     Error,
+    ExecutionCancelled,
     ExecutionFailed,
     LedgerFault,
     Refused,
@@ -85,7 +86,7 @@ class Asking:
 
     def _progress(self, step: str) -> None:
         if self._stopped:
-            raise ExecutionFailed
+            raise ExecutionCancelled
         self._charged = self._charged or step == RUNNING
 
     def read(self, written: str) -> Translated:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dpsql.engine.engine import Engine
 from dpsql.engine.source import DuckDBSource
-from dpsql.errors import ExecutionFailed
+from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
 from dpsql.plan.bounded import BoundedRelease
 from dpsql.plan.operator import Release
 from dpsql.plan.query import FOUND, HASHES, EngineQuery, Histogram
@@ -63,6 +63,9 @@ def run(
 ) -> dict[str, pa.Table]:
     """The released tables of `job` by name; any failure is `ExecutionFailed`, whatever failed.
 
+    Of its kinds two are told apart, neither of which is a fact of the rows: it was cancelled, or it
+    was stopped for want of memory or of the source.
+
     The charge for `job` has been made before; it stands in either case. `released` are tables of
     earlier answers that the job's steps read.
     """
@@ -71,12 +74,14 @@ def run(
         for step in job.steps:
             tables[step.name] = _release(step, engine, randomness, tables)
         return {step.name: tables[step.name] for step in job.steps}
+    except ExecutionCancelled:
+        failed: ExecutionFailed = ExecutionCancelled()
+    except (ExecutionStopped, SourceFault, MemoryError):
+        failed = ExecutionStopped()
     except Exception:  # noqa: BLE001 - what failed, and how, would be data
-        failed = True
-    if failed:
-        # Out here no exception chain leads back to what happened.
-        raise ExecutionFailed
-    raise AssertionError
+        failed = ExecutionFailed()
+    # Out here no exception chain leads back to what happened.
+    raise failed
 
 
 def _release(

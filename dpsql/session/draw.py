@@ -7,8 +7,15 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from dpsql.errors import (
+    ExecutionCancelled,
+    ExecutionFailed,
+    ExecutionStopped,
+    FailedBefore,
+    SourceFault,
+)
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import Charge, Kept, Receipt
+from dpsql.ledger.request import Charge, Failure, Kept, Receipt
 from dpsql.session.prepared import PreparedRelease
 from dpsql.session.storage import from_bytes, to_bytes
 
@@ -46,8 +53,17 @@ def distinct(parts: Sequence[Part]) -> list[PreparedRelease]:
 
 
 def draw(ledger: Ledger, charge: Charge, parts: Sequence[Part], run: Run) -> Drawn:
-    """All that is due of `parts`, charged before any of it runs; a failure burns it all."""
+    """All that is due of `parts`, charged before any of it runs; a failure burns it all.
+
+    What couldn't be computed before isn't charged again: all that its failure tells was paid then.
+    """
+    if ledger.failed([release.key for release in distinct(parts)]):
+        raise FailedBefore(
+            "this was asked before, and failed on this version of the data; nothing was charged",
+            hint="ask otherwise, or when the data have changed; the owner can run dpsql check",
+        )
     receipt = ledger.charge(charge)
+    running = ""
     try:
         kept: dict[str, Kept] = {}
         found: list[dict[str, pa.Table]] = []
@@ -55,13 +71,21 @@ def draw(ledger: Ledger, charge: Charge, parts: Sequence[Part], run: Run) -> Dra
             tables = dict(part.tables)
             for release in part.due:
                 if release.key not in kept:
+                    running = release.key
                     answer = to_bytes(run(release, tables))
                     kept[release.key] = Kept(release.key, answer, release.step.measurement.loss)
                 tables[release.name] = from_bytes(kept[release.key].answer, release.columns)
             found.append(tables)
+        running = ""
         # Recorded before anybody sees it: what was shown can't be drawn again.
         whole = b"".join(one.answer for one in kept.values())
         ledger.release(receipt, whole, list(kept.values()))
+    except (ExecutionFailed, SourceFault) as error:
+        # Who stops a statement and asks it again pays again: it may have been seen how long it ran.
+        is_fact = bool(running) and not isinstance(error, ExecutionCancelled)
+        stopped = isinstance(error, ExecutionStopped | SourceFault)
+        ledger.burn(receipt, Failure(running, stopped) if is_fact else None)
+        raise
     except BaseException:
         ledger.burn(receipt)
         raise

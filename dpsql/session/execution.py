@@ -93,7 +93,8 @@ class Execution:
         )
 
     def check(self, prepared: Prepared) -> None:
-        """Fail now, if what stands above the releases can't be computed of any rows."""
+        """Fail now, if there is no source, or what stands above can't be computed of any rows."""
+        self.source()
         tables = no_rows(prepared)
         if picked(prepared, tables) is not None:
             return

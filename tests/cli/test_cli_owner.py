@@ -206,3 +206,17 @@ def test_check_refuses_a_view_that_cannot_be_bound(run: Run, shop: Path) -> None
     assert ended.code != 0
     assert "line 14, views.adults.query: there is no column ide at character 8" in ended.err
     assert "did you mean id?" in ended.err
+
+
+def test_check_names_the_file_that_has_an_unreadable_page(run: Run, shop: Path) -> None:
+    file = shop.parent / "data" / "readings.parquet"
+    rows = pa.table({"value": pa.array(range(20000), pa.int64())})
+    pq.write_table(rows, file, use_dictionary=False, compression="zstd")
+    assert run("check", shop).code == 0
+    content = bytearray(file.read_bytes())
+    content[20:120] = b"\xff" * 100
+    file.write_bytes(content)
+    ended = run("check", shop)
+    assert ended.code == 1
+    assert f"{file} can't be read to the end" in ended.err
+    assert "charge stands" not in ended.err

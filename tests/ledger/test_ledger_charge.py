@@ -16,7 +16,7 @@ from dpsql.errors import (
 )
 from dpsql.ledger.entry import Burned, Charged, Opened, Released
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import State
+from dpsql.ledger.request import Failure, State
 
 
 def spent(ledger: Ledger) -> Fraction:
@@ -207,3 +207,16 @@ def test_a_clock_that_jumps_back_is_warned_of_once(
         receipts = [ledger.charge(charge(n)) for n in (3, 4)]
     assert [receipt.at for receipt in receipts] == [first.at, first.at]
     assert caplog.text.count("the clock is 3600 s behind the ledger's last entry") == 1
+
+
+def test_failures_are_part_of_the_history(place: Place) -> None:
+    key = "0" * 64
+    with place.open() as ledger:
+        assert not ledger.failed([key])
+        ledger.burn(ledger.charge(charge(1)), Failure(key, stopped=False))
+        assert ledger.failed(["1" * 64, key])
+    with place.open() as ledger:
+        assert ledger.failed([key])
+        ledger.verify()
+        last = list(ledger.history())[-1].event
+        assert last == Burned("1", abandoned=False, failed=key)

@@ -205,8 +205,8 @@ def test_another_database_is_a_fault(place: Place) -> None:
 def test_a_newer_format_is_a_fault(place: Place) -> None:
     fill(place)
     with closing(sqlite3.connect(place.path)) as database:
-        database.execute("PRAGMA user_version = 3")
-    refused(place, "has another format than 2")
+        database.execute("PRAGMA user_version = 4")
+    refused(place, "has another format than 3")
 
 
 def spend_all(ledger: Ledger) -> None:

@@ -141,12 +141,16 @@ def test_rows_that_were_changed_are_found(file_place: Place, change: str) -> Non
         ledger.verify()
 
 
-def test_a_ledger_of_the_first_format_is_taken_on(file_place: Place) -> None:
+@pytest.mark.parametrize(("older", "lacks"), [(1, ["named", "failed"]), (2, ["failed"])])
+def test_a_ledger_of_an_older_format_is_taken_on(
+    file_place: Place, older: int, lacks: list[str]
+) -> None:
     with file_place.open() as ledger:
         paid(ledger)
     with closing(sqlite3.connect(file_place.path)) as database:
-        database.execute("DROP TABLE named")
-        database.execute("PRAGMA user_version = 1")
+        for table in lacks:
+            database.execute(f"DROP TABLE {table}")
+        database.execute(f"PRAGMA user_version = {older}")
         database.commit()
     with file_place.open() as ledger:
         assert ledger.view([KEY], "alice", None, "p") == (b"noisy",)

@@ -31,6 +31,7 @@ from dpsql.pgwire.work.line import Line, Ticket
 from dpsql.pgwire.work.pool import Pool
 from dpsql.pgwire.work.task import (
     FAILED,
+    LACKED,
     NOT_LOADED,
     STOPPED,
     TOO_LARGE,
@@ -73,7 +74,7 @@ class CatalogueWorkers:
         """The rows of the answer, in DuckDB's types."""
         with self._line.turn(question.ticket, frozenset({question.analyst})):
             reply = self._reply(question)
-        if reply in {STOPPED, TOO_LARGE, FAILED}:
+        if reply in {STOPPED, LACKED, TOO_LARGE, FAILED}:
             raise self._stopped(question, reply)
         if reply[:1] == UNANSWERED:
             raise _unanswered(reply[1:].decode())

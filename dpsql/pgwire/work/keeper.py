@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from typing import Final
 
-from dpsql.pgwire.work.task import FAILED, STOPPED, Task
+from dpsql.pgwire.work.task import FAILED, LACKED, STOPPED, Task
 from dpsql.pgwire.work.worker import INTERRUPT, work
 
 GRACE_SECONDS: Final = 2.0
@@ -38,7 +38,7 @@ class Keeper:
     def do(self, task: Task, seconds: float, cancelled: threading.Event) -> bytes:
         """The reply to `task`; STOPPED if it was cancelled or took too long.
 
-        FAILED if its process died.
+        LACKED if its process died.
         """
         if not self._process.is_alive():
             self._replace()
@@ -46,12 +46,12 @@ class Keeper:
             self._pipe.send(task)
         except OSError:
             self._replace()
-            return FAILED
+            return LACKED
         deadline = time.monotonic() + seconds
         while not self._has_reply(_TICK_SECONDS):
             if not self._process.is_alive() and not self._has_reply(0):
                 self._replace()
-                return FAILED
+                return LACKED
             if cancelled.is_set() or time.monotonic() > deadline:
                 return self._stopped()
         return self._reply()
@@ -72,7 +72,7 @@ class Keeper:
             return STOPPED
         # What was finished all the same is an answer that was paid for.
         reply = self._reply()
-        return STOPPED if reply == FAILED else reply
+        return STOPPED if reply in {FAILED, LACKED} else reply
 
     def _has_reply(self, seconds: float) -> bool:
         try:
@@ -85,7 +85,7 @@ class Keeper:
             return self._pipe.recv_bytes()
         except (EOFError, OSError):
             self._replace()
-            return FAILED
+            return LACKED
 
     def _replace(self) -> None:
         # A process that has just ended says so a moment later than its pipe does.

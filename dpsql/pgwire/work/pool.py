@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 
-from dpsql.errors import ExecutionFailed
+from dpsql.errors import ExecutionCancelled
 from dpsql.pgwire.work.keeper import Keeper
 from dpsql.pgwire.work.task import Task
 
@@ -39,7 +39,7 @@ class Pool:
         keeper = self._take()
         try:
             if cancelled.is_set():
-                raise ExecutionFailed
+                raise ExecutionCancelled
             yield lambda task, seconds: keeper.do(task, seconds, cancelled)
         finally:
             self._give(keeper)
@@ -60,7 +60,7 @@ class Pool:
             self._open = False
             waiting, self._waiting = self._waiting, deque()
         for turn in waiting:
-            turn.set_exception(ExecutionFailed())
+            turn.set_exception(ExecutionCancelled())
         for keeper in self.keepers:
             keeper.close()
 
@@ -68,7 +68,7 @@ class Pool:
         turn: Future[Keeper] = Future()
         with self._guard:
             if not self._open:
-                raise ExecutionFailed
+                raise ExecutionCancelled
             if self._free:
                 return self._free.popleft()
             self._waiting.append(turn)

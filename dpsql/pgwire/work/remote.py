@@ -13,10 +13,12 @@ from dpsql.engine.engine import Engine
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import Columns, DuckDBSource
-from dpsql.errors import InternalError
+from dpsql.errors import ExecutionCancelled, InternalError
 from dpsql.pgwire.work.line import Line, Ticket
 from dpsql.pgwire.work.pool import Pool
 from dpsql.pgwire.work.task import (
+    LACKED,
+    STOPPED,
     Fingerprint,
     ReadPrepared,
     ReadPublic,
@@ -125,7 +127,10 @@ class RemoteEngine:
         with self._guard:
             self._running.add(cancelled)
         try:
-            return self._pool.do(task, cancelled)
+            reply = self._pool.do(task, cancelled)
+            if reply in {STOPPED, LACKED} and cancelled.is_set():
+                raise ExecutionCancelled
+            return reply
         finally:
             with self._guard:
                 self._running.discard(cancelled)

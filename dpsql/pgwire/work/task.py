@@ -15,14 +15,15 @@ import pyarrow as pa
 
 from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource
-from dpsql.errors import ExecutionFailed, SourceFault, SourceLocked
+from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault, SourceLocked
 from dpsql.pgwire.work.catalogues import Contents
 from dpsql.release.job import Job
 
 TABLES, TEXT, FAILED, NO_SOURCE = b"T", b"V", b"F", b"S"
-STOPPED, TOO_LARGE, NOT_LOADED, UNANSWERED = b"X", b"L", b"N", b"U"
-"""The task was cancelled or took too long; its answer is too large; the catalogue has to be sent
-first; the question has no answer, followed by an SQLSTATE."""
+STOPPED, LACKED, TOO_LARGE, NOT_LOADED, UNANSWERED = b"X", b"G", b"L", b"N", b"U"
+"""The task was cancelled or took too long; it ran out of memory, or its process or its version of
+the data is gone; its answer is too large; the catalogue has to be sent first; the question has no
+answer, followed by an SQLSTATE."""
 
 LOCKED = b"B"
 """Another process has the source open for writing."""
@@ -157,6 +158,8 @@ def _check(reply: bytes, kind: bytes) -> None:
             "the source can't be read as the schema declares it",
             hint="the owner can run dpsql check",
         )
+    if reply[:1] in {STOPPED, LACKED}:
+        raise ExecutionStopped
     if reply[:1] != kind:
         raise ExecutionFailed
 

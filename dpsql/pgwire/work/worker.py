@@ -27,10 +27,17 @@ from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import DuckDBSource
-from dpsql.errors import ExecutionFailed, SourceFault, SourceLocked
+from dpsql.errors import (
+    ExecutionCancelled,
+    ExecutionFailed,
+    ExecutionStopped,
+    SourceFault,
+    SourceLocked,
+)
 from dpsql.pgwire.work.catalogues import Catalogues, TooLargeAnswer
 from dpsql.pgwire.work.task import (
     FAILED,
+    LACKED,
     LOCKED,
     NO_SOURCE,
     NOT_LOADED,
@@ -133,6 +140,11 @@ class _Desk:
         except SourceFault as error:
             _log(error)
             return NO_SOURCE
+        except ExecutionCancelled:
+            return STOPPED
+        except (ExecutionStopped, MemoryError) as error:
+            _log(error)
+            return LACKED
         except Exception as error:  # noqa: BLE001 - see above
             _log(error)
             return FAILED
@@ -159,7 +171,7 @@ class _Desk:
         engine = self._engine(task.job.source, task.sidecar)
         if task.version is not None and engine.fingerprint() != task.version:
             # The charge was made for another version of the data.
-            return FAILED
+            return LACKED
         released = {name: from_bytes(data) for name, data in task.released.items()}
         job = in_parts(readable(task.job, engine), engine)
         return packed(run(job, engine, SystemRandomness(), released))
