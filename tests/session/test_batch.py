@@ -170,11 +170,11 @@ def test_a_statement_that_fails_burns_the_charge_of_all(
     engine = session._execution.source()
     execute, runs = engine.execute, []
 
-    def failing(*arguments: object) -> object:
+    def failing(*arguments: object, **named: object) -> object:
         runs.append(arguments)
         if len(runs) == 3:
             raise MemoryError
-        return execute(*arguments)  # type: ignore[arg-type]
+        return execute(*arguments, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(engine, "execute", failing)
     with pytest.raises(ExecutionFailed):
