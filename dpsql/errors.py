@@ -250,6 +250,12 @@ class LedgerFault(OperationalError):
     instead = "the dataset's budget can't be read or charged now"
 
 
+class LedgerFull(LedgerFault):
+    """The ledger's disk has no room."""
+
+    sqlstate = "53100"
+
+
 class SchemaFault(ProgrammingError):
     """The schema file is wrong; the message names file, line, path and fix."""
 

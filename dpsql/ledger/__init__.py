@@ -24,6 +24,7 @@ nothing is ever given back. Entries are charged, then released (with the noisy a
 | audit       | replays the whole chain and compares everything else with it             |
 | owner       | a sign of life that the system takes down when a process ends            |
 | charging    | one charge: the dataset and its analyst pay, or nothing happens           |
+| room        | disk space that is held while a charged statement runs                   |
 | request_log | requests: charged once, settled once, bound to what was asked            |
 | reuse       | kept releases: answered again, at the reader's own cap                   |
 | naming      | tables that analysts keep under names: owner, quota, meaning             |

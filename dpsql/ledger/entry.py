@@ -159,6 +159,11 @@ def link(before: str, text: str) -> str:
     return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
 
 
+def digest(data: bytes) -> str:
+    """What names an answer."""
+    return hashlib.sha256(data).hexdigest()
+
+
 class _Body(msgspec.Struct, frozen=True):
     seq: int
     at: datetime

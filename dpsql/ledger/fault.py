@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from dpsql.errors import LedgerFault
+from dpsql.errors import LedgerFault, LedgerFull
 
 RESTORE = (
     "bring back the newest copy of both files; if there is none, what was spent is unknown: "
@@ -19,7 +21,6 @@ REPORT = "keep both files for the owner and restore the newest copy of the ledge
 _CAUSES = {
     sqlite3.SQLITE_BUSY: ("is locked by another process", "ask again; then look for who holds it"),
     sqlite3.SQLITE_LOCKED: ("is locked by another process", "ask again"),
-    sqlite3.SQLITE_FULL: ("can't grow: the disk is full", "free some space; nothing was released"),
     sqlite3.SQLITE_READONLY: ("can't be written", "make the file and its folder writable"),
     sqlite3.SQLITE_CANTOPEN: ("can't be opened", "check the folder and its permissions"),
     sqlite3.SQLITE_PERM: ("can't be opened", "check the folder and its permissions"),
@@ -29,6 +30,10 @@ _CAUSES = {
     sqlite3.SQLITE_TOOBIG: ("can't hold an answer this long", "ask for fewer groups"),
     sqlite3.SQLITE_NOTADB: ("is no SQLite database", RESTORE),
 }
+
+
+_AMBIGUOUS = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Where(Protocol):
@@ -43,6 +48,29 @@ def fault(path: Where, what: str, do: str) -> LedgerFault:
     return LedgerFault(f"{kind} {path} {what}", hint=do)
 
 
+def full(path: Where) -> LedgerFull:
+    """The LedgerFault of a disk without room."""
+    found = fault(path, "can't grow: the disk is full", "free some space there, and ask again")
+    return LedgerFull(found.message, hint=found.hint)
+
+
+@contextmanager
+def standing(what: str) -> Iterator[None]:
+    """Whatever is wrong with the ledger, its message ends in what became of the charge."""
+    try:
+        yield
+    except LedgerFault as error:
+        raise type(error)(f"{error.message}; {what}", hint=error.hint) from error
+
+
+def _has_no_room(path: Path) -> bool:
+    """SQLite says of a full disk that it can't make its log's index, or can't read or write."""
+    try:
+        return os.statvfs(path.parent).f_bavail == 0
+    except (OSError, AttributeError):
+        return False
+
+
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
     """Errors of SQLite and of the operating system become faults of the file `path`."""
@@ -55,9 +83,13 @@ def explained(path: Path) -> Iterator[None]:
         # The low byte is the cause; the others say where in SQLite it was met. The module itself
         # raises without a code for text that isn't UTF-8 and for blobs that are too long.
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+        if code == sqlite3.SQLITE_FULL or (code in _AMBIGUOUS and _has_no_room(path)):
+            raise full(path) from error
         what, do = _CAUSES.get(code, ("is damaged", RESTORE))
         raise fault(path, what, do) from error
     except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise full(path) from error
         reason = error.strerror or "the operating system refused"
         raise fault(
             path, f"can't be used: {reason.lower()}", "check disk and permissions"

@@ -13,23 +13,23 @@ A ledger is used from any thread of the process that opened it; other processes 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Self
 
-from dpsql.errors import ExecutionFailed, InterfaceError, OperationalError
+from dpsql.errors import ExecutionFailed, InterfaceError, LedgerFull, OperationalError
 from dpsql.ledger import request_log, reuse
 from dpsql.ledger.audit import Report, audit, checked_answer
 from dpsql.ledger.backend import Location, Sign
 from dpsql.ledger.backup import back_up
 from dpsql.ledger.chain import BATCH, Chain, Clock, utc_now
 from dpsql.ledger.charging import enter
-from dpsql.ledger.entry import Amended, Entry, KeptRelease, Released
+from dpsql.ledger.entry import Amended, Entry, KeptRelease, Released, digest
+from dpsql.ledger.fault import standing
 from dpsql.ledger.naming import Names
 from dpsql.ledger.opening import check_fixed, open_chain, put_in_force, recorded_terms
 from dpsql.ledger.refusal import Refusal, note, refusals
@@ -44,6 +44,7 @@ from dpsql.ledger.request import (
     check_kept,
     check_key,
 )
+from dpsql.ledger.room import LEAST, Room
 from dpsql.ledger.rule import Balance, balance
 from dpsql.ledger.store import DATASET
 from dpsql.ledger.terms import Terms, check_name, check_terms
@@ -57,6 +58,7 @@ class Ledger:
         self._chain = chain
         self._store = chain.store
         self._owner = owner
+        self._room = Room(chain, owner.name)
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._open = True
@@ -99,15 +101,24 @@ class Ledger:
             put_in_force(self._chain, terms, entry.seq)
         self._publish()
 
-    def charge(self, charge: Charge) -> Receipt:
+    def charge(self, charge: Charge, room: int = LEAST) -> Receipt:
         """The dataset and the analyst have paid, durably; or BudgetSpent, and nothing happened.
 
         A request id that was charged before is never charged again: the receipt then isn't fresh.
+        So many bytes of `room` are held for the answer before that.
         """
-        with self._writing():
-            receipt = enter(self._chain, self._owner.name, charge)
-        if receipt.fresh:
-            self._publish()
+        try:
+            with standing("nothing was charged"):
+                self._room.hold(room)
+                with self._writing():
+                    receipt = enter(self._chain, self._owner.name, charge)
+            self._room.give_lines()
+            if receipt.fresh:
+                with standing("its charge stands"):
+                    self._publish()
+        except BaseException:
+            self._room.give()
+            raise
         return receipt
 
     def release(self, receipt: Receipt, answer: bytes, keep: Sequence[Kept] = ()) -> None:
@@ -115,21 +126,23 @@ class Ledger:
 
         Done before the answer leaves: a second run of the same charge is refused here.
         """
-        kept = tuple(KeptRelease(k.key, _sha256(k.answer), k.loss) for k in keep)
-        with self._writing():
+        kept = tuple(KeptRelease(k.key, digest(k.answer), k.loss) for k in keep)
+        self._room.give()
+        with standing("its charge stands, and its answer is lost"), self._writing():
             charged = request_log.running(self._chain, receipt)
             check_kept(keep, charged.loss)
-            entry = self._chain.append(Released(receipt.request_id, _sha256(answer), kept))
+            entry = self._chain.append(Released(receipt.request_id, digest(answer), kept))
             self._store.settle(receipt.request_id, entry.seq)
             for data in (answer, *(release.answer for release in keep)):
-                self._store.add_answer(_sha256(data), data)
+                self._store.add_answer(digest(data), data)
             for release in keep:
                 self._store.keep(release.key, entry.seq)
                 self._store.see(release.key, charged.analyst, entry.seq)
 
     def burn(self, receipt: Receipt, failure: Failure | None = None) -> None:
         """The request comes to nothing, and its charge stands; `failure` is remembered."""
-        with self._writing():
+        self._room.give()
+        with standing("its charge stands"), self._writing():
             request_log.running(self._chain, receipt)
             request_log.burn(self._chain, receipt.request_id, failure)
 
@@ -177,13 +190,14 @@ class Ledger:
         with self._reading():
             if not reuse.unseen(self._chain, keys, analyst):
                 return reuse.answers(self._chain, keys)
-        with self._writing():
+        with standing("nothing was charged"), self._writing():
             answers = reuse.answers(self._chain, keys)
             unseen = reuse.unseen(self._chain, keys, analyst)
             if unseen:
                 reuse.pay(self._chain, unseen, analyst, analyst_cap, policy_hash)
                 sum_up(self._chain)
-        self._publish()
+        with standing("its charge to the analyst stands"):
+            self._publish()
         return answers
 
     def balance(self, analyst: str | None = None, analyst_cap: Fraction | None = None) -> Balance:
@@ -244,12 +258,15 @@ class Ledger:
                 return
             self._open = False
             stack.callback(self._owner.close)
+            self._room.give()
             stack.callback(self._chain.database.close)
-            with self._chain.writing():
-                for request in self._store.unsettled():
-                    if request.owner == self._owner.name:
-                        request_log.burn(self._chain, request.id)
-            self._chain.publish()
+            # On a full disk, whoever opens it next does that.
+            with suppress(LedgerFull):
+                with self._chain.writing():
+                    for request in self._store.unsettled():
+                        if request.owner == self._owner.name:
+                            request_log.burn(self._chain, request.id)
+                self._chain.publish()
 
     def __enter__(self) -> Self:
         return self
@@ -280,7 +297,3 @@ class Ledger:
     def _publish(self) -> None:
         with self._alone():
             self._chain.publish()
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
+from dpsql.errors import LedgerFull
 from dpsql.ledger.anchor import Anchor
 from dpsql.ledger.backend import Backend, Location, Server, Sign
 from dpsql.ledger.chain import Chain, Clock
@@ -22,6 +23,7 @@ from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.place import check_anchor, check_places, create_private
 from dpsql.ledger.postgres import connect_server
 from dpsql.ledger.request_log import bury
+from dpsql.ledger.room import tidy as tidy_room
 from dpsql.ledger.rule import Account, Cap
 from dpsql.ledger.store import DATASET
 from dpsql.ledger.terms import Terms, differences
@@ -47,9 +49,12 @@ def open_chain(
         _settle(chain, terms)
         with database.writing():
             database.tidy()
+            tidy_room(chain)
             owner = database.sign()
             stack.callback(owner.close)
-        chain.publish()
+        # On a full disk, what is stored can still be read; a charge publishes all before it.
+        with suppress(LedgerFull):
+            chain.publish()
         stack.pop_all()
     return chain, owner
 
@@ -161,6 +166,8 @@ def _settle(chain: Chain, terms: Terms | None) -> None:
     with chain.writing():
         if terms is not None:
             _reconcile(chain, terms)
+    # Whoever opens it next can bury them, too, once there is room.
+    with suppress(LedgerFull), chain.writing():
         open_requests = chain.store.unsettled()
         owners = {found.owner for found in open_requests}
         living = {name for name in owners if chain.database.alive(name)}

@@ -19,7 +19,7 @@ from dpsql.errors import LedgerFault
 from dpsql.ledger.amount import DIGITS
 from dpsql.ledger.backend import Server
 from dpsql.ledger.database import PATIENCE_SECONDS
-from dpsql.ledger.fault import REPORT, RESTORE, fault
+from dpsql.ledger.fault import REPORT, RESTORE, fault, full
 
 if TYPE_CHECKING:
     import psycopg
@@ -268,7 +268,7 @@ def _explained(server: Server) -> Iterator[None]:
     except psycopg.IntegrityError:
         what, do = "contradicts itself", REPORT
     except psycopg.errors.DiskFull:
-        what, do = "can't grow: the disk is full", "free some space; nothing was released"
+        raise full(server) from None
     except psycopg.errors.InsufficientPrivilege:
         what, do = "may not be used", "grant its user the schema, or the right to create it"
     except psycopg.OperationalError:

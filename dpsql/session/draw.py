@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,12 +13,17 @@ from dpsql.errors import (
     ExecutionFailed,
     ExecutionStopped,
     FailedBefore,
+    LedgerFault,
     SourceFault,
 )
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.request import Charge, Failure, Kept, Receipt
+from dpsql.ledger.room import LEAST
+from dpsql.release.key import number_of_cells
 from dpsql.session.prepared import PreparedRelease
 from dpsql.session.storage import from_bytes, to_bytes
+
+_CELL_BYTES = 16
 
 RUNNING = "running on the data"
 """The step after the charge: what is cancelled from here on stays charged."""
@@ -62,7 +68,7 @@ def draw(ledger: Ledger, charge: Charge, parts: Sequence[Part], run: Run) -> Dra
             "this was asked before, and failed on this version of the data; nothing was charged",
             hint="ask otherwise, or when the data have changed; the owner can run dpsql check",
         )
-    receipt = ledger.charge(charge)
+    receipt = ledger.charge(charge, room(distinct(parts)))
     running = ""
     try:
         kept: dict[str, Kept] = {}
@@ -84,9 +90,22 @@ def draw(ledger: Ledger, charge: Charge, parts: Sequence[Part], run: Run) -> Dra
         # Who stops a statement and asks it again pays again: it may have been seen how long it ran.
         is_fact = bool(running) and not isinstance(error, ExecutionCancelled)
         stopped = isinstance(error, ExecutionStopped | SourceFault)
-        ledger.burn(receipt, Failure(running, stopped) if is_fact else None)
+        _burn(ledger, receipt, Failure(running, stopped) if is_fact else None)
         raise
     except BaseException:
-        ledger.burn(receipt)
+        _burn(ledger, receipt, None)
         raise
     return Drawn(found, {key: one.answer for key, one in kept.items()}, receipt)
+
+
+def room(due: Sequence[PreparedRelease]) -> int:
+    """Bytes that the answers of `due` take in the ledger, as far as their keys are listed."""
+    cells = sum(number_of_cells(one.step.query) * (len(one.columns) + 1) for one in due)
+    # The answer of all and each one's own, once in the log and once in the file.
+    return LEAST + 4 * _CELL_BYTES * cells
+
+
+def _burn(ledger: Ledger, receipt: Receipt, failure: Failure | None) -> None:
+    # What went wrong first is what is told; whoever opens the ledger next buries the request.
+    with suppress(LedgerFault):
+        ledger.burn(receipt, failure)

@@ -30,7 +30,7 @@ def charge_until_full(place: Place, log: Path, size: int) -> None:
                 told.write("opened\n")
                 resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
                 for number in range(400):
-                    ledger.charge(charge(number, query="x" * 500))
+                    ledger.charge(charge(number, query="x" * 500), room=4096)
                     told.write("granted\n")
         except LedgerFault:
             os._exit(REFUSED)
