@@ -10,14 +10,16 @@ import click
 
 from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.unfinished import remove_left_behind
 from dpsql.errors import SourceFault
+from dpsql.pgwire.user import users_path
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
 from dpsql.schema.readable import unreadable
 from dpsql.schema.row_count import count_rows
 from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.session.dataset import load_dataset
-from dpsql.session.ready import open_source, sidecar_path
+from dpsql.session.ready import old_files, open_source, remove_left, sidecar_path
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
 from dpsql.terminal.watch import Cancelled, Watch
@@ -32,6 +34,10 @@ def check(path: Path) -> None:
     with explained():
         watch.step("reading the schema")
         schema = load_dataset(path)
+        for left in (*remove_left(schema), *remove_left_behind(users_path(schema))):
+            say(f"removed {left}, which a command left behind that was killed")
+        for old in old_files(schema):
+            say(f"{old} isn't read any more: remove it, if it is no other program's")
         try:
             holds, rows = watch.run(
                 lambda: _verified(schema, watch, engines), lambda: _interrupt(engines)

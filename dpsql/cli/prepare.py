@@ -44,8 +44,9 @@ def prepare(schema: Path) -> None:
 def _prepared(schema: Schema, watch: Watch) -> tuple[str, ...]:
     from dpsql.engine.duckdb import DuckDBEngine  # noqa: PLC0415 - see above
     from dpsql.schema.catalogue import engine_source  # noqa: PLC0415
-    from dpsql.session.ready import prepare_source  # noqa: PLC0415
+    from dpsql.session.ready import prepare_source, remove_left  # noqa: PLC0415
 
+    remove_left(schema)
     watch.step("opening the source")
     with DuckDBEngine(engine_source(schema)) as engine:
         watch.step("verifying keys")

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 import duckdb
@@ -27,12 +26,15 @@ from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.lockdown import prepare
 from dpsql.engine.made_of import OF_ROWS, OF_UNITS, PREPARED
 from dpsql.engine.source import DuckDBSource
+from dpsql.engine.unfinished import unfinished
 from dpsql.engine.view import offer
 from dpsql.errors import SourceFault
 
 _AT_ONCE: Final = 8_000_000
 """Rows that are counted and sorted at a time. TPC-H's 60 million lines at once filled a disk with
 60 GB of what was spilled; so many of them take some 6 GB of memory."""
+
+_MAGIC: Final = b"DUCK"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,27 +88,45 @@ def write_sidecar(
     keys were verified: lines of an order that has come twice since would be there twice.
     """
     target = Path(sidecar.path)
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=target.parent, prefix=target.name) as folder:  # mode 0700
-        unfinished = Path(folder) / "unfinished"
+    _check_replaceable(target)
+    with unfinished(target) as folder:
+        made = folder / "made"
         finished = False
         with (
             suppress(duckdb.Error),  # what it says is made of rows
-            _opened(source, unfinished, folder) as connection,
+            _opened(source, made, str(folder)) as connection,
         ):
             fill(connection, sidecar.stamp, tables, salt, step)
             finished = True
-        if not finished or Path(f"{unfinished}.wal").exists():
+        if not finished or Path(f"{made}.wal").exists():
             raise SourceFault(
                 "the source can't be prepared",
                 hint="try dpsql check on it, and see whether the disk of the ledger is full",
             )
-        unfinished.chmod(0o600)
-        with unfinished.open("rb") as stream:
+        made.chmod(0o600)
+        with made.open("rb") as stream:
             os.fsync(stream.fileno())
         if identity(source) != before:
             raise SourceFault("the source has changed meanwhile", hint="prepare it again")
-        unfinished.replace(target)
+        _check_replaceable(target)
+        made.replace(target)
+
+
+def _check_replaceable(target: Path) -> None:
+    """Refuse to overwrite what isn't a sidecar: a name may be somebody's ledger or database."""
+    if not os.path.lexists(target):
+        return
+    with suppress(OSError, duckdb.Error):
+        with target.open("rb") as stream:
+            is_database = target.is_file() and stream.read(12)[8:] == _MAGIC
+        if is_database:
+            with duckdb.connect(str(target), read_only=True) as connection:
+                connection.execute('SELECT stamp FROM main."made of" LIMIT 1')
+                return
+    raise SourceFault(
+        f"{target} is there, and dpsql prepare didn't write it",
+        hint="move it away, or name another ledger",
+    )
 
 
 def fill(

@@ -27,7 +27,7 @@ from dpsql.session.account import open_ledger
 from dpsql.session.dataset import load_dataset
 from dpsql.session.execution import Progress
 from dpsql.session.fact import SourceFacts
-from dpsql.session.ready import sidecar_seen
+from dpsql.session.ready import remove_left, sidecar_seen
 
 _START_SECONDS: Final = 120
 """For the first worker to start, and to read names and types."""
@@ -49,6 +49,7 @@ class Edition:
         self._facts: tuple[object, SourceFacts] | None = None
         # The owner hears of a schema that the ledger doesn't hold, not the first analyst.
         open_ledger(schema).close()
+        remove_left(schema)
 
     def session(self, analyst: str, progress: Progress) -> RemoteSession:
         """One analyst's session."""

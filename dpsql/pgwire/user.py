@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from dpsql.engine.unfinished import remove_left_behind, unfinished
 from dpsql.errors import BadParameter, OperationalError
 from dpsql.pgwire.protocol.scram import Verifier, pretended, read_verifier, verifier
 from dpsql.schema.model import Schema
@@ -98,11 +99,12 @@ def write_users(path: Path, users: Users) -> None:
         "secret": users.secret.hex(),
         "users": {name: str(found) for name, found in sorted(users.verifiers.items())},
     }
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    other = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(other, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(written, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    other.replace(path)
+    remove_left_behind(path)
+    with unfinished(path) as folder:
+        other = folder / "users"
+        descriptor = os.open(other, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(written, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        other.replace(path)

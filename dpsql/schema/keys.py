@@ -9,10 +9,8 @@ recorded with the types that its columns were read as, and as others it isn't ve
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,9 @@ import msgspec
 from sqlglot import exp
 
 from dpsql.engine.engine import Engine
+from dpsql.engine.unfinished import unfinished
+from dpsql.errors import SourceFault
+from dpsql.schema.location import beside_ledger
 from dpsql.schema.model import Schema, Table
 
 
@@ -69,10 +70,7 @@ def verified(schema: Schema, fingerprint: str) -> frozenset[str]:
 
 def record_path(schema: Schema) -> Path:
     """Place the record beside the ledger: it belongs to the dataset, not to a folder of files."""
-    if isinstance(schema.ledger, Path):
-        return schema.ledger.with_name("keys.json")
-    # A ledger on a server has only its anchor here.
-    return schema.anchor.with_suffix(".keys.json")
+    return beside_ledger(schema.ledger, schema.anchor, "keys.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +103,15 @@ class KeyRecord:
 
     def save(self, path: Path) -> None:
         """Write the record whole or not at all, readable by its owner only."""
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=path.name)  # mode 0600
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        if os.path.lexists(path) and KeyRecord.load(path) is None:
+            raise SourceFault(f"{path} is no record of keys", hint="move it away, and do it again")
+        with unfinished(path) as folder:
+            written = folder / "keys"
+            with os.fdopen(os.open(written, os.O_CREAT | os.O_WRONLY, 0o600), "w") as stream:
                 json.dump({self.fingerprint: sorted(self.keys)}, stream)
                 stream.flush()
                 os.fsync(stream.fileno())
-            Path(unfinished).replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(unfinished).unlink()
-            raise
+            written.replace(path)
 
 
 def _claim(table: Table, key: Sequence[str]) -> str:

@@ -88,6 +88,16 @@ def ledger_path(document: Document, written: str | None, dataset: str) -> Path |
     return folder / dataset / "ledger.db"
 
 
+def beside_ledger(ledger: Path | str, anchor: Path, what: str) -> Path:
+    """Place a file of a ledger's: it has the ledger's own name, so that no two ledgers share one.
+
+    A ledger on a server has only its anchor here.
+    """
+    if isinstance(ledger, Path):
+        return ledger.with_name(f"{ledger.name}.{what}")
+    return anchor.with_suffix(f".{what}")
+
+
 def anchor_path(dataset: str) -> Path:
     """Place the ledger's anchor away from the ledger, so that one copied back is noticed."""
     state = os.environ.get(STATE)

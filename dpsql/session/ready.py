@@ -25,6 +25,7 @@ from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.engine import Engine
 from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.sidecar import Sidecar, write_sidecar
+from dpsql.engine.unfinished import remove_left_behind
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.plan.statistic import Amount, Measured, Statistic
@@ -32,7 +33,8 @@ from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.schema.bounded import bounded
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.counted import counted, lent_name
-from dpsql.schema.keys import verify_keys
+from dpsql.schema.keys import record_path, verify_keys
+from dpsql.schema.location import beside_ledger
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.summed import SummedColumn, summed
@@ -46,6 +48,7 @@ _SYSTEM = SystemRandomness()
 
 def open_source(schema: Schema) -> DuckDBEngine:
     """The source, with its sidecar where there is one."""
+    remove_left(schema)
     source = engine_source(schema)
     # Without a file, the data needn't be identified.
     found = sidecar_of(schema, lambda: fingerprint(source))
@@ -60,10 +63,26 @@ def sidecar_of(schema: Schema, version: Callable[[], str]) -> Sidecar | None:
 
 def sidecar_path(schema: Schema) -> Path:
     """Beside the ledger: it belongs to the dataset, not to a folder of files."""
-    if isinstance(schema.ledger, Path):
-        return schema.ledger.with_name("prepared.duckdb")
-    # A ledger on a server has only its anchor here.
-    return schema.anchor.with_suffix(".prepared.duckdb")
+    return beside_ledger(schema.ledger, schema.anchor, "prepared.duckdb")
+
+
+def remove_left(schema: Schema) -> tuple[Path, ...]:
+    """Remove the copies of rows that killed commands left, and name them."""
+    targets = (sidecar_path(schema), record_path(schema))
+    return tuple(left for target in targets for left in remove_left_behind(target))
+
+
+def old_files(schema: Schema) -> tuple[Path, ...]:
+    """What version 0.1 wrote beside the ledger, by names that two ledgers could share.
+
+    The folders and files that end in eight letters are what killed commands left of them.
+    """
+    if not isinstance(schema.ledger, Path):
+        return ()
+    folder = schema.ledger.parent
+    patterns = ("prepared.duckdb", "keys.json", "prepared.duckdb????????", "keys.json????????")
+    found = {path for pattern in patterns for path in folder.glob(pattern)}
+    return tuple(sorted(found - {schema.ledger}))
 
 
 def sidecar_seen(schema: Schema) -> tuple[int, int] | None:

@@ -9,6 +9,7 @@ import pytest
 from schema.shop import load
 
 from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.errors import SourceFault
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.keys import KeyRecord, duplicate_free, record_path, verified, verify_keys
 from dpsql.schema.model import Schema
@@ -121,6 +122,11 @@ def test_a_damaged_record_verifies_nothing(tmp_path: Path, damage: bytes) -> Non
     path.parent.mkdir(parents=True)
     path.write_bytes(damage)
     assert verified(schema, "f") == frozenset()
+    # Whose it is isn't known: it may be somebody's only copy of something else.
+    with pytest.raises(SourceFault, match="is no record of keys"):
+        KeyRecord("f", frozenset({PEOPLE})).save(path)
+    assert path.read_bytes() == damage
+    path.unlink()
     KeyRecord("f", frozenset({PEOPLE})).save(path)
     assert json.loads(path.read_text()) == {"f": [PEOPLE]}
 

@@ -152,7 +152,7 @@ def test_a_source_without_one_is_read_as_it_is(schema: Schema) -> None:
 def test_it_can_be_read_by_its_owner_only(ready: Schema) -> None:
     assert sidecar_path(ready).stat().st_mode & 0o777 == 0o600
     assert [f.name for f in sidecar_path(ready).parent.iterdir() if "prepared" in f.name] == [
-        "prepared.duckdb"
+        sidecar_path(ready).name
     ]
 
 

@@ -1,0 +1,88 @@
+"""Files that are being written, in a folder of their own beside the file that they will replace.
+
+A process that is killed leaves its folder behind, and in it maybe a copy of private rows. A lock on
+a file in it falls with the process, however that ends: whoever comes next sees that nobody holds it
+and removes the folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+_MARK: Final = ".unfinished-"
+_LOCK: Final = "lock"
+
+
+@contextmanager
+def unfinished(target: Path) -> Iterator[Path]:
+    """A folder for what will replace `target`: for its owner alone, and gone in the end."""
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder, lock = _locked(target)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def remove_left_behind(target: Path) -> tuple[Path, ...]:
+    """Remove what killed processes left of `target`, and name it; what runs is left alone."""
+    removed = []
+    for folder in sorted(target.parent.glob(f"{target.name}{_MARK}*")):
+        if _is_ours(folder) and _is_dead(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            removed.append(folder)
+    return tuple(removed)
+
+
+def _locked(target: Path) -> tuple[Path, int]:
+    """A new folder, locked. Who is tidying up meanwhile may take an empty one away."""
+    while True:
+        folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f"{target.name}{_MARK}"))
+        with suppress(FileNotFoundError):
+            lock = os.open(folder / _LOCK, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+            if _lock(lock) and (folder / _LOCK).exists():
+                return folder, lock
+            os.close(lock)
+
+
+def _is_ours(folder: Path) -> bool:
+    with suppress(OSError):
+        return folder.lstat().st_uid == os.geteuid() and not folder.is_symlink()
+    return False
+
+
+def _is_dead(folder: Path) -> bool:
+    try:
+        lock = os.open(folder / _LOCK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    except FileNotFoundError:
+        # Made just now, or its process ended before it had a lock: then there is nothing in it.
+        with suppress(OSError):
+            folder.rmdir()
+        return False
+    except OSError:
+        return False
+    try:
+        return _lock(lock)
+    finally:
+        os.close(lock)
+
+
+def _lock(descriptor: int) -> bool:
+    """The lock is taken, unless another process has it."""
+    if sys.platform == "win32":
+        return False
+    import fcntl  # noqa: PLC0415 - not everywhere
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
