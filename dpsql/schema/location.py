@@ -83,6 +83,11 @@ def ledger_path(document: Document, written: str | None, dataset: str) -> Path |
         return written
     if written is not None:
         return document.path.parent.absolute() / Path(written).expanduser()
+    return default_ledger(dataset)
+
+
+def default_ledger(dataset: str) -> Path:
+    """Place the ledger of a schema that names none: with the user, or in the state folder."""
     state = os.environ.get(STATE)
     folder = Path(state).absolute() if state else platformdirs.user_state_path("dpsql")
     return folder / dataset / "ledger.db"

@@ -8,6 +8,7 @@
 | parts    | how many parts of the units a release is found in                      |
 | dataset  | a schema file with its views, checked as SQL too                       |
 | account  | a schema's ledger; looser schemas are refused                         |
+| new_ledger | a ledger that is made is told, and refused in another's home         |
 | grant    | ε asked for → loss in the ledger's currency; the ledger's terms        |
 | prepared | a statement bound, bounded, emitted and calibrated: all but run        |
 | proving  | one statement, to be proved at some ε                                 |

@@ -20,6 +20,7 @@ from dpsql.ledger.reading import ReadLedger
 from dpsql.schema.looser import loosened
 from dpsql.schema.model import Period, Schema
 from dpsql.session.grant import ledger_terms
+from dpsql.session.new_ledger import check_home, tell_of_new
 
 
 def ledger_location(schema: Schema) -> Location:
@@ -48,9 +49,15 @@ def open_ledger(schema: Schema, *, create: bool = True) -> Ledger:
     if schema.period is not None:
         with open_ledger(standing(schema), create=create) as whole:
             _never_charged(whole, schema)
-    ledger = Ledger.open(
-        ledger_location(schema), anchor_path(schema), ledger_terms(schema), create=create
-    )
+    location = ledger_location(schema)
+    # A server's is the same for whoever has its address; a period's has the dataset's beside it.
+    is_own = isinstance(location, Path) and schema.period is None
+    new = create and is_own and not has_ledger(schema)
+    if new:
+        check_home(schema)
+    ledger = Ledger.open(location, anchor_path(schema), ledger_terms(schema), create=create)
+    if new:
+        tell_of_new(schema)
     try:
         _hold_to(schema, ledger)
     except BaseException:

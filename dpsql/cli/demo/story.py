@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -46,7 +48,7 @@ _ALLOWED: Final = "SELECT count(*) FROM staff"
 
 def tell() -> None:
     """Run it all in a temporary folder, with a ledger of its own."""
-    with TemporaryDirectory(prefix="dpsql-demo-") as name:
+    with TemporaryDirectory(prefix="dpsql-demo-") as name, _quiet():
         schema = _prepare(Path(name))
         with _exact(schema) as exact, closing(Connection(Session(schema))) as private:
             salary = _attack(exact)
@@ -56,6 +58,17 @@ def tell() -> None:
             _refusal(private)
             _repetition(private)
             _balance(private)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Its ledger goes with its folder, so nobody needs to hear of it."""
+    log = logging.getLogger("dpsql.ledger")
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = False
 
 
 def _prepare(folder: Path) -> Schema:
