@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import assert_never
 
@@ -10,12 +10,13 @@ import click
 
 from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.readable import Reading
 from dpsql.engine.unfinished import remove_left_behind
 from dpsql.errors import SourceFault
 from dpsql.pgwire.user import users_path
+from dpsql.schema.catalogue import engine_source
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
-from dpsql.schema.readable import unreadable
 from dpsql.schema.row_count import count_rows
 from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.session.dataset import load_dataset
@@ -31,6 +32,7 @@ def check(path: Path) -> None:
     """Print what the schema says of each table, and whether its key holds."""
     watch = Watch()
     engines: list[DuckDBEngine] = []
+    stops: list[Callable[[], None]] = []
     with explained():
         watch.step("reading the schema")
         schema = load_dataset(path)
@@ -40,7 +42,7 @@ def check(path: Path) -> None:
             say(f"{old} isn't read any more: remove it, if it is no other program's")
         try:
             holds, rows = watch.run(
-                lambda: _verified(schema, watch, engines), lambda: _interrupt(engines)
+                lambda: _verified(schema, watch, engines, stops), lambda: _stop(stops)
             )
         except Cancelled:
             say("cancelled; no key was recorded")
@@ -57,7 +59,7 @@ def check(path: Path) -> None:
 
 
 def _verified(
-    schema: Schema, watch: Watch, engines: list[DuckDBEngine]
+    schema: Schema, watch: Watch, engines: list[DuckDBEngine], stops: list[Callable[[], None]]
 ) -> tuple[Mapping[str, bool], Mapping[str, int]]:
     """Open the source as queries do, and look at the rows."""
     if not schema.source.path.exists():
@@ -66,7 +68,10 @@ def _verified(
         )
     watch.step("opening the source")
     engines.append(open_source(schema))
-    failed = unreadable(schema, engines[0], watch.step)
+    stops.append(engines[0].interrupt)
+    reading = Reading(engine_source(schema))
+    stops.append(reading.interrupt)
+    failed = reading.unreadable(watch.step)
     if failed:
         raise SourceFault(
             f"{_files(schema, failed)} can't be read to the end",
@@ -84,9 +89,9 @@ def _files(schema: Schema, tables: Sequence[str]) -> str:
     return f"of {schema.source.path} table {', '.join(tables)}"
 
 
-def _interrupt(engines: list[DuckDBEngine]) -> None:
-    for engine in engines:
-        engine.interrupt()
+def _stop(stops: Sequence[Callable[[], None]]) -> None:
+    for stop in stops:
+        stop()
 
 
 def report(schema: Schema, holds: Mapping[str, bool]) -> str:

@@ -19,6 +19,7 @@
 | made_of        | how many rows its tables have, counted when it is made and opened          |
 | beside         | what stands beside each row there: how many rows its unit has              |
 | unit_sums      | what it has of each unit: how many rows, and what their values add up to   |
+| readable       | can all that is stored be read                                            |
 | unfinished     | files that are being written, and what killed processes left of them      |
 | fingerprint    | which version of the data the source's files hold                         |
 

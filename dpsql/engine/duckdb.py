@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,11 @@ _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 
 _MOST_PARSED: Final = 64
 
+_MANY_TABLES: Final = 100
+"""Of a database with more tables than these, each is offered when a statement first names it."""
+
+_WORD: Final = re.compile(r'"(?:[^"]|"")*"|\w+')
+
 _WARNED: Final = threading.Lock()
 """Held while warnings are caught: filters are the process's own."""
 
@@ -71,6 +77,7 @@ class DuckDBEngine:
         )
         self._open = True
         self._prepared: frozenset[str] = frozenset()
+        self._waiting: dict[str, tuple[SourceTable, Mapping[str, str]]] = {}
         # Whoever reads a CSV file to count its rows might as well answer.
         self._counted = {table.name: 0 for table in source.tables if table.is_delimited}
         try:
@@ -172,7 +179,12 @@ class DuckDBEngine:
         attach(self._connection, self._source)
         found = catalogue(self._connection, self._source)
         for table in self._source.tables:
-            self._offer_table(table, dict(found.get(table.name, ())))
+            columns = dict(found.get(table.name, ()))
+            self._check_columns(table, columns)
+            if table.file is None and len(self._source.tables) > _MANY_TABLES:
+                self._waiting[table.name.casefold()] = table, columns
+            else:
+                self._offer_table(table, columns)
         if sidecar is not None:
             self._prepared = attach_sidecar(self._connection, sidecar)
         files = [t.file for t in self._source.tables if t.file is not None and not t.is_delimited]
@@ -180,7 +192,7 @@ class DuckDBEngine:
         self._refuse_changed_files()
         return found
 
-    def _offer_table(self, table: SourceTable, found: Mapping[str, str]) -> None:
+    def _check_columns(self, table: SourceTable, found: Mapping[str, str]) -> None:
         declared = [name for name, _ in table.columns or ()]
         missing = [name for name in declared if name not in found]
         if missing or not declared:
@@ -189,7 +201,18 @@ class DuckDBEngine:
                 f"the source has no {what}" if found else f"the source has no table {table.name}",
                 hint="correct the schema, or the source",
             )
-        statement = offer(table, found).sql("duckdb")
+
+    def _offer_named(self, sql: str) -> None:
+        """Offer those tables that wait for a statement to name them; more than these do no harm."""
+        if not self._waiting:
+            return
+        named = {word.strip('"').replace('""', '"').casefold() for word in _WORD.findall(sql)}
+        with self._guard:
+            for name in named & self._waiting.keys():
+                self._offer_table(*self._waiting.pop(name))
+
+    def _offer_table(self, table: SourceTable, found: Mapping[str, str]) -> None:
+        statement = offer(table, found).sql("duckdb", copy=False)
         with suppress(duckdb.Error):  # of a CSV file, it quotes the line
             self._connection.execute(statement)
             return
@@ -218,6 +241,7 @@ class DuckDBEngine:
             return _integers(cursor) if few else _rows(cursor)
 
     def _parse(self, sql: str) -> duckdb.Statement:
+        self._offer_named(sql)
         with self._cursor() as cursor:
             statements = cursor.extract_statements(sql)
         if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
@@ -238,6 +262,8 @@ class DuckDBEngine:
             cursor.close()
 
     def _refuse_shadows(self, tables: Mapping[str, pa.Table]) -> None:
+        if not tables:
+            return
         declared = {table.name.casefold() for table in self._source.tables}
         for name in tables:
             if name.casefold() in declared:

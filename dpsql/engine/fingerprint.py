@@ -58,9 +58,9 @@ def _files(source: DuckDBSource) -> Iterator[tuple[str, str]]:
         yield "database", source.database
         # Committed rows stay in the write-ahead log until a checkpoint moves them.
         yield "log", source.database + ".wal"
-    for table in sorted(source.tables, key=lambda table: table.name):
-        if table.file is not None:
-            yield f"table {table.name}", table.file
+    files = [(table.name, table.file) for table in source.tables if table.file is not None]
+    for name, file in sorted(files):
+        yield f"table {name}", file
 
 
 def _stat(role: str, file: str, *, missing_ok: bool) -> tuple[str, int, int, int, int]:

@@ -11,6 +11,8 @@ from dpsql.ledger.amount import check_amount, check_delta, shown
 from dpsql.privacy.loss import Accounting, PrivacyLoss
 
 LONGEST_TEXT = 1 << 20
+LONGEST_POLICY = 1 << 26
+"""A hundred thousand columns take some ten million characters."""
 
 _RELATION = re.compile(r"(add_remove|change_one)(?: in groups of ([2-9]|[1-9][0-9]{1,3}))?")
 
@@ -83,7 +85,7 @@ def check_terms(terms: Terms) -> None:
     """Refuses terms that no ledger can keep."""
     for name, text in (("dataset", terms.dataset), ("policy hash", terms.policy_hash)):
         check_name(text, name)
-    check_text(terms.policy, "policy")
+    check_text(terms.policy, "policy", LONGEST_POLICY)
     if not isinstance(terms.neighbors, str) or not _RELATION.fullmatch(terms.neighbors):
         raise BadParameter("neighbors is neither add_remove nor change_one, nor of groups of these")
     if not isinstance(terms.accounting, Accounting):
@@ -104,10 +106,10 @@ def _relation(text: str) -> tuple[str, int]:
     return (text, 1) if found is None else (found[1], int(found[2] or 1))
 
 
-def check_text(text: object, name: str) -> None:
-    """Refuses what isn't text of at most 1 MiB that can be written as UTF-8."""
-    if not isinstance(text, str) or len(text) > LONGEST_TEXT:
-        raise BadParameter(f"{name} is not a text of at most 1 MiB")
+def check_text(text: object, name: str, longest: int = LONGEST_TEXT) -> None:
+    """Refuses what isn't text of at most so many characters that can be written as UTF-8."""
+    if not isinstance(text, str) or len(text) > longest:
+        raise BadParameter(f"{name} is not a text of at most {longest >> 20} MiB")
     try:
         text.encode()
     except UnicodeEncodeError:

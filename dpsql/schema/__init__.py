@@ -25,6 +25,5 @@
 | summed    | the columns whose values a sidecar sums for each unit               |
 | said      | what randomised answers lose that are shown without noise            |
 | row_count | declared numbers of rows beside those that are there                |
-| readable  | can every row be read                                               |
 | keys      | are declared keys unique in this version of the data                |
 """

@@ -11,8 +11,9 @@ import datetime as dt
 import decimal
 import hashlib
 import json
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import assert_never
+from typing import Final, assert_never
 
 from dpsql.schema.model import (
     Column,
@@ -27,6 +28,9 @@ from dpsql.schema.model import (
     View,
     ViewColumn,
 )
+
+_LONGEST_LIST: Final = 1 << 20
+"""Characters. Version 0.1 took no longer policy, so that no ledger has such a list as a list."""
 
 
 def policy_hash(policy: str) -> str:
@@ -123,19 +127,36 @@ def _column(column: Column) -> dict[str, object]:
         "type": str(column.type),
         "bounds": None if column.bounds is None else [_value(bound) for bound in column.bounds],
         # A set: its order is how answers are listed, not what they may be.
-        "values": None if column.values is None else sorted(map(_value, column.values)),
+        "values": None if column.values is None else _values(column.values),
         "nullable": column.nullable,
         "references": None if to is None else [to.table, to.column],
     }
 
 
+def _values(values: Sequence[Value]) -> list[str] | str:
+    """All of them, or what identifies them, where they are more than a ledger could ever record.
+
+    Which of two such lists has more isn't known then: another list needs the owner's word.
+    """
+    spelled = sorted(map(_value, values))
+    if sum(map(len, spelled)) <= _LONGEST_LIST:
+        return spelled
+    digest = hashlib.sha256()
+    for text in spelled:
+        each = text.encode(errors="surrogatepass")
+        digest.update(len(each).to_bytes(8) + each)
+    return f"{len(spelled)} values with sha256 {digest.hexdigest()}"
+
+
 def _value(value: Value) -> str:
     """Spell a value so that no two of any type are spelled the same."""
+    if type(value) is str:
+        return f"text {value}"
     match value:
         case bool():
             return f"bool {value}"
         case int() | Fraction():
-            return f"number {Fraction(value)}"
+            return f"number {value}"
         case str():
             return f"text {value}"
         case dt.datetime():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from dpsql.schema.type import SqlType, Timestamp, Varchar, parse_type
@@ -90,6 +91,7 @@ READINGS: Final = (
 """Of types that aren't dpsql's own, the first one that matches is what holds."""
 
 
+@lru_cache(maxsize=1024)
 def reading(found: str) -> Reading:
     """How a column is read that the source calls `found`; dpsql's own types are as they are."""
     own = parse_type(found)

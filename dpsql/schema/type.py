@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ _BY_NAME: dict[str, SqlType] = {
 _DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d{1,2})\s*(?:,\s*(\d{1,2})\s*)?\)")
 
 
+@lru_cache(maxsize=1024)
 def parse_type(name: str) -> SqlType | None:
     """Read a type as DuckDB or a schema writes it; None if dpsql has no rules for it."""
     folded = " ".join(name.upper().split())

@@ -57,6 +57,8 @@ def read_values(
         raise document.fault(place, f"{kind} takes no values", "leave them out")
     if not written:
         raise document.fault(place, "an empty list of values", "list them, or leave values out")
+    if isinstance(kind, Varchar) and _are_texts(written):
+        return tuple(map(str, written))
     seen: dict[object, int] = {}
     values = []
     for index, each in enumerate(written):
@@ -72,6 +74,13 @@ def read_values(
             )
         values.append(value)
     return tuple(values)
+
+
+def _are_texts(written: Sequence[object]) -> bool:
+    """All are texts that a column may hold, and no two are one: a list may have a million."""
+    return all(type(each) is str and "\0" not in each for each in written) and (
+        len(set(written)) == len(written)
+    )
 
 
 def _read(document: Document, place: Place, kind: SqlType, written: object) -> Value:
@@ -119,7 +128,7 @@ def _number(written: object) -> Fraction | None:
 
 
 def _integer(kind: Integer, written: object) -> int | None:
-    number = _number(written)
+    number = written if type(written) is int else _number(written)
     if number is None or number.denominator != 1:
         return None
     low = -(2 ** (kind.bits - 1)) if kind.signed else 0

@@ -250,7 +250,7 @@ def test_a_fault_names_file_line_path_and_fix(tmp_path: Path, fault: Fault) -> N
         (b"", "the file is empty"),
         (b"# nothing\n", "the file is empty"),
         (b"dataset: shop\n\xff\n", "line 2: not UTF-8; save the file as UTF-8"),
-        (b"a" * (1024 * 1024 + 1), "longer than 1 MiB"),
+        (b"a" * (64 * 1024 * 1024 + 1), "longer than 64 MiB"),
         (b"a: " + b"[" * 5000, "nested more than 32 deep"),
         (b"a: " + b"{a: " * 200_000, "nested more than 32 deep"),
         (b"a: \x01", "not YAML that can be read"),
