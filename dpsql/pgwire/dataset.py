@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -47,13 +48,21 @@ class Edition:
         self._guard = threading.Lock()
         self._version: tuple[Identity, str] | None = None
         self._facts: tuple[object, SourceFacts] | None = None
-        # The owner hears of a schema that the ledger doesn't hold, not the first analyst.
-        open_ledger(schema).close()
+        # The owner hears of a schema that the ledger doesn't hold, not the first analyst. A file is
+        # held open: on a full disk the first to open it has no room for its log, others need none.
+        self._ledger = open_ledger(schema)
+        if not isinstance(schema.ledger, Path):
+            self._ledger.close()
         remove_left(schema)
 
     def session(self, analyst: str, progress: Progress) -> RemoteSession:
         """One analyst's session."""
         return RemoteSession(self.schema, analyst, self._engine(), self._line, self.facts, progress)
+
+    def close(self) -> None:
+        """Let go of the ledger; sessions have their own openings."""
+        with suppress(Error):
+            self._ledger.close()
 
     def facts(self) -> SourceFacts:
         """Public facts about the data as they are now, which all sessions share."""
@@ -95,7 +104,7 @@ class Dataset:
         try:
             self._edition = self._read()
         except BaseException:
-            self.close()
+            self._end_workers()
             raise
 
     def edition(self) -> Edition:
@@ -105,14 +114,19 @@ class Dataset:
             if stamp is not None and (stamp != self._stamp or self._is_over()):
                 self._stamp = stamp
                 try:
-                    self._edition = self._read()
+                    before, self._edition = self._edition, self._read()
+                    before.close()
                     log.info("the schema was read anew")
                 except Error as error:
                     log.error("the schema is not read anew: %s", error.message)  # noqa: TRY400
             return self._edition
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers, and let go of the ledger."""
+        self._end_workers()
+        self._edition.close()
+
+    def _end_workers(self) -> None:
         self.pool.close()
         self.asked.close()
 
