@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.semantics import check_semantics
 from dpsql.engine.sidecar import Sidecar, attach_sidecar
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
-from dpsql.engine.view import offer
+from dpsql.engine.view import offer, words
 from dpsql.errors import (
     ExecutionCancelled,
     ExecutionFailed,
@@ -40,8 +39,6 @@ _MOST_PARSED: Final = 64
 
 _MANY_TABLES: Final = 100
 """Of a database with more tables than these, each is offered when a statement first names it."""
-
-_WORD: Final = re.compile(r'"(?:[^"]|"")*"|\w+')
 
 _WARNED: Final = threading.Lock()
 """Held while warnings are caught: filters are the process's own."""
@@ -206,9 +203,8 @@ class DuckDBEngine:
         """Offer those tables that wait for a statement to name them; more than these do no harm."""
         if not self._waiting:
             return
-        named = {word.strip('"').replace('""', '"').casefold() for word in _WORD.findall(sql)}
         with self._guard:
-            for name in named & self._waiting.keys():
+            for name in words(sql) & self._waiting.keys():
                 self._offer_table(*self._waiting.pop(name))
 
     def _offer_table(self, table: SourceTable, found: Mapping[str, str]) -> None:

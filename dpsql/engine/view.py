@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -9,6 +10,8 @@ from sqlglot import exp
 
 from dpsql.engine.delimited import read_delimited, reader
 from dpsql.engine.source import SourceTable
+
+_WORD: Final = re.compile(r'"(?:[^"]|"")*"|\w+')
 
 DATABASE: Final = "dpsql source"
 """The name under which a DuckDB file is attached; it has a space so that no schema can say it."""
@@ -71,6 +74,14 @@ def _column(name: str, declared: str, found: str, *, stored: bool) -> exp.Expr:
         # found in a file or not by what else is in it, if conditions reached the reader.
         read = exp.Coalesce(this=read, expressions=[exp.null()])
     return column if read is column else exp.alias_(read, name, quoted=True)
+
+
+def words(sql: str) -> frozenset[str]:
+    """All that `sql` may name, in lower case: each table that it reads is among them."""
+    found = (
+        word[1:-1].replace('""', '"') if word[0] == '"' else word for word in _WORD.findall(sql)
+    )
+    return frozenset(word.casefold() for word in found)
 
 
 def describe(table: SourceTable) -> exp.Select:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pytest
 from engine.people import CANARY
@@ -17,6 +18,7 @@ from engine.people import CANARY
 from dpsql.engine.cause import causes_told
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.engine.source import DuckDBSource, SourceTable
 from dpsql.errors import ExecutionFailed, InterfaceError, InternalError
 
 
@@ -176,3 +178,21 @@ def test_an_owners_process_is_told_the_cause_by_its_class_alone(
     assert failure.value.args == ExecutionFailed().args
     assert "a statement failed in the engine: " in caplog.text
     assert CANARY not in caplog.text
+
+
+def test_of_many_tables_each_is_there_once_it_is_named(tmp_path: Path) -> None:
+    path, names = str(tmp_path / "many.duckdb"), [f"t{n}" for n in range(120)]
+    names += ['with "quotes"', "Größe"]
+    with duckdb.connect(path) as connection:
+        for number, name in enumerate(names):
+            quoted = '"' + name.replace('"', '""') + '"'
+            connection.execute(f"CREATE TABLE {quoted} AS SELECT {number} AS x")
+    tables = tuple(SourceTable(name, None, (("x", "INTEGER"),)) for name in names)
+    with DuckDBEngine(DuckDBSource(path, tables)) as engine:
+        asked = 'SELECT (SELECT x FROM "T7") + (SELECT max(x) FROM t8) AS x FROM t9, "Größe"'
+        assert engine.execute(asked).table.column(0).to_pylist() == [15]
+        asked = 'SELECT x FROM "with ""quotes""" WHERE x IN (SELECT x FROM (SELECT * FROM t120))'
+        with pytest.raises(ExecutionFailed):
+            engine.execute(asked)
+        asked = asked.replace("t120", "t119")
+        assert engine.execute(asked).table.num_rows == 0
