@@ -3,8 +3,6 @@
 A message says what is wrong and where; `hint` says what to write instead. No message is ever made
 from private rows: errors raised before data are read speak of the SQL and the schema, and after
 that there is only `ExecutionFailed`, which says nothing.
-
-    raise Refused("joined on o_clerk, not on the privacy unit", at=span, hint="…", note="join")
 """
 
 from __future__ import annotations
@@ -296,10 +294,7 @@ class ExecutionFailed(OperationalError):
 
 
 class ExecutionStopped(ExecutionFailed):
-    """It ran out of time or memory, or its source or its process is gone: it may do another time.
-
-    Says the same to whoever asked: what a statement needs of a resource is made of rows.
-    """
+    """It ran out of time or memory, or its source or process is gone: it may do another time."""
 
 
 class ExecutionCancelled(ExecutionFailed):
@@ -308,5 +303,3 @@ class ExecutionCancelled(ExecutionFailed):
 
 class FailedBefore(OperationalError):
     """It was charged and failed on this version of the data, and isn't run, or charged, again."""
-
-    sqlstate = "XX000"

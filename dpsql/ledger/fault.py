@@ -60,7 +60,9 @@ def standing(what: str) -> Iterator[None]:
     try:
         yield
     except LedgerFault as error:
-        raise type(error)(f"{error.message}; {what}", hint=error.hint) from error
+        told = type(error)(f"{error.message}; {what}", hint=error.hint)
+        told.charge = what
+        raise told from error
 
 
 def _has_no_room(path: Path) -> bool:

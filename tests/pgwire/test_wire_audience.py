@@ -91,7 +91,9 @@ def shop_in(folder: Path, *options: str) -> Iterator[Shop]:
 
 
 def damage_ledger(shop: Shop) -> None:
-    shop.ledger.write_bytes(b"no ledger" * 1000)
+    # The server has it open, so that its log is there.
+    for file in (shop.ledger, shop.ledger.with_name(f"{shop.ledger.name}-wal")):
+        file.write_bytes(b"no ledger" * 10_000)
 
 
 def remove_ledger(shop: Shop) -> None:
