@@ -7,20 +7,26 @@ order of conjuncts, of operands and of joined tables leave no trace in it:
     SELECT count(*) FROM a WHERE x > 1 AND y = 2
     WITH t AS (SELECT x AS z, y FROM a WHERE 2 = y) SELECT count(*) AS n FROM t WHERE 1 < z
 
-Where two ways of writing are not seen to be one, the second is charged like any other query: a
-difference that is missed costs budget, and never gives a second draw for free.
+Where two ways of writing are not seen to be one, the second is charged like any other query. Where
+two meanings were taken for one, the second would be answered wrongly: so every occurrence of a leaf
+(a table, a list, a release) is another one, by a number of its own. Who counts trips by the region
+they begin in doesn't ask what the region is that they end in, though one list names both:
+
+    SELECT o.region, count(*) FROM trips JOIN l AS o ON … JOIN l AS d ON … GROUP BY 1
+    SELECT d.region, count(*) FROM trips JOIN l AS o ON … JOIN l AS d ON … GROUP BY 1
+
+All occurrences of a leaf have the same rows, so that it doesn't matter which has which number.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import lru_cache
 from typing import Any, assert_never
 
-from dpsql.plan.bounded import BoundedRelease, Cell, KeyDomain
+from dpsql.plan.aggregate import AggregateFunction, OpenFunction
+from dpsql.plan.bounded import BoundedRelease, KeyDomain
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     And,
@@ -52,11 +58,21 @@ from dpsql.plan.operator import (
     Values,
     Window,
 )
+from dpsql.session.digest import Digest, digest_of, digest_of_cells
+from dpsql.session.written import as_written
+from dpsql.stability.lineage import unit
 
-Digest = str
+_OF_ANY_ORDER = {
+    AggregateFunction.COUNT,
+    AggregateFunction.MIN,
+    AggregateFunction.MAX,
+    OpenFunction.BOOL_OR,
+    OpenFunction.BOOL_AND,
+}
+"""Aggregates that say the same of rows in any order."""
 
-_SORTED = 10_000
-"""So many cells are put in order here."""
+_SUMS = {AggregateFunction.SUM, AggregateFunction.AVG}
+"""Of one unit's rows integers are summed; of others also doubles, which are rounded on the way."""
 
 _NEGATED = {
     Comparison.EQUAL: Comparison.UNEQUAL,
@@ -81,7 +97,7 @@ def meaning(bounded: BoundedRelease, keys: Mapping[Release, str]) -> Digest:
     """What `bounded` means; `keys` identify the answers of the releases that it reads."""
     reader = _Reader(keys)
     parts = (bounded.limited, bounded.outputs, bounded.selection, bounded.least)
-    return _digest("release", *map(reader.read, parts))
+    return digest_of("release", *map(reader.read, parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +126,7 @@ class _Rows:
 
     @property
     def digest(self) -> Digest:
-        return _digest("rows", *sorted(self.sources), "where", *sorted(self.where))
+        return digest_of("rows", *sorted(self.sources), "where", *sorted(self.where))
 
 
 class _Reader:
@@ -119,7 +135,7 @@ class _Reader:
     def __init__(self, keys: Mapping[Release, str]) -> None:
         self._keys = keys
         self._columns: dict[int, Digest] = {}
-        self._scans: Counter[str] = Counter()
+        self._leaves: Counter[tuple[str, ...]] = Counter()
 
     def read(self, value: Any) -> Digest:
         """The digest of any part: plans and expressions by their meaning, others by their fields.
@@ -131,28 +147,27 @@ class _Reader:
         if isinstance(value, Expression):
             return self._expression(value)
         if isinstance(value, KeyDomain):
-            return _digest("domain", repr(value.keys), _cells(_List(value.cells)))
+            return digest_of("domain", repr(value.keys), digest_of_cells(value.cells))
         if isinstance(value, tuple):
-            return _digest("tuple", *map(self.read, value))
+            return digest_of("tuple", *map(self.read, value))
         if isinstance(value, frozenset):
             # A set's own order differs from process to process.
-            return _digest("set", *sorted(map(self.read, value)))
+            return digest_of("set", *sorted(map(self.read, value)))
         if is_dataclass(value):
             # What doesn't count in comparisons is where a part stands in the statement.
             parts = [getattr(value, field.name) for field in fields(value) if field.compare]
-            return _digest(type(value).__name__, *map(self.read, parts))
-        return _digest("value", repr(value))
+            return digest_of(type(value).__name__, *map(self.read, parts))
+        return digest_of("value", repr(value))
 
     def _rows(self, plan: Plan) -> _Rows:
         match plan:
-            case Scan(table=table, columns=columns, unit=unit):
+            case Scan(table=table, columns=columns, unit=own):
                 # A name may be dropped and given again: a kept table goes by its entry.
-                self._scans[table.stored_as] += 1
-                scan = _digest("scan", table.stored_as, str(self._scans[table.stored_as]))
+                scan = self._leaf("scan", table.stored_as)
                 for column in columns:
-                    self._columns[column.id] = _digest("column", scan, column.name)
-                if unit is not None:
-                    self._columns[unit.id] = _digest("unit", scan)
+                    self._columns[column.id] = digest_of("column", scan, column.name)
+                if own is not None:
+                    self._columns[own.id] = digest_of("unit", scan)
                 return _Rows((scan,))
             case Filter(source=source, predicate=predicate):
                 below = self._rows(source)
@@ -171,40 +186,44 @@ class _Reader:
                     frozenset().union(*where, *(self._all(part) for part in on)),
                 )
             case Release():
-                return self._new(plan, _digest("answer", self._keys[plan]))
+                return self._new(plan, self._leaf("answer", self._keys[plan]))
             case OuterJoin(kind=kind, left=left, right=right, on=on):
                 sides = [self._rows(side).digest for side in (left, right)]
-                return self._new(plan, _digest("outer", kind.value, *sides, *self._sorted(on)))
+                return self._new(plan, digest_of("outer", kind.value, *sides, *self._sorted(on)))
             case Mark(source=source, relation=relation, on=on, column=column):
                 below = self._rows(source)
-                mark = _digest("mark", self._rows(relation).digest, *self._sorted(on))
+                mark = digest_of("mark", self._rows(relation).digest, *self._sorted(on))
                 self._columns[column.id] = mark
                 return below
             case Union(sources=sources):
-                return self._new(plan, _digest("union", *map(self._by_place, sources)))
+                return self._new(plan, digest_of("union", *map(self._by_place, sources)))
             case SetOperation(kind=kind, left=left, right=right):
                 sides = [self._by_place(side) for side in (left, right)]
-                return self._new(plan, _digest("set", kind.value, *sides))
+                return self._new(plan, digest_of("set", kind.value, *sides))
             case Aggregate(source=source, keys=keys, aggregates=aggregates):
                 below = self._rows(source)
                 grouped = [self._expression(key.expression) for key in keys]
                 calls = [self.read(aggregate.call) for aggregate in aggregates]
-                return self._new(plan, _digest("aggregate", below.digest, *grouped, "", *calls))
+                alike = _OF_ANY_ORDER if unit(source) is None else _OF_ANY_ORDER | _SUMS
+                if any(a.call.function not in alike for a in aggregates):
+                    calls.append(self._order(source))
+                return self._new(plan, digest_of("aggregate", below.digest, *grouped, "", *calls))
             case Window(source=source, outputs=windows):
                 below = self._rows(source)
+                order = self._order(source)
                 for window in windows:
                     call = self.read(window.call)
-                    self._columns[window.column.id] = _digest("window", below.digest, call)
+                    self._columns[window.column.id] = digest_of("window", below.digest, order, call)
                 return below
             case Sort(source=source, by=by):
                 below = self._rows(source)
-                return _Rows((_digest("sort", below.digest, self.read(by)),))
+                return _Rows((digest_of("sort", below.digest, self.read(by)),))
             case Limit(source=source, count=count, offset=offset):
-                below = self._rows(source)
-                return _Rows((_digest("limit", below.digest, repr((count, offset))),))
+                kept = (self._rows(source).digest, self._order(source))
+                return _Rows((digest_of("limit", *kept, repr((count, offset))),))
             case Values(outputs=columns, rows=rows):
                 types = (repr(column.type) for column in columns)
-                return self._new(plan, _digest("values", *types, "", *sorted(map(repr, rows))))
+                return self._new(plan, self._leaf("values", *types, "", *sorted(map(repr, rows))))
             case missing:
                 assert_never(missing)
 
@@ -217,16 +236,30 @@ class _Reader:
         kept = isinstance(plan, OuterJoin)
         for place, column in enumerate(output_columns(plan)):
             known = self._columns[column.id] if kept else str(place)
-            self._columns[column.id] = _digest("place", digest, known)
-        unit = plan.unit if isinstance(plan, OuterJoin | Union) else None
-        if unit is not None:
-            self._columns[unit.id] = _digest("unit", digest)
+            self._columns[column.id] = digest_of("place", digest, known)
+        own = plan.unit if isinstance(plan, OuterJoin | Union) else None
+        if own is not None:
+            self._columns[own.id] = digest_of("unit", digest)
         return _Rows((digest,))
+
+    def _leaf(self, kind: str, *parts: str) -> Digest:
+        """A leaf, told apart from all others that have the same rows."""
+        self._leaves[kind, *parts] += 1
+        return digest_of(kind, *parts, str(self._leaves[kind, *parts]))
+
+    def _order(self, source: Plan) -> Digest:
+        """What decides in which order the rows of `source` come.
+
+        Ties among a unit's rows are broken by their columns, in order; no order of others is told.
+        """
+        if unit(source) is None:
+            return as_written(source, self._keys)
+        return digest_of("ties", *(self._columns[c.id] for c in output_columns(source)))
 
     def _by_place(self, source: Plan) -> Digest:
         rows = self._rows(source)
         columns = (self._columns[column.id] for column in output_columns(source))
-        return _digest("places", rows.digest, *columns)
+        return digest_of("places", rows.digest, *columns)
 
     def _all(self, predicate: Expression) -> frozenset[Digest]:
         return frozenset(map(self._expression, conjuncts(predicate)))
@@ -240,9 +273,9 @@ class _Reader:
                 # A column that a part makes itself is known by its place there.
                 return self._columns.get(number, "new")
             case And():
-                return _digest("and", *sorted(self._all(expression)))
+                return digest_of("and", *sorted(self._all(expression)))
             case Or(operands=operands):
-                return _digest("or", *sorted(set(map(self._expression, operands))))
+                return digest_of("or", *sorted(set(map(self._expression, operands))))
             case Not(operand=Compare(op=op, left=left, right=right)):
                 # Also where a side is NULL: then both ways of writing are.
                 return self._expression(Compare(_NEGATED[op], left, right))
@@ -250,41 +283,13 @@ class _Reader:
                 first, second = map(self._expression, (left, right))
                 if second < first:
                     first, second, op = second, first, _MIRRORED.get(op, op)
-                return _digest("compare", op.value, first, second)
+                return digest_of("compare", op.value, first, second)
             case Arithmetic(op=ArithmeticOperator.ADD | ArithmeticOperator.MULTIPLY as op):
                 sides = sorted(map(self._expression, (expression.left, expression.right)))
-                return _digest("arithmetic", op.value, repr(expression.type), *sides)
+                return digest_of("arithmetic", op.value, repr(expression.type), *sides)
             case InList(operand=operand, values=values):
                 listed = sorted(set(map(repr, values)))
-                return _digest("in", self._expression(operand), *listed)
+                return digest_of("in", self._expression(operand), *listed)
             case _:
                 inside = [getattr(expression, field.name) for field in fields(expression)]
-                return _digest(type(expression).__name__, *map(self.read, inside))
-
-
-class _List:
-    """A list of cells by where it is: to compare two of a million takes as long as to read one."""
-
-    def __init__(self, cells: tuple[Cell, ...]) -> None:
-        self.cells = cells
-
-    def __hash__(self) -> int:
-        return id(self.cells)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _List) and self.cells is other.cells
-
-
-@lru_cache(maxsize=4)
-def _cells(found: _List) -> Digest:
-    """Up to a million cells, in which nothing is to be read; answers are sorted anyway.
-
-    Long lists are rows of public tables, which come in order; others as a statement has them.
-    """
-    if len(found.cells) > _SORTED:
-        return _digest("cells", repr(found.cells))
-    return _digest("cells", *sorted(map(repr, found.cells)))
-
-
-def _digest(kind: str, *parts: str) -> Digest:
-    return hashlib.sha256(repr((kind, *parts)).encode()).hexdigest()
+                return digest_of(type(expression).__name__, *map(self.read, inside))

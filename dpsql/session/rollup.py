@@ -34,7 +34,8 @@ from dpsql.plan.statistic import Amount, Ones, Present
 from dpsql.release.arrow import arrow_array
 from dpsql.release.noise import listed_cells
 from dpsql.session.answer import ColumnPrivacy
-from dpsql.session.canonical import Digest, Shape, shape
+from dpsql.session.canonical import Shape, shape
+from dpsql.session.digest import Digest
 from dpsql.session.prepared import Prepared, PreparedRelease
 
 MOST = 64
