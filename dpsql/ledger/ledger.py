@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
@@ -121,23 +121,25 @@ class Ledger:
             raise
         return receipt
 
-    def release(self, receipt: Receipt, answer: bytes, keep: Sequence[Kept] = ()) -> None:
+    def release(
+        self, receipt: Receipt, answer: bytes, keep: Sequence[Kept] = ()
+    ) -> Mapping[str, bytes]:
         """`answer` is what this request will ever be answered; `keep` may answer others too.
 
-        Done before the answer leaves: a second run of the same charge is refused here.
+        Done before it leaves. What others kept of these keys meanwhile is returned: give that.
         """
         kept = tuple(KeptRelease(k.key, digest(k.answer), k.loss) for k in keep)
         self._room.give()
         with standing("its charge stands, and its answer is lost"), self._writing():
             charged = request_log.running(self._chain, receipt)
             check_kept(keep, charged.loss)
-            entry = self._chain.append(Released(receipt.request_id, digest(answer), kept))
-            self._store.settle(receipt.request_id, entry.seq)
-            for data in (answer, *(release.answer for release in keep)):
-                self._store.add_answer(digest(data), data)
-            for release in keep:
-                self._store.keep(release.key, entry.seq)
-                self._store.see(release.key, charged.analyst, entry.seq)
+            others = reuse.others(self._chain, kept)
+            if not others:
+                entry = self._chain.append(Released(receipt.request_id, digest(answer), kept))
+                self._store.settle(receipt.request_id, entry.seq)
+                self._store.add_answer(digest(answer), answer)
+                reuse.keep(self._chain, kept, [k.answer for k in keep], charged.analyst, entry.seq)
+        return others
 
     def burn(self, receipt: Receipt, failure: Failure | None = None) -> None:
         """The request comes to nothing, and its charge stands; `failure` is remembered."""
@@ -157,8 +159,7 @@ class Ledger:
             request = request_log.known(self._chain, receipt)
             if request.settled is None:
                 raise OperationalError("the request is still running", hint="ask again later")
-            released = request_log.released(self._chain, request)
-            if released is None:
+            if (released := request_log.released(self._chain, request)) is None:
                 raise ExecutionFailed
             return checked_answer(self._chain, released.answer)
 

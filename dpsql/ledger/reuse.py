@@ -12,7 +12,7 @@ from fractions import Fraction
 from dpsql.errors import BadParameter
 from dpsql.ledger.audit import checked_answer
 from dpsql.ledger.chain import Chain
-from dpsql.ledger.entry import KeptRelease, Released, Viewed
+from dpsql.ledger.entry import KeptRelease, Released, Viewed, digest
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.request import Stored
 from dpsql.ledger.rule import Cap, admit_view
@@ -50,6 +50,31 @@ def pay(
 def answers(chain: Chain, keys: Sequence[str]) -> tuple[bytes, ...]:
     """The kept answers of `keys`, in their order."""
     return tuple(checked_answer(chain, _needed(chain, key).answer) for key in keys)
+
+
+def keep(
+    chain: Chain, kept: Sequence[KeptRelease], answers: Sequence[bytes], analyst: str, seq: int
+) -> None:
+    """Entry `seq` gives the releases `kept`, whose `answers` these are; the analyst has seen them."""
+    for answer in answers:
+        chain.store.add_answer(digest(answer), answer)
+    for release in kept:
+        chain.store.keep(release.key, seq)
+        chain.store.see(release.key, analyst, seq)
+
+
+def others(chain: Chain, wanted: Sequence[KeptRelease]) -> dict[str, bytes]:
+    """The answers that are kept under keys of `wanted` already, where they are other ones.
+
+    Who was charged for a draw has paid for one answer of its key, and may see one. It has to be the
+    one that is kept, since they may ask for that again.
+    """
+    found = ((release, _kept(chain, release.key)) for release in wanted)
+    return {
+        release.key: checked_answer(chain, kept[0].answer)
+        for release, kept in found
+        if kept is not None and kept[0].answer != release.answer
+    }
 
 
 def _needed(chain: Chain, key: str) -> KeptRelease:

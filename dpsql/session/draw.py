@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -61,6 +61,9 @@ def distinct(parts: Sequence[Part]) -> list[PreparedRelease]:
 def draw(ledger: Ledger, charge: Charge, parts: Sequence[Part], run: Run) -> Drawn:
     """All that is due of `parts`, charged before any of it runs; a failure burns it all.
 
+    Another session may have drawn the same meanwhile. What it kept is given then, and not a second
+    draw, of which nobody learns: the dataset has paid for both, and this analyst for the one that
+    they see. What was drawn on a noisy answer that isn't given is drawn again, on the one that is.
     What couldn't be computed before isn't charged again: all that its failure tells was paid then.
     """
     if ledger.failed([release.key for release in distinct(parts)]):
@@ -69,33 +72,26 @@ def draw(ledger: Ledger, charge: Charge, parts: Sequence[Part], run: Run) -> Dra
             hint="ask otherwise, or when the data have changed; the owner can run dpsql check",
         )
     receipt = ledger.charge(charge, room(distinct(parts)))
-    running = ""
+    drawing = _Drawing(run)
     try:
-        kept: dict[str, Kept] = {}
-        found: list[dict[str, pa.Table]] = []
-        for part in parts:
-            tables = dict(part.tables)
-            for release in part.due:
-                if release.key not in kept:
-                    running = release.key
-                    answer = to_bytes(run(release, tables))
-                    kept[release.key] = Kept(release.key, answer, release.step.measurement.loss)
-                tables[release.name] = from_bytes(kept[release.key].answer, release.columns)
-            found.append(tables)
-        running = ""
-        # Recorded before anybody sees it: what was shown can't be drawn again.
-        whole = b"".join(one.answer for one in kept.values())
-        ledger.release(receipt, whole, list(kept.values()))
+        while True:
+            found = [drawing.tables(part) for part in parts]
+            # Recorded before anybody sees it: what was shown can't be drawn again.
+            whole = b"".join(one.answer for one in drawing.kept.values())
+            others = ledger.release(receipt, whole, list(drawing.kept.values()))
+            if not others:
+                break
+            drawing.give(others, parts)
     except (ExecutionFailed, SourceFault) as error:
         # Who stops a statement and asks it again pays again: it may have been seen how long it ran.
-        is_fact = bool(running) and not isinstance(error, ExecutionCancelled)
+        is_fact = bool(drawing.running) and not isinstance(error, ExecutionCancelled)
         stopped = isinstance(error, ExecutionStopped | SourceFault)
-        _burn(ledger, receipt, Failure(running, stopped) if is_fact else None)
+        _burn(ledger, receipt, Failure(drawing.running, stopped) if is_fact else None)
         raise
     except BaseException:
         _burn(ledger, receipt, None)
         raise
-    return Drawn(found, {key: one.answer for key, one in kept.items()}, receipt)
+    return Drawn(found, {key: one.answer for key, one in drawing.kept.items()}, receipt)
 
 
 def room(due: Sequence[PreparedRelease]) -> int:
@@ -103,6 +99,38 @@ def room(due: Sequence[PreparedRelease]) -> int:
     cells = sum(number_of_cells(one.step.query) * (len(one.columns) + 1) for one in due)
     # The answer of all and each one's own, once in the log and once in the file.
     return LEAST + 4 * _CELL_BYTES * cells
+
+
+@dataclass(slots=True)
+class _Drawing:
+    """What is drawn of a charge, by its keys; `running` is the key of what is being computed."""
+
+    run: Run
+    kept: dict[str, Kept] = field(default_factory=dict)
+    running: str = ""
+
+    def tables(self, part: Part) -> dict[str, pa.Table]:
+        """The tables of `part`: what wasn't drawn yet is drawn now."""
+        tables, kept = dict(part.tables), self.kept
+        for release in part.due:
+            if release.key not in kept:
+                self.running = release.key
+                answer = to_bytes(self.run(release, tables))
+                self.running = ""
+                kept[release.key] = Kept(release.key, answer, release.step.measurement.loss)
+            tables[release.name] = from_bytes(kept[release.key].answer, release.columns)
+        return tables
+
+    def give(self, others: Mapping[str, bytes], parts: Sequence[Part]) -> None:
+        """`others` are kept instead; what was drawn on those that they replace is to be redrawn."""
+        changed = set(others)
+        for part in parts:
+            keys = {release.name: release.key for release in part.due}
+            for release in part.due:
+                if any(keys.get(name) in changed for name in release.step.reads):
+                    changed.add(release.key)
+        given = {key: replace(self.kept[key], answer=found) for key, found in others.items()}
+        self.kept = {k: one for k, one in self.kept.items() if k not in changed} | given
 
 
 def _burn(ledger: Ledger, receipt: Receipt, failure: Failure | None) -> None:

@@ -73,11 +73,18 @@ def test_several_releases_of_a_statement_are_kept_apart(place: Place) -> None:
         assert amount(ledger, "alice") == 2 * TENTH
 
 
-def test_the_first_answer_of_a_key_stays(place: Place) -> None:
+def test_the_first_answer_of_a_key_stays_and_is_what_others_get(place: Place) -> None:
     with place.open() as ledger:
-        release(ledger, "1", kept(answer=b"first"))
-        release(ledger, "2", kept(answer=b"second"), analyst="carol")
-        assert ledger.view([KEY], "carol", None, "p") == (b"first",)
+        bob, carol = (ledger.charge(charge(a, 2 * TENTH, analyst=a)) for a in ("bob", "carol"))
+        assert ledger.release(bob, b"", [kept(answer=b"first")]) == {}
+        drawn = [kept(answer=b"second"), kept(OTHER, b"other")]
+        # Carol paid for one draw: if she were shown this one, she could ask for the first, too.
+        assert ledger.release(carol, b"", drawn) == {KEY: b"first"}
+        assert not ledger.seen(KEY, "carol")
+        assert ledger.stored(OTHER) is None
+        assert ledger.release(carol, b"", [kept(answer=b"first"), drawn[1]]) == {}
+        assert ledger.view([KEY, OTHER], "carol", 2 * TENTH, "p") == (b"first", b"other")
+        assert (amount(ledger), amount(ledger, "carol")) == (4 * TENTH, 2 * TENTH)
         ledger.verify()
 
 
