@@ -55,7 +55,7 @@ def answers(chain: Chain, keys: Sequence[str]) -> tuple[bytes, ...]:
 def keep(
     chain: Chain, kept: Sequence[KeptRelease], answers: Sequence[bytes], analyst: str, seq: int
 ) -> None:
-    """Entry `seq` gives the releases `kept`, whose `answers` these are; the analyst has seen them."""
+    """Entry `seq` gives the releases `kept`, of these `answers`, and the analyst has seen them."""
     for answer in answers:
         chain.store.add_answer(digest(answer), answer)
     for release in kept:
