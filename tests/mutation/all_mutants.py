@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutation.aggregate_mutants import AGGREGATE_MUTANTS
 from mutation.answer_mutants import ANSWER_MUTANTS
 from mutation.grammar_mutants import GRAMMAR_MUTANTS
+from mutation.key_mutants import KEY_MUTANTS
 from mutation.mutants import MUTANTS
 from mutation.relation_mutants import RELATION_MUTANTS
 from mutation.split_mutants import SPLIT_MUTANTS
@@ -16,6 +17,7 @@ ALL = (
     *AGGREGATE_MUTANTS,
     *ANSWER_MUTANTS,
     *GRAMMAR_MUTANTS,
+    *KEY_MUTANTS,
     *RELATION_MUTANTS,
     *SPLIT_MUTANTS,
     *SYNOPSIS_MUTANTS,

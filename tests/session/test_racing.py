@@ -111,3 +111,33 @@ def test_who_comes_second_is_given_what_was_kept(
     # Each has paid for the one draw of each that they saw; the dataset has paid for both.
     assert sum(spent.values()) == dataset
     assert len(set(spent.values())) == 1
+
+
+def test_what_reads_another_answer_is_drawn_on_the_one_that_is_kept(tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "people.duckdb") as connection:
+        connection.execute("CREATE TABLE people AS SELECT 'a' dept, i pay FROM range(1000) r(i)")
+    path = tmp_path / "schema.yaml"
+    text = SCHEMA.format(ledger="ledger.db", number="").split("analysts")[0]
+    path.write_text(f"{text}per_query: {{max_epsilon: 32}}\n", encoding="utf-8")
+    # Conditions under NOT narrow no bounds, so that there is much noise.
+    least = "SELECT sum(pay) FROM people WHERE NOT (pay >= 30)"
+    seen: list[Rows] = []
+
+    def progress(step: str) -> None:
+        if step == RUNNING and not seen:
+            seen.append(_rows(alice, least))
+
+    alice = Session(path, analyst="alice", epsilon=16)
+    bob = Session(path, analyst="bob", epsilon=32, progress=progress)
+    ((found,),) = _rows(bob, f"SELECT count(*) FROM people WHERE pay > ({least})")
+    bob.epsilon = Fraction(16)
+    assert _rows(bob, least) == seen[0]
+    alice.close()
+    bob.close()
+    # Two draws of the sum are a hundred apart, mostly. Noise of ε = 16 moves a count by 3 with a
+    # probability of e^-48.
+    ((sum_of_few,),) = seen[0]
+    assert isinstance(found, int)
+    assert abs(found - sum(pay > sum_of_few for pay in range(1000))) < 3, (
+        "other integers than of the answer that is kept"
+    )

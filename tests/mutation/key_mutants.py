@@ -1,0 +1,48 @@
+"""Seeded bugs of answer keys, and of what is given where two sessions draw one answer."""
+
+from __future__ import annotations
+
+from mutation.mutants import Mutant
+
+_PAIRS = "tests/fuzz/test_generated_answer_keys.py"
+_RACING = "tests/session/test_racing.py"
+
+KEY_MUTANTS = (
+    Mutant(
+        "only tables are told apart where they are read twice",
+        "session/canonical.py",
+        "self._leaves[kind, *parts] += 1",
+        'self._leaves[kind, *parts] += kind == "scan"',
+        _PAIRS,
+    ),
+    Mutant(
+        "columns that break a window's ties are no part of what it means",
+        "session/canonical.py",
+        'return digest_of("ties", *(self._columns[c.id] for c in output_columns(source)))',
+        'return ""',
+        _PAIRS,
+    ),
+    Mutant(
+        "the order of a list's rows is no part of what LIMIT means",
+        "session/canonical.py",
+        "return as_written(source, self._keys)",
+        'return ""',
+        _PAIRS,
+    ),
+    Mutant(
+        "who draws an answer again is shown their own draw",
+        "ledger/ledger.py",
+        "others = reuse.others(self._chain, kept)",
+        "others: dict[str, bytes] = {}",
+        _RACING,
+        "file",
+    ),
+    Mutant(
+        "what was drawn on an answer that isn't given is given",
+        "session/draw.py",
+        "changed.add(release.key)",
+        "pass",
+        _RACING,
+        "reads",
+    ),
+)
