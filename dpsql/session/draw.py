@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +20,7 @@ from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.request import Charge, Failure, Kept, Receipt
 from dpsql.ledger.room import LEAST
 from dpsql.release.key import number_of_cells
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.storage import from_bytes, to_bytes
 
 _CELL_BYTES = 16
@@ -53,9 +53,15 @@ class Drawn:
 Run = Callable[[PreparedRelease, Mapping[str, pa.Table]], pa.Table]
 
 
-def distinct(parts: Sequence[Part]) -> list[PreparedRelease]:
+def distinct(due: Iterable[Sequence[PreparedRelease]]) -> list[PreparedRelease]:
     """What is drawn: what two statements ask for, or one does twice, is one release."""
-    return list({release.key: release for part in parts for release in part.due}.values())
+    return list({release.key: release for releases in due for release in releases}.values())
+
+
+def unpaid(prepared: Prepared, ledger: Ledger, free: Container[str]) -> list[PreparedRelease]:
+    """What of `prepared` is neither stored, nor `free` by its name, nor shown without noise."""
+    asked = (r for r in prepared.releases if r.name not in free)
+    return [r for r in asked if r.step.measurement.loss.amount and ledger.stored(r.key) is None]
 
 
 def draw(ledger: Ledger, charge: Charge, parts: Sequence[Part], run: Run) -> Drawn:
@@ -66,12 +72,12 @@ def draw(ledger: Ledger, charge: Charge, parts: Sequence[Part], run: Run) -> Dra
     they see. What was drawn on a noisy answer that isn't given is drawn again, on the one that is.
     What couldn't be computed before isn't charged again: all that its failure tells was paid then.
     """
-    if ledger.failed([release.key for release in distinct(parts)]):
+    if ledger.failed([release.key for release in distinct(part.due for part in parts)]):
         raise FailedBefore(
             "this was asked before, and failed on this version of the data; nothing was charged",
             hint="ask otherwise, or when the data have changed; the owner can run dpsql check",
         )
-    receipt = ledger.charge(charge, room(distinct(parts)))
+    receipt = ledger.charge(charge, room(distinct(part.due for part in parts)))
     drawing = _Drawing(run)
     try:
         while True:

@@ -27,6 +27,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
+from dpsql.ledger.ledger import Ledger
 from dpsql.plan.aggregate import AggregateFunction, Part
 from dpsql.plan.bounded import Cell
 from dpsql.plan.formula import Linear
@@ -109,8 +110,14 @@ class Memory:
         for key in list(self._given)[:-MOST]:
             del self._given[key]
 
-    def roll_ups(self, prepared: Prepared, missing: Iterable[PreparedRelease]) -> dict[str, RollUp]:
-        """For those releases of `missing` that a given answer can be summed to, by name, how."""
+    def roll_ups(self, prepared: Prepared, ledger: Ledger) -> dict[str, RollUp]:
+        """For releases that aren't stored, and that a given answer can be summed to, by name, how.
+
+        Where that is asked for.
+        """
+        if not prepared.settings.reuse:
+            return {}
+        missing = [r for r in prepared.releases if ledger.stored(r.key) is None]
         read = {name for release in prepared.releases for name in release.step.reads}
         known = [release for given, release in self._given.values() if _fits(given, prepared)]
         found: dict[str, RollUp] = {}

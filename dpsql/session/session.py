@@ -29,6 +29,7 @@ from dpsql.session.explain import explain
 from dpsql.session.grant import as_epsilon, cap_of, grant
 from dpsql.session.keeping import Wanted, about_answer, check_wanted, kept_bytes
 from dpsql.session.kept import Kept, KeptFacts
+from dpsql.session.made import within_error
 from dpsql.session.plans import Plans
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.proof import Proof
@@ -38,7 +39,7 @@ from dpsql.session.rollup import Memory, RollUp
 from dpsql.session.share import share
 from dpsql.session.storage import charge_for, from_bytes
 from dpsql.session.sweep import Sweep, swept
-from dpsql.session.target import check_cost
+from dpsql.session.target import check_due, costs_at_most
 
 
 class Session:
@@ -94,11 +95,11 @@ class Session:
         with noting_refusals(self.schema, lambda: self._ledger, self.analyst, sql):
             check_batch(self.schema)
             prepared = [self.prepare(statement, epsilon) for statement in statements]
+            check_due(prepared, self._budget(), self.schema, lambda due: together(self.schema, due))
             parts = [self._found(one, {}) for one in prepared if one.releases]
-            due, loss, receipt = distinct(parts), None, None
+            due, loss, receipt = distinct(part.due for part in parts), None, None
             if due:
                 loss = together(self.schema, due)
-                check_cost(self.settings.max_cost, loss, self.schema)
                 receipt = str(self._draw(sql, parts, loss).receipt.proof)
             # All are stored by now.
             answers = tuple(self._answered("", one) for one in prepared)
@@ -125,11 +126,11 @@ class Session:
         if again is not None:
             return again
         rolled = self._roll_ups(prepared)
+        check_due([prepared], self._budget(), self.schema, apart, rolled)
         part, paid = self._found(prepared, rolled), None
         released, stored = part.tables, part.stored
         if part.due:
-            loss = apart(distinct([part]))
-            check_cost(prepared.settings.max_cost, loss, self.schema)
+            loss = apart(distinct([part.due]))
             drawn = self._draw(sql, [part], loss)
             self._given.add(prepared, part.due)
             (released,), stored = drawn.tables, {**stored, **drawn.stored}
@@ -154,6 +155,7 @@ class Session:
         """All that is decided before the charge. `pays`: what is kept may be opened for it."""
         self._check_open()
         (asked, settings), edition = self._asked(epsilon, wanted), self._edition()
+        pays = pays and costs_at_most(settings, asked, self.schema)
         key = (sql, asked, tuple(sorted(parameters.items())), settings, edition)
         return self._plans.prepared(
             key,
@@ -232,10 +234,8 @@ class Session:
 
     def _roll_ups(self, prepared: Prepared) -> dict[str, RollUp]:
         """What of `prepared` isn't stored, and may be summed from what this session was given."""
-        if not prepared.settings.reuse:
-            return {}
-        missing = [r for r in prepared.releases if self._budget().stored(r.key) is None]
-        return self._given.roll_ups(prepared, missing)
+        found = self._given.roll_ups(prepared, self._budget())
+        return within_error(found, prepared.settings.max_error)
 
     def _found(self, prepared: Prepared, rolled: Mapping[str, RollUp]) -> Part:
         """What is due of `prepared`, beside what was paid before, or never has to be."""
@@ -265,7 +265,7 @@ class Session:
 
     def _draw(self, sql: str, parts: list[Part], loss: PrivacyLoss) -> Drawn:
         """The tables of all `parts`, charged in one entry; a failure burns the charge."""
-        cap, due = cap_of(self.schema, self.analyst), distinct(parts)
+        cap, due = cap_of(self.schema, self.analyst), distinct(part.due for part in parts)
         charge = charge_for(self.schema, self.analyst, sql, due, self.version, loss, cap)
         self._progress(RUNNING)
         return draw(

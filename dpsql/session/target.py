@@ -6,15 +6,18 @@ error does, by the count beside it, so there is no loss to choose for it without
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Sequence
 from fractions import Fraction
 
 from dpsql.errors import OverTarget, Refused
+from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.loss import PrivacyLoss
+from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import Schema
+from dpsql.session.draw import distinct, unpaid
 from dpsql.session.grant import LEAST_EPSILON, epsilon_of
 from dpsql.session.made import answer_columns
-from dpsql.session.prepared import Prepared
+from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.provenance import origins
 
 _DIGITS = 900
@@ -52,11 +55,33 @@ def least_loss(
     return found
 
 
-def check_cost(most: Fraction | None, loss: PrivacyLoss, schema: Schema) -> None:
-    """Refuse what would cost more than `most`, as ε of the statement alone; None allows all."""
-    if most is None:
+def costs_at_most(settings: Settings, asked: Fraction, schema: Schema) -> bool:
+    """Nothing that is asked at ε costs more than `max_cost`, whatever is decided of its groups.
+
+    Only then is a table that the reader has a cap for opened while a statement is proved: a refusal
+    for its cost would have been paid for.
+    """
+    highest = asked if settings.max_error is None else schema.per_query.max_epsilon
+    return settings.max_cost is None or highest <= settings.max_cost
+
+
+def check_due(
+    statements: Sequence[Prepared],
+    ledger: Ledger,
+    schema: Schema,
+    loss: Callable[[list[PreparedRelease]], PrivacyLoss],
+    free: Container[str] = (),
+) -> None:
+    """Refuse what would cost more than `max_cost`, as ε of the statements alone.
+
+    `loss` is what all that is due costs together; the releases named `free` aren't. Done before
+    anything that is stored is looked at, for which the reader's own cap may pay.
+    """
+    due = distinct(unpaid(prepared, ledger, free) for prepared in statements)
+    most = next((prepared.settings.max_cost for prepared in statements), None)
+    if most is None or not due:
         return
-    cost = epsilon_of(schema, loss.amount)
+    cost = epsilon_of(schema, loss(due).amount)
     if cost > most:
         raise OverTarget(
             f"the statement costs epsilon = {float(cost):.6g}, above dpsql.max_cost",

@@ -238,3 +238,18 @@ def test_only_what_is_not_summed_of_a_statement_is_charged(session: Session) -> 
     assert answer.privacy.loss is not None
     assert answer.privacy.summed
     assert not answer.privacy.stored
+
+
+def test_a_sum_of_cells_that_is_off_too_far_is_charged_instead(session: Session) -> None:
+    fine = "SELECT o_orderstatus, o_orderpriority, count(*) AS n FROM orders GROUP BY 1, 2"
+    coarse = "SELECT o_orderpriority, count(*) AS n FROM orders GROUP BY 1"
+    session.settings = replace(session.settings, max_error=Fraction(500))
+    (told,) = session.query(fine).half_widths[2:]
+    # Each cell is within ± 500, a sum of three of them isn't.
+    assert isinstance(told, float)
+    assert 500 / 3**0.5 < told <= 500
+    assert not is_summed(session, coarse)
+    (told,) = session.query(coarse).half_widths[1:]
+    assert isinstance(told, float)
+    assert told <= 500
+    assert session.share(fine) == 0
