@@ -27,24 +27,28 @@ def conversion_delta(budget: Budget) -> Fraction:
 def ledger_terms(schema: Schema) -> Terms:
     """What the schema promises of its dataset, as a ledger keeps it."""
     budget = schema.budget
-    converted = conversion_delta(budget)
-    match budget.accounting:
-        case Accounting.PURE | Accounting.APPROX:
-            cap = PrivacyLoss(budget.accounting, budget.epsilon, budget.delta)
-        case Accounting.ZCDP:
-            rho = _rounded_down(rho_of_epsilon(budget.epsilon, converted))
-            cap = PrivacyLoss(Accounting.ZCDP, rho, budget.delta - converted)
-        case missing:
-            assert_never(missing)
     return Terms(
         schema.account,
         schema.relation,
         budget.accounting,
-        cap,
-        converted,
+        _cap(budget),
+        conversion_delta(budget),
         schema.policy_hash,
         schema.policy,
     )
+
+
+def _cap(budget: Budget) -> PrivacyLoss:
+    """What a ledger may spend in all."""
+    converted = conversion_delta(budget)
+    match budget.accounting:
+        case Accounting.PURE | Accounting.APPROX:
+            return PrivacyLoss(budget.accounting, budget.epsilon, budget.delta)
+        case Accounting.ZCDP:
+            rho = _rounded_down(rho_of_epsilon(budget.epsilon, converted))
+            return PrivacyLoss(Accounting.ZCDP, rho, budget.delta - converted)
+        case missing:
+            assert_never(missing)
 
 
 def _rounded_down(rho: Fraction) -> Fraction:
@@ -67,12 +71,16 @@ def grant(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
 
 
 def amount(schema: Schema, epsilon: Fraction) -> Fraction:
-    """ε itself, or the largest ρ whose tight conversion gives it."""
+    """ε itself, or the largest ρ whose tight conversion gives it.
+
+    No more than the budget's own, which is rounded down: who asks for all of it may have it.
+    """
     match schema.budget.accounting:
         case Accounting.PURE | Accounting.APPROX:
             return epsilon
         case Accounting.ZCDP:
-            return rho_of_epsilon(epsilon, conversion_delta(schema.budget))
+            rho = rho_of_epsilon(epsilon, conversion_delta(schema.budget))
+            return min(rho, _cap(schema.budget).amount) if epsilon <= schema.budget.epsilon else rho
         case missing:
             assert_never(missing)
 
