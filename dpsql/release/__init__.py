@@ -18,6 +18,7 @@
 | others    | what other groups add to a column becomes statistics of each group    |
 | column    | noisy integers → typed columns                                         |
 | moment    | variances, correlations and slopes from noisy moments                  |
+| moment_interval | how far noise may have moved these                              |
 | arrow     | SQL types and values as Arrow's                                        |
 | public    | opening rows that are nobody's secret                                  |
 | synopsis | a histogram becomes a table of multiplicative weights |

@@ -2,9 +2,8 @@
 
 Sums have the same error whatever they are. A mean's lies in Fieller's interval: the values a for
 which S - aN, as noisy as S and N together, is no farther from 0 than its 95 % half-width w, with
-w² = wS² + a²·wN². Functions of several moments are moved by each statistic's standard deviation in
-turn (the delta method, with differences for derivatives). None of it tells of clamps and limits,
-which noise knows nothing of.
+w² = wS² + a²·wN². Functions of several moments have theirs in `moment_interval`. None of it tells
+of clamps and limits, which noise knows nothing of.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from typing import assert_never
 from dpsql.plan.aggregate import Part
 from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position, Said, Variance
 from dpsql.release.calibrate import Noise
-from dpsql.release.moment import moment, range_of_moment, root, spread
+from dpsql.release.moment import moment, root, spread
+from dpsql.release.moment_interval import interval
 from dpsql.release.said import AsSaid
 from dpsql.release.value import evaluate
 
@@ -144,24 +144,19 @@ def _moment_error(formula: Moments, row: tuple[int, ...], mechanisms: Sequence[S
     value = moment(formula, row)
     if value is None:
         return None, None, None
-    variance, squared_width = Fraction(0), Fraction(0)
+    variance = Fraction(0)
     for place in formula.places:
         deviation = math.ceil(math.sqrt(mechanisms[place].variance))
         ends = [
             moment(formula, (*row[:place], row[place] + move, *row[place + 1 :]))
             for move in (deviation, -deviation)
         ]
-        above, below = (value if end is None else end for end in ends)
-        moved = max(abs(above - value), abs(below - value))
-        variance += moved**2
-        squared_width += (moved * _width(mechanisms[place]) / deviation) ** 2
-    spread, width = root(variance), root(squared_width)
-    low, high = range_of_moment(formula, row)
-    return (
-        spread,
-        value - width if low is None else max(value - width, low),
-        value + width if high is None else min(value + width, high),
-    )
+        variance += max(abs(value - end) for end in (value, *ends) if end is not None) ** 2
+    widths = {place: _width(mechanisms[place]) for place in formula.places}
+    found = interval(formula, row, widths)
+    if found is None:
+        return root(variance), None, None
+    return root(variance), min(found[0], value), max(found[1], value)
 
 
 def combined(own: Sequence[Noise], variances: Sequence[float]) -> tuple[Combined, ...]:

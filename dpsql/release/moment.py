@@ -45,30 +45,6 @@ def spread(formula: Variance, pairs: int) -> Fraction:
     return root(variance) if formula.is_root else variance
 
 
-def range_of_moment(
-    formula: Moments, row: tuple[int, ...]
-) -> tuple[Fraction | None, Fraction | None]:
-    """Between which ends the value lies whatever the rows are; None where there is no end."""
-    x = formula.x
-    most = x.radius**2 * x.step**2
-    sample = _of_sample(row[formula.count])
-    match formula.function:
-        case AggregateFunction.VAR_POP:
-            return _ZERO, most
-        case AggregateFunction.VAR_SAMP:
-            return _ZERO, most * sample
-        case AggregateFunction.STDDEV_POP:
-            return _ZERO, root(most)
-        case AggregateFunction.STDDEV_SAMP:
-            return _ZERO, root(most * sample)
-        case AggregateFunction.CORR:
-            return -_ONE, _ONE
-        case AggregateFunction.REGR_R2:
-            return _ZERO, _ONE
-        case _:
-            return None, None
-
-
 def root(value: Fraction) -> Fraction:
     """The square root, as near as a DOUBLE of its size is: `value` may lie beyond them all."""
     halvings = max(0, value.numerator.bit_length() - value.denominator.bit_length() - 1000) // 2
