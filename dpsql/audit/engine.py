@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from dpsql.audit.worlds import NO_TABLES, Worlds
+from dpsql.engine.most import Most
 from dpsql.engine.raw import Raw
 from dpsql.errors import InternalError
 
@@ -29,6 +30,7 @@ class WorldEngine:
         tables: Mapping[str, pa.Table] = NO_TABLES,
         *,
         few: bool = False,  # noqa: ARG002 - all its results are small
+        most: Most | None = None,  # noqa: ARG002
     ) -> Raw:
         """Run one SELECT; `tables` exist for this statement only."""
         if not parameters and sql in self._known:

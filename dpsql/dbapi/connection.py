@@ -159,7 +159,9 @@ class Connection:
     def share(self, sql: str) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; finding out is free.
 
-        Statements that aren't queries take nothing, nor does what was answered before.
+        Statements that aren't queries take nothing, nor does what was answered before. So where
+        analysts share answers, the part of a query that you haven't asked tells if another has:
+        what they asked is no secret of the data's, but of theirs. `store: private` keeps it.
         """
         with self._one_statement:
             self._check_open()

@@ -8,6 +8,8 @@
 | constant       | what the engine makes of constants, without any data                      |
 | postprocessing | the same without a source, for what is computed from released tables      |
 | cause          | why the engine failed, for the log of whoever runs the process            |
+| most           | how much of public rows is read at once                                   |
+| result         | its rows as Arrow                                                         |
 | raw            | the sealed result: only `release` looks inside                            |
 | lockdown       | the settings that shut the host out and fix the meaning of SQL            |
 | semantics      | the start-up test of what our SQL means on this version of the engine     |

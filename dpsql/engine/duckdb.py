@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -19,7 +18,9 @@ from dpsql.engine.cause import causes_logged
 from dpsql.engine.delimited import as_utf_8, malformed
 from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.lockdown import lock, prepare
+from dpsql.engine.most import Most
 from dpsql.engine.raw import Raw
+from dpsql.engine.result import all_rows, integers, rows_at_most
 from dpsql.engine.semantics import check_semantics
 from dpsql.engine.sidecar import Sidecar, attach_sidecar
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
@@ -39,9 +40,6 @@ _MOST_PARSED: Final = 64
 
 _MANY_TABLES: Final = 100
 """Of a database with more tables than these, each is offered when a statement first names it."""
-
-_WARNED: Final = threading.Lock()
-"""Held while warnings are caught: filters are the process's own."""
 
 
 @final
@@ -92,10 +90,12 @@ class DuckDBEngine:
         tables: Mapping[str, pa.Table] = _NO_TABLES,
         *,
         few: bool = False,
+        most: Most | None = None,
     ) -> Raw:
         """Run one SELECT; `tables` exist for this statement only.
 
-        Where its columns are integers and it has `few` rows, they needn't come by way of Arrow.
+        Where its columns are integers and it has `few` rows, they needn't come by way of Arrow. Of
+        public rows, more than `most` is `TooComplex`.
 
         Whatever fails is `ExecutionFailed`: what DuckDB says about a failure is made of rows.
         """
@@ -105,14 +105,16 @@ class DuckDBEngine:
         self._refuse_changed_files()
         result, failed = None, ExecutionFailed()
         try:
-            result = self._run(sql, parameters, tables, few=few)
+            result = self._run(sql, parameters, tables, few=few, most=most)
         except duckdb.InterruptException:
             failed = ExecutionCancelled()
         except (duckdb.OutOfMemoryException, MemoryError):
             failed = ExecutionStopped()
         except Exception:  # noqa: BLE001, S110 - every reason is made of rows
             pass
-        if result is None:
+        if most is not None and isinstance(result, Most):
+            raise most.passed()
+        if not isinstance(result, pa.Table):
             # Out here no exception chain leads back to DuckDB's message.
             raise failed
         self._refuse_changed_files()
@@ -226,15 +228,19 @@ class DuckDBEngine:
         tables: Mapping[str, pa.Table],
         *,
         few: bool,
-    ) -> pa.Table:
+        most: Most | None,
+    ) -> pa.Table | Most:
         statement = self._parsed(sql)
         with causes_logged(), self._cursor() as cursor:
             for name, table in tables.items():
                 cursor.register(name, table)
             # WITH x AS (INSERT …) SELECT counts as SELECT, but not in a read-only transaction.
             cursor.execute("BEGIN TRANSACTION READ ONLY")
+            if most is not None:
+                found = rows_at_most(cursor, statement, parameters, most)
+                return most if found is None else found
             cursor.execute(statement, list(parameters) or None)
-            return _integers(cursor) if few else _rows(cursor)
+            return integers(cursor) if few else all_rows(cursor)
 
     def _parse(self, sql: str) -> duckdb.Statement:
         self._offer_named(sql)
@@ -270,31 +276,3 @@ class DuckDBEngine:
             raise SourceFault(
                 "the source has changed since it was opened", hint="connect again to read it anew"
             )
-
-
-def _rows(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
-    """All rows of a result.
-
-    DuckDB warns of a copy, and advises a relation. That parses and binds the statement once more,
-    which takes milliseconds: as long as copying a million rows does.
-    """
-    with _WARNED, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        reader = cursor.to_arrow_reader()
-    assert reader is not None  # nothing was fetched yet
-    return reader.read_all()
-
-
-def _integers(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
-    """The rows of a result that has integers only."""
-    names = [name for name, *_ in cursor.description or ()]
-    rows = cursor.fetchall()
-    return pa.table([_whole([row[place] for row in rows]) for place in range(len(names))], names)
-
-
-def _whole(values: list[int | None]) -> pa.Array:
-    """Exact in either type: what the engine sums in 128 bits mostly fits a word."""
-    try:
-        return pa.array(values, pa.int64())
-    except OverflowError:
-        return pa.array(values, pa.decimal256(39, 0))

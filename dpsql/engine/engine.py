@@ -7,6 +7,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from dpsql.engine.most import Most
 from dpsql.engine.raw import Raw
 
 
@@ -20,10 +21,13 @@ class Engine(Protocol):
         tables: Mapping[str, pa.Table] = ...,
         *,
         few: bool = ...,
+        most: Most | None = ...,
     ) -> Raw:
         """Run one SELECT; `tables` exist for this statement only; `few` rows of integers come out.
 
-        Whatever fails is `ExecutionFailed`: what an engine says about a failure is made of rows.
+        More than `most` is `TooComplex`, before it is in memory: only of public rows, since it
+        tells how many there are. Whatever else fails is `ExecutionFailed`: what an engine says
+        about a failure is made of rows.
         """
 
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:

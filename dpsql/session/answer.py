@@ -38,7 +38,8 @@ class Privacy:
     """What an answer cost: `epsilon` for people, `loss` in the ledger's currency (None: nothing).
 
     `thresholds` are the least noisy unit counts at which unlisted keys appear. `receipt` proves the
-    charge, None if there was none: the owner's `dpsql ledger verify` finds it.
+    charge, None if there was none: the owner's `dpsql ledger verify` finds it. What is `stored` was
+    asked before, by this analyst or, where answers are shared, by another: free answers tell that.
     `shown` has for each column of the answer how its values were made, None for keys and for what
     is computed of released values; of values of several releases, how the noisiest were. Where a
     value was summed from a stored answer of more groups, `summed` is of how many noisy cells it is,

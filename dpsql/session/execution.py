@@ -9,6 +9,7 @@ import pyarrow as pa
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
 from dpsql.engine.engine import Engine
+from dpsql.engine.most import Most
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.engine.raw import Raw
 from dpsql.errors import ExecutionFailed
@@ -20,7 +21,7 @@ from dpsql.release.public import open_rows
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.copied import copied_rows
-from dpsql.session.fact import SourceFacts
+from dpsql.session.fact import MOST, SourceFacts
 from dpsql.session.from_source import readable
 from dpsql.session.parts import in_parts
 from dpsql.session.picking import picked
@@ -116,7 +117,7 @@ class Execution:
     def rows(self, plan: Plan, kept: Mapping[str, pa.Table]) -> pa.Table:
         """The rows of a public plan that reads `kept` tables beside the source's."""
         sql = emit_plan(plan, {}).sql(dialect="duckdb", copy=False)
-        return open_rows(plan, self._above(plan, sql, kept))
+        return open_rows(plan, self._above(plan, sql, kept, MOST))
 
     def public(self, prepared: Prepared, kept: Mapping[str, pa.Table]) -> pa.Table:
         """The answer of a query over public tables only, some of them `kept`: exact and free."""
@@ -124,8 +125,9 @@ class Execution:
             raise ExecutionFailed
         try:
             if kept:
-                return self.finish(prepared, kept)
-            raw = self.source().execute(prepared.finish)
+                raw = self._above(prepared.plan, prepared.finish, kept, MOST)
+            else:
+                raw = self.source().execute(prepared.finish, most=MOST)
         except ExecutionFailed:
             raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
         return open_rows(prepared.plan, raw)
@@ -148,11 +150,13 @@ class Execution:
             self._finishing = prepared, prepared.finish
         return self._finishing[1]
 
-    def _above(self, plan: Plan, sql: str, released: Mapping[str, pa.Table]) -> Raw:
+    def _above(
+        self, plan: Plan, sql: str, released: Mapping[str, pa.Table], most: Most | None = None
+    ) -> Raw:
         """`sql`, which says what of `plan` isn't in `released`; public tables are copied."""
         copied = copied_rows(plan)
         others = {n: self._copy(rows) for n, rows in copied.items() if n not in released}
-        return self.finisher().execute(sql, (), {**released, **others})
+        return self.finisher().execute(sql, (), {**released, **others}, most=most)
 
     def _copy(self, rows: Plan) -> pa.Table:
         """A public table's needed rows and columns, for joins with released tables."""

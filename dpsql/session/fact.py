@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
 
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
 from dpsql.engine.engine import Engine
+from dpsql.engine.most import Most
 from dpsql.plan.bounded import Cell
 from dpsql.plan.columns import output_columns
 from dpsql.plan.operator import Limit, Plan, Sort
@@ -17,12 +22,18 @@ from dpsql.rewrite.fact import distinct_values
 from dpsql.schema.keys import duplicate_free, record_path, verified
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 
+MOST: Final = Most(1_000_000, 256 * 2**20)
+"""What is read of public rows at once: more is refused."""
+
+MOST_VALUES: Final = 2_000_000
+"""Values of public rows that are remembered, beyond those that were read last."""
+
 
 class SourceFacts:
     """Facts of one version of the data.
 
     The source is opened when a public table has to be read, or the owner has verified keys: a
-    statement that needs neither is explained without it.
+    statement that needs neither is explained without it. `values` of public rows are remembered.
     """
 
     def __init__(
@@ -36,7 +47,10 @@ class SourceFacts:
         self._prepared = prepared
         self._owner_verified: frozenset[str] | None = None
         self._public_keys: dict[str, bool] = {}
-        self._rows: dict[str, tuple[Cell, ...]] = {}
+        self._rows: OrderedDict[str, tuple[Cell, ...]] = OrderedDict()
+        self.values = 0
+        # Of a server, all sessions share them.
+        self._lock = threading.Lock()
         self._referenced: dict[Reference, tuple[Cell, ...]] = {}
 
     def verified(self, table: Table | Hop) -> bool:
@@ -69,10 +83,23 @@ class SourceFacts:
         by = tuple(SortKey(c, descending=False, nulls_first=False) for c in output_columns(plan))
         ordered = Limit(Sort(plan, by) if by else plan, at_most + 1, 0)
         sql = rendered(emit_plan(ordered, {}))
-        if sql not in self._rows:
-            self._rows[sql] = rows(open_rows(plan, self._engine().execute(sql)))
-        found = self._rows[sql]
+        with self._lock:
+            found = self._rows.get(sql)
+            if found is not None:
+                self._rows.move_to_end(sql)
+        if found is None:
+            most = replace(MOST, rows=at_most + 1)
+            found = rows(open_rows(plan, self._engine().execute(sql, most=most)))
+            self._remember(sql, found)
         return found if len(found) <= at_most else None
+
+    def _remember(self, sql: str, found: tuple[Cell, ...]) -> None:
+        """`found` is known from now on; of too many, what was asked for longest ago isn't."""
+        with self._lock:
+            self.values += _values(found) - _values(self._rows.get(sql, ()))
+            self._rows[sql] = found
+            while self.values > MOST_VALUES and len(self._rows) > 1:
+                self.values -= _values(self._rows.popitem(last=False)[1])
 
     def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
         """The distinct values of a public table's column."""
@@ -80,3 +107,7 @@ class SourceFacts:
         found = None if plan is None else self.rows(plan, at_most)
         # Days beyond all years are NULL here, however many there are.
         return None if found is None else tuple(dict.fromkeys(found))
+
+
+def _values(found: tuple[Cell, ...]) -> int:
+    return sum(map(len, found[:1])) * len(found)

@@ -18,8 +18,9 @@ def share(
 ) -> Fraction:
     """The part of the smaller of both allowances that `prepared` would take: 1 is all, or more.
 
-    In the ledger's currency, where losses add up. What was answered before takes nothing,
-    nor do the releases named `free`.
+    In the ledger's currency, where losses add up. What was answered before takes nothing, whoever
+    asked: it tells an analyst what others have asked, where answers are shared. Nor do the releases
+    named `free`.
     """
     due = [r for r in prepared.releases if r.name not in free and ledger.stored(r.key) is None]
     asked = sum((r.step.measurement.loss.amount for r in due), Fraction(0))

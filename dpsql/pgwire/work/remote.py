@@ -10,6 +10,7 @@ from typing import Final
 import pyarrow as pa
 
 from dpsql.engine.engine import Engine
+from dpsql.engine.most import Most
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import Columns, DuckDBSource
@@ -19,6 +20,7 @@ from dpsql.pgwire.work.pool import Pool
 from dpsql.pgwire.work.task import (
     LACKED,
     STOPPED,
+    TOO_LARGE,
     Fingerprint,
     ReadPrepared,
     ReadPublic,
@@ -76,11 +78,15 @@ class RemoteEngine:
         tables: Mapping[str, pa.Table] = _NO_TABLES,
         *,
         few: bool = False,  # noqa: ARG002 - rows come through a pipe in any case
+        most: Most | None = None,
     ) -> Raw:
         """Run one SELECT over public tables: no others exist where it runs."""
         if parameters or tables:
             raise InternalError("public rows are read without parameters")
-        return Raw(tables_of(self._do(ReadPublic(self._public, sql)))["rows"])
+        reply = self._do(ReadPublic(self._public, sql, most))
+        if most is not None and reply[:1] == TOO_LARGE:
+            raise most.passed()
+        return Raw(tables_of(reply)["rows"])
 
     def carry_out(
         self, steps: tuple[Step, ...], released: Mapping[str, pa.Table]

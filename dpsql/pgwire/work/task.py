@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from dpsql.engine.most import Most
 from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault, SourceLocked
@@ -44,10 +45,11 @@ class RunJob:
 
 @dataclass(frozen=True, slots=True)
 class ReadPublic:
-    """Rows of public tables: `source` has no others."""
+    """Rows of public tables: `source` has no others. More than `most` are `TOO_LARGE`."""
 
     source: DuckDBSource
     sql: str
+    most: Most | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from dpsql.errors import (
     ExecutionStopped,
     SourceFault,
     SourceLocked,
+    TooComplex,
 )
 from dpsql.pgwire.work.catalogues import Catalogues, TooLargeAnswer
 from dpsql.pgwire.work.task import (
@@ -119,8 +120,8 @@ class _Desk:
             match task:
                 case RunJob():
                     return self._job(task)
-                case ReadPublic(source=source, sql=sql):
-                    return packed({"rows": self._engine(source).execute(sql).table})
+                case ReadPublic(source=source, sql=sql, most=most):
+                    return packed({"rows": self._engine(source).execute(sql, most=most).table})
                 case Fingerprint(source=source):
                     return TEXT + self._engine(source).fingerprint().encode()
                 case ReadColumns(source=source):
@@ -145,6 +146,8 @@ class _Desk:
         except (ExecutionStopped, MemoryError) as error:
             _log(error)
             return LACKED
+        except TooComplex:
+            return TOO_LARGE
         except Exception as error:  # noqa: BLE001 - see above
             _log(error)
             return FAILED

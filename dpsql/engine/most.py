@@ -1,0 +1,35 @@
+"""How much of public rows is read at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from dpsql.errors import TooComplex
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """So many rows, and so many bytes."""
+
+    rows: int
+    bytes: int
+
+    def read(self, reader: pa.RecordBatchReader) -> pa.Table | None:
+        """All that `reader` has, None if it is more: what goes beyond is read no further."""
+        batches: list[pa.RecordBatch] = []
+        rows = size = 0
+        for batch in reader:
+            batches.append(batch)
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+            if rows > self.rows or size > self.bytes:
+                return None
+        return pa.Table.from_batches(batches, reader.schema)
+
+    def passed(self) -> TooComplex:
+        """What is said where there is more."""
+        return TooComplex(
+            f"the public rows are more than {self.rows:,} rows or {self.bytes // 2**20} MiB",
+            hint="add a LIMIT, select fewer or shorter columns, or group the rows",
+        )
