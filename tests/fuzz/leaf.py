@@ -61,6 +61,7 @@ def _leaf(random: Random) -> tuple[str, tuple[str, ...]]:
             f"SELECT DISTINCT k, n FROM ({listed}) d",
             f"SELECT k, sum(n) AS n FROM ({listed}) d GROUP BY k",
             f"SELECT k, row_number() OVER () AS n FROM ({listed}) d",
+            f"SELECT k, n FROM ({listed}) d LIMIT 1",
             f"SELECT k, n FROM ({listed}) d LIMIT 2",
             f"{listed} UNION ALL SELECT doctor_id, region_id FROM doctors",
             "SELECT doctor_id AS k, region_id AS n FROM doctors",

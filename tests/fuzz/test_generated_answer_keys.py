@@ -23,7 +23,7 @@ from dpsql.session.prepared import Prepared
 pytestmark = pytest.mark.bounds
 
 CHUNK = 10
-ORDINARY = 100
+ORDINARY = 150
 LONG = int(os.environ.get("DPSQL_PAIRS", "20000"))
 
 

@@ -32,13 +32,13 @@ def pair(random: Random) -> tuple[str, str]:
 def _statement(random: Random) -> tuple[str, Change]:
     """A statement, and a change of it: what reads a leaf twice has the two exchanged, mostly."""
     roll, any_change = random.random(), random.choice(_CHANGES)
-    if roll < 0.35:
+    if roll < 0.25:
         return query(random), any_change
-    if roll < 0.85:
+    if roll < 0.75:
         return leaf_query(random), random.choice(
             [_exchanged, _exchanged, _exchanged, _listed, any_change]
         )
-    return numbered_query(random), random.choice([_columns, _columns, any_change])
+    return numbered_query(random), random.choice([_columns, _columns, _columns, any_change])
 
 
 def _some(random: Random, tree: exp.Expr, *kinds: type[exp.Expr]) -> exp.Expr | None:
