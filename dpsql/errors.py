@@ -8,7 +8,7 @@ that there is only `ExecutionFailed`, which says nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,15 +282,9 @@ class ExecutionFailed(OperationalError):
     sqlstate = "XX000"
 
     def __init__(
-        self,
-        message: str = "the query failed while it ran; its charge stands",
-        *,
-        at: Span | None = None,
-        detail: str = "",
-        hint: str = "",
-        note: str = "",
+        self, message: str = "the query failed while it ran; its charge stands", **said: Any
     ) -> None:
-        super().__init__(message, at=at, detail=detail, hint=hint, note=note)
+        super().__init__(message, **said)
 
 
 class ExecutionStopped(ExecutionFailed):
