@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from fractions import Fraction
 
 import duckdb
 import pytest
-from grammar.compiler import schema_of
+from grammar.compiler import FIXTURES, schema_of
 from grammar.public_rows import PUBLIC, create_tables
 
 from dpsql.audit.fact import WorldFacts
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.operator import Limit
+from dpsql.schema.decode import load_schema
 from dpsql.session.execution import Execution
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, prepare
@@ -38,8 +40,13 @@ def ready(sql: str) -> Prepared:
 
 
 @pytest.fixture(scope="module")
-def execution() -> Execution:
-    return Execution(SCHEMA, lambda _: None)
+def execution(tmp_path_factory: pytest.TempPathFactory) -> Execution:
+    """Over a source that is there: that it is, is asked first."""
+    folder = tmp_path_factory.mktemp("clinic")
+    shutil.copy(FIXTURES / "clinic" / "schema.yaml", folder)
+    with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
+        create_tables(connection, SCHEMA, PUBLIC["clinic"])
+    return Execution(load_schema(folder / "schema.yaml"), lambda _: None)
 
 
 @pytest.mark.parametrize("sql", ANSWERED)
@@ -54,4 +61,3 @@ def test_what_the_engine_cannot_bind_fails_before_the_charge(execution: Executio
     for _ in range(2):
         with pytest.raises(ExecutionFailed, match="nothing was charged"):
             execution.check(unbound)
-    assert not execution.has_source
