@@ -89,42 +89,42 @@ class Asking:
             raise ExecutionCancelled
         self._charged = self._charged or step == RUNNING
 
-    def read(self, written: str) -> Translated:
-        """A statement in both dialects."""
+    def read(self, written: str, types: Sequence[int] = ()) -> Translated:
+        """A statement in both dialects, whose parameters are declared to be of `types`."""
         text, blanks = spaced(written)
-        return replace(self._understood(text), blanks=blanks)
+        return replace(self._understood(text, types), blanks=blanks)
 
-    def _understood(self, written: str) -> Translated:
+    def _understood(self, written: str, types: Sequence[int]) -> Translated:
         asked = read_statement(written)
         match asked:
             case ExplainPrivacy(form=form, with_sql=with_sql):
                 options = f"FORMAT {form.name}" + (", SQL" if with_sql else "")
-                inner = self._understood(asked.sql)
+                inner = self._understood(asked.sql, types)
                 sql = f"EXPLAIN PRIVACY ({options}) {inner.sql}"
-                return Translated(written, sql, None, None, inner.asking)
+                return Translated(written, sql, None, None, inner.asking, refused=inner.refused)
             case Keep():
                 # Before the query, and behind it, stands what both dialects have in common.
                 first, last = len(asked.sql) - len(asked.sql.lstrip()), len(asked.sql)
-                inner = self._read(asked.sql)
+                inner = self._read(asked.sql, types)
                 sql = f"{written[:first]}{inner.sql} {written[last:]}".strip()
-                return Translated(written, sql, None, None, inner.asking)
+                return Translated(written, sql, None, None, inner.asking, refused=inner.refused)
             case Show():
                 return Translated(written, written, None, None)
             case Query(sql=sql) if asked.options:
-                found = self._read(sql)
+                found = self._read(sql, types)
                 both = f"{found.sql} {written[len(sql) :]}"
                 return replace(found, written=written, sql=both)
             case _:
-                return self._read(written)
+                return self._read(written, types)
 
-    def _read(self, written: str) -> Translated:
-        found = translated(written, self._session.schema)
+    def _read(self, written: str, types: Sequence[int]) -> Translated:
+        found = translated(written, self._session.schema, types)
         declared = {name.casefold() for name in self._session.schema.tables}
         named = () if found.tree is None else found.tree.find_all(exp.Table)
         if all(table.name.casefold() in declared for table in named):
             return found
         # What is kept has types, too, which tell how integers are divided.
-        return translated(written, self.schema)
+        return translated(written, self.schema, types)
 
     def do(self, sql: str) -> None:
         """Run a statement that has no rows."""
@@ -139,6 +139,8 @@ class Asking:
         """
         values = given if given is not None else _examples(types)
         with _placed(query):
+            if query.tree is None:
+                _check_meant(query)
             match read_statement(query.sql):
                 case Query(sql=sql):
                     query = replace(query, sql=sql)
@@ -156,6 +158,7 @@ class Asking:
                     pass
             if self._catalogue.is_asked(query.tree):
                 return self._catalogue.columns(query, values)
+            _check_meant(query)
             return self._bound(query, values)
 
     def answer(self, query: Translated, given: Parameters) -> Answer:
@@ -163,6 +166,7 @@ class Asking:
         with _placed(query), self._cancellable():
             if self._catalogue.is_asked(query.tree):
                 return self._catalogue.answer(query, given, self.schema)
+            _check_meant(query)
             try:
                 result = self._connection.run(query.sql, given)
             except (WouldShowIndividuals, Refused):
@@ -270,6 +274,12 @@ _NO_ROWS: Final = notice(
     "no rows: the question asks for columns, and rows of single units are not shown",
     detail="ask for aggregates, as in SELECT count(*) …",
 )
+
+
+def _check_meant(query: Translated) -> None:
+    """Refuse what would be the answer to another question."""
+    if query.refused is not None:
+        raise query.refused
 
 
 @contextmanager

@@ -160,7 +160,7 @@ class Conversation:
             )
         if not isinstance(command, Query) or not piece.sql.strip():
             return Statement(command, None, types, piece.start)
-        query = self._running.read(command.sql)
+        query = self._running.read(command.sql, types)
         found = parameter_types(query.asking, types, self._running.schema)
         return Statement(command, query, found, piece.start)
 

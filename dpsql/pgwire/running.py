@@ -55,9 +55,9 @@ class Running:
         if self._settings.status == "I":
             self._asking.renew()
 
-    def read(self, sql: str) -> Translated:
-        """A query in both dialects."""
-        return self._asking.read(sql)
+    def read(self, sql: str, types: tuple[int, ...] = ()) -> Translated:
+        """A query in both dialects, whose parameters are declared to be of `types`."""
+        return self._asking.read(sql, types)
 
     def statement(self, name: str) -> Statement:
         """A prepared statement by its name."""

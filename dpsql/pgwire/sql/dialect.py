@@ -6,6 +6,7 @@ trusted. What differs between the dialects is in grammar_notes/dialects.md.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,9 +15,10 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
 
 from dpsql.bind.parse import tokens
-from dpsql.errors import Error, Span
-from dpsql.pgwire.sql.division import whole_divisions
+from dpsql.errors import Error, Refused, Span
 from dpsql.pgwire.sql.label import labels
+from dpsql.pgwire.sql.meaning import as_meant, name_types
+from dpsql.pgwire.sql.spoken import Spoken
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply
 
@@ -29,7 +31,8 @@ class Translated:
 
     `names` are the columns', None where only the pipeline knows them. `query` is the tree of the
     query within a statement of dpsql's own. `blanks` are where `written` has some more than the
-    client's text, of whose characters its places count.
+    client's text, of whose characters its places count. `refused` says why the statement has no
+    answer that is PostgreSQL's; questions of the catalogue don't heed it.
     """
 
     written: str
@@ -38,6 +41,7 @@ class Translated:
     names: tuple[str, ...] | None
     query: exp.Expr | None = None
     blanks: tuple[int, ...] = ()
+    refused: Refused | None = None
 
     @property
     def asking(self) -> exp.Expr | None:
@@ -71,33 +75,57 @@ class Translated:
         return Span(same[before].start, same[before].end + 1)
 
 
-def translated(written: str, schema: Schema) -> Translated:
-    """`written` for the pipeline; as it is where PostgreSQL's parser can't read it."""
-    tokens(written)  # refuses what is too long or too deep for any parser
-    return deeply(lambda: _translated(written, schema))
+def translated(written: str, schema: Schema, types: Sequence[int] = ()) -> Translated:
+    """`written` for the pipeline; as it is where PostgreSQL's parser can't read it.
+
+    `types` are the OIDs of parameters that the client declares.
+    """
+    words = tokens(written)  # refuses what is too long or too deep for any parser
+    return deeply(lambda: _translated(written, words, schema, types))
 
 
-def _translated(written: str, schema: Schema) -> Translated:
-    try:
-        trees = [tree for tree in parse(written, dialect="postgres") if tree is not None]
-    except (SqlglotError, ValueError, AttributeError, TypeError, IndexError, KeyError):
-        trees = []
-    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+def _translated(
+    written: str, words: list[Token], schema: Schema, types: Sequence[int]
+) -> Translated:
+    tree, spoken = (_parsed(written, dialect) for dialect in ("postgres", Spoken))
+    if tree is None or spoken is None:
         return Translated(written, written, None, None)
-    tree = trees[0]
-    sql = _ours(tree, schema)
-    return Translated(written, written if sql is None else sql, tree, labels(tree))
-
-
-def _ours(tree: exp.Expr, schema: Schema) -> str | None:
-    """The pipeline's text; None if it can't be written."""
-    ours = tree.copy()
-    _unqualify(ours, schema)
-    whole_divisions(ours, schema)
+    names = labels(spoken)
+    name_types(tree, schema, types)
+    _unqualify(spoken, schema)
     try:
-        return ours.sql(dialect="duckdb")
-    except (SqlglotError, ValueError, AttributeError, TypeError, IndexError, KeyError):
+        ours = as_meant(spoken, written, words, schema, types)
+        return Translated(written, ours.sql(dialect="duckdb"), tree, names)
+    except Refused as refusal:
+        return Translated(written, written, tree, names, refused=refusal)
+    except _UNREADABLE:
+        unread = Refused("the statement can't be told as PostgreSQL means it", hint="split it")
+        return Translated(written, written, tree, names, refused=unread)
+
+
+_UNREADABLE: Final = (
+    SqlglotError,
+    ValueError,
+    AttributeError,
+    TypeError,
+    IndexError,
+    KeyError,
+)
+"""How the parser and its generator fail on odd input."""
+
+
+def _parsed(written: str, dialect: str | type[Spoken]) -> exp.Query | None:
+    try:
+        trees = [tree for tree in parse(written, dialect=dialect) if tree is not None]
+    except _UNREADABLE:
         return None
+    if len(trees) != 1:
+        return None
+    if isinstance(trees[0], exp.Values):
+        alias = exp.TableAlias(this=exp.to_identifier("v"))
+        trees[0].set("alias", alias)
+        return exp.select("*").from_(trees[0])
+    return trees[0] if isinstance(trees[0], exp.Query) else None
 
 
 def _unqualify(tree: exp.Expr, schema: Schema) -> None:

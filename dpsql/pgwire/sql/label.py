@@ -31,7 +31,10 @@ def label(item: exp.Expr) -> str:
         case exp.Identifier():
             return _identifier(item)
         case exp.Cast():
-            inner = label(item.this)
+            value = item.this
+            while isinstance(value, exp.Cast):
+                value = value.this
+            inner = _UNKNOWN if isinstance(value, exp.Boolean) else label(value)
             return inner if inner != _UNKNOWN else _type(item.to)
         case exp.Paren() | exp.Collate() | exp.Filter() | exp.Window() | exp.WithinGroup():
             return label(item.this)
@@ -73,6 +76,19 @@ def _function(node: exp.Func) -> str:
             return "date_trunc"
         case exp.GroupConcat():
             return "string_agg"
+        case exp.LogicalAnd():
+            return "bool_and"
+        case exp.LogicalOr():
+            return "bool_or"
+        case exp.Trim():
+            sides = {"LEADING": "ltrim", "TRAILING": "rtrim"}
+            return sides.get(str(node.args.get("position")), "btrim")
+        case exp.StrToDate() | exp.TsOrDsToDate():
+            return "to_date"
+        case exp.StrToTime() | exp.UnixToTime():
+            return "to_timestamp"
+        case exp.AtTimeZone():
+            return "timezone"
         case exp.CurrentSchema():
             return "current_schema"
         case exp.CurrentVersion():

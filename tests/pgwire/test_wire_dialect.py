@@ -1,0 +1,64 @@
+"""Statements mean what they mean in PostgreSQL, or are refused: answers are PostgreSQL's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pgwire.asked_of_both import asked, fill, make, recorded
+from pgwire.shop import served
+
+RECORDED = recorded()
+REFUSED = [
+    "SELECT t::char(2) FROM t",
+    "SELECT DISTINCT ON (j) j, i FROM t ORDER BY j, i",
+    "SELECT to_char(ts, 'J') FROM t",
+    "SELECT to_char(ts, 'DDTH') FROM t",
+    "SELECT to_char(i, '999') FROM t",
+    "SELECT ts + interval 'P1M' FROM t",
+    "SELECT ts + interval '1 day 02:00:00' FROM t",
+    "SELECT (i / 2.0)::text FROM t",
+    "SELECT t::numeric FROM t",
+    r"SELECT t ~ '(a)\1' FROM t",
+    r"SELECT t ~ '\mab' FROM t",
+    "SELECT t SIMILAR TO '[ab]%' FROM t",
+    "SELECT split_part(t, '', 2) FROM t",
+    r"SELECT E'\x41' || t FROM t",
+    "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY i DESC) FROM t",
+    "SELECT pg_typeof(avg(i)) FROM t",
+]
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    psycopg = pytest.importorskip("psycopg")
+    folder = tmp_path_factory.mktemp("both")
+    make(folder)
+    with served(folder) as server, psycopg.connect(server.dsn, autocommit=True) as found:
+        yield found
+
+
+@pytest.mark.parametrize("sql", RECORDED)
+def test_an_answer_is_postgresqls(connection: Any, sql: str) -> None:
+    told = asked(connection, sql)
+    assert told.matches(RECORDED[sql]), (told, RECORDED[sql])
+
+
+@pytest.mark.parametrize("sql", REFUSED)
+def test_what_has_another_meaning_here_is_refused(connection: Any, sql: str) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with pytest.raises(psycopg.errors.FeatureNotSupported) as raised:
+        asked(connection, sql)
+    assert raised.value.diag.message_hint
+
+
+def test_recorded_answers_are_those_of_postgresql() -> None:
+    psycopg = pytest.importorskip("psycopg")
+    if not os.environ.get("DPSQL_POSTGRES"):
+        pytest.skip("DPSQL_POSTGRES names no server")
+    with psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True) as found:
+        fill(found)
+        differ = [sql for sql, told in RECORDED.items() if not asked(found, sql).matches(told)]
+    assert differ == []
