@@ -16,6 +16,7 @@
 | portal       | prepared statements, and answers that are read in parts            |
 | asking       | a statement's columns for free, its rows for its price             |
 | transaction  | settings, and what a ROLLBACK reverts                              |
+| zone         | names of time zones, and which are UTC                             |
 | failure      | errors as PostgreSQL's clients read them                           |
 | journal      | errors as the operator reads them                                  |
 | cost         | what an answer cost and what is left, in a line                    |

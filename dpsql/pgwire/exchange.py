@@ -36,6 +36,13 @@ class Guest:
     analyst: str
     address: str
     settings: Mapping[str, str]
+    database: str = ""
+
+
+class UnknownDatabase(LoginFailed):
+    """The server has another dataset."""
+
+    sqlstate = "3D000"
 
 
 class Door:
@@ -118,7 +125,17 @@ def guest_of(startup: Startup, address: str) -> Guest:
             word = words.pop(0)
         name, _, value = word.removeprefix("--").removeprefix("-c").partition("=")
         given[name.strip().replace("-", "_")] = value.strip()
-    return Guest(analyst, address, {**given, "session_authorization": analyst})
+    settings = {**given, "session_authorization": analyst}
+    return Guest(analyst, address, settings, options.get("database", ""))
+
+
+def check_database(guest: Guest, dataset: str) -> None:
+    """Refuse a database that isn't the dataset. Clients that name none send the user's name."""
+    if guest.database.casefold() not in {"", guest.analyst.casefold(), dataset.casefold()}:
+        raise UnknownDatabase(
+            f'database "{guest.database[:63]}" does not exist',
+            hint=f"connect with dbname={dataset}",
+        )
 
 
 def unknown_options(startup: Startup) -> list[str]:

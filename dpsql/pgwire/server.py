@@ -19,7 +19,15 @@ from dpsql.errors import BadParameter, Error
 from dpsql.pgwire.asking import Asking
 from dpsql.pgwire.conversation import Conversation
 from dpsql.pgwire.dataset import Dataset
-from dpsql.pgwire.exchange import Door, Guest, greeting, guest_of, mechanisms, unknown_options
+from dpsql.pgwire.exchange import (
+    Door,
+    Guest,
+    check_database,
+    greeting,
+    guest_of,
+    mechanisms,
+    unknown_options,
+)
 from dpsql.pgwire.failure import LoginFailed, Stopping, TooMany, TooSlow, fields
 from dpsql.pgwire.health import Counts
 from dpsql.pgwire.journal import note
@@ -191,6 +199,7 @@ class Server:
     async def _talk(self, wire: Wire, guest: Guest) -> None:
         loop = asyncio.get_running_loop()
         settings = Settings(guest.settings)
+        check_database(guest, self._dataset.edition().schema.dataset)
         asking = await loop.run_in_executor(self._threads, Asking, self._dataset, guest.analyst)
         client = _Client(Conversation(asking, settings, self._limits, self.counts))
         process = self._number()

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from dpsql.errors import BadParameter, Span, UnknownColumn
+from dpsql.errors import BadParameter, NotSupportedError, Span, UnknownColumn
+from dpsql.pgwire.zone import is_utc, is_zone
 
 REPORTED: Final = {
     "server_version": "15.0 (dpsql)",
@@ -69,6 +70,10 @@ class FixedSetting(BadParameter):
     sqlstate = "55P02"
 
 
+class OtherZone(NotSupportedError):
+    """A time zone would have to change what moments are shown as."""
+
+
 class Settings:
     """A connection's settings, and the transaction that may revert them."""
 
@@ -113,6 +118,13 @@ class Settings:
             and value.casefold() != self._now[key].casefold()
         ):
             raise FixedSetting(f"{key} can't be changed", at=at)
+        if key == "TimeZone" and value is not None and not is_utc(value):
+            self._canonical(key, value)
+            raise OtherZone(
+                "moments have no time zone here, and are shown as they are",
+                at=at,
+                hint="SET timezone = 'UTC'",
+            )
         asked = self._usual.get(key, "") if value is None else self._canonical(key, value)
         if value is None and key not in self._usual:
             self._now.pop(key, None)
@@ -162,5 +174,11 @@ class Settings:
                 raise BadParameter("only UTF8 is spoken", hint="SET client_encoding = 'UTF8'")
             return "UTF8"
         if key == "DateStyle":
+            return REPORTED[key]
+        if key == "TimeZone":
+            if not is_zone(value):
+                raise BadParameter(
+                    f"there is no time zone {value[:60]}", hint="SET timezone = 'UTC'"
+                )
             return REPORTED[key]
         return value[:1000]

@@ -1,0 +1,50 @@
+"""What a client asks of its session is done, or refused: time zones, and the database's name."""
+
+from __future__ import annotations
+
+import pytest
+from pgwire.shop import Served
+
+psycopg = pytest.importorskip("psycopg")
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Etc/UTC", "GMT", "+00:00", "0"])
+def test_utc_is_taken_by_all_its_names(server: Served, zone: str) -> None:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute(f"SET TIME ZONE '{zone}'")
+        assert connection.execute("SHOW timezone").fetchone() == ("UTC",)
+
+
+@pytest.mark.parametrize(
+    ("zone", "error"),
+    [
+        ("Europe/Berlin", psycopg.errors.FeatureNotSupported),
+        ("+02", psycopg.errors.FeatureNotSupported),
+        ("Mars/Olympus", psycopg.errors.InvalidParameterValue),
+    ],
+)
+def test_another_zone_is_refused(server: Served, zone: str, error: type[Exception]) -> None:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        with pytest.raises(error):
+            connection.execute(f"SET TIME ZONE '{zone}'")
+        assert connection.execute("SHOW timezone").fetchone() == ("UTC",)
+
+
+def test_a_driver_that_says_its_zone_at_login_is_told_that_it_is_utc(server: Served) -> None:
+    with psycopg.connect(f"{server.dsn} options='-c timezone=Europe/Berlin'") as connection:
+        assert connection.info.parameter_status("TimeZone") == "UTC"
+
+
+def test_a_zone_that_there_is_not_is_refused_at_login(server: Served) -> None:
+    with pytest.raises(psycopg.OperationalError, match="time zone"):
+        psycopg.connect(f"{server.dsn} options='-c timezone=Mars/Olympus'")
+
+
+def test_another_database_is_refused(server: Served) -> None:
+    with pytest.raises(psycopg.OperationalError, match='"elsewhere" does not exist'):
+        psycopg.connect(server.dsn.replace("dbname=shop", "dbname=elsewhere"))
+
+
+def test_a_client_that_names_no_database_is_let_in(server: Served) -> None:
+    with psycopg.connect(server.dsn.replace("dbname=shop", "")) as connection:
+        assert connection.info.dbname == "alice"
