@@ -40,7 +40,7 @@ from dpsql.pgwire.failure import CANCELLED, Cancelled, notice
 from dpsql.pgwire.journal import note
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.sql.dialect import Translated, translated
-from dpsql.pgwire.sql.probe import asks_for_columns
+from dpsql.pgwire.sql.probe import asks_for_columns, asks_whether_rows_exist
 from dpsql.pgwire.sql.split import spaced
 from dpsql.pgwire.value.oid import TEXT, Column, column
 from dpsql.pgwire.value.parameter import example
@@ -169,9 +169,9 @@ class Asking:
             _check_meant(query)
             try:
                 result = self._connection.run(query.sql, given)
-            except (WouldShowIndividuals, Refused):
+            except (WouldShowIndividuals, Refused) as refusal:
                 if not asks_for_columns(query.tree):
-                    raise
+                    raise _counted_instead(refusal, query) from None
                 return Answer(self.columns(query, (), given), (), (_NO_ROWS,))
         assert result is not None
         notices = []
@@ -245,9 +245,9 @@ class Asking:
             found = Result(
                 statement.names, tuple(c.type for c in statement.columns), _NOTHING.table
             )
-        except (WouldShowIndividuals, Refused):
+        except (WouldShowIndividuals, Refused) as refusal:
             if not asks_for_columns(query.tree):
-                raise
+                raise _counted_instead(refusal, query) from None
             found = deeply(lambda: self._columns_alone(query.sql, values))
         return self._described(found, query)
 
@@ -280,6 +280,13 @@ def _check_meant(query: Translated) -> None:
     """Refuse what would be the answer to another question."""
     if query.refused is not None:
         raise query.refused
+
+
+def _counted_instead(refusal: Error, query: Translated) -> Error:
+    """Whether rows exist is told by their noisy number."""
+    if asks_whether_rows_exist(query.tree):
+        refusal.hint = "write SELECT count(*) …, which says how many rows there are, with noise"
+    return refusal
 
 
 @contextmanager

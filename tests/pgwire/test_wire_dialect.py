@@ -54,6 +54,13 @@ def test_what_has_another_meaning_here_is_refused(connection: Any, sql: str) -> 
     assert raised.value.diag.message_hint
 
 
+def test_whether_rows_exist_is_refused_in_favour_of_their_count(connection: Any) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with pytest.raises(psycopg.Error) as raised:
+        asked(connection, "SELECT 1 AS a FROM people WHERE id = 7 LIMIT 1")
+    assert "count(*)" in raised.value.diag.message_hint
+
+
 def test_recorded_answers_are_those_of_postgresql() -> None:
     psycopg = pytest.importorskip("psycopg")
     if not os.environ.get("DPSQL_POSTGRES"):

@@ -145,6 +145,8 @@ def test_a_type_that_is_given_is_taken() -> None:
     [
         ("SELECT * FROM orders LIMIT 0", True),
         ("SELECT * FROM orders LIMIT 1", True),
+        ("SELECT 1 AS a FROM orders LIMIT 0", True),
+        ("SELECT 1 AS a FROM orders LIMIT 1", False),
         ("SELECT * FROM orders WHERE 1 = 0", True),
         ("SELECT * FROM orders WHERE paid AND (1 <> 1)", True),
         ("SELECT DISTINCT customer_id FROM orders", True),

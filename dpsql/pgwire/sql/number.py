@@ -19,7 +19,8 @@ Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 _DIGITS: Final = {Kind.INT2: 5, Kind.INT4: 10, Kind.INT8: 19}
 _DECIMAL: Final = re.compile(r"\s*[+-]?(\d+)(?:\.(\d*))?\s*")
 _SCALE, _MOST_SCALE = 12, 30
-_WIDEST: Final = exp.DataType(this=exp.DataType.Type.USERDEFINED, kind="HUGEINT")
+_WHOLE_FROM: Final = str(2**53)
+"""A float of this size has no fraction."""
 
 
 def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
@@ -84,10 +85,7 @@ def _rounded(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
         return []
     kind = typing.of(node.this)
     if kind in FLOATS:
-        # A half goes to the even number; a cast to integer does so, too.
-        return [
-            (node, lambda: exp.cast(exp.Cast(this=node.this.copy(), to=_WIDEST.copy()), "DOUBLE"))
-        ]
+        return [(node, partial(_to_even, node))]
     if kind is None:
         raise Refused(
             "whether this rounds a float or a numeric can't be told",
@@ -111,6 +109,14 @@ def _decimal(node: exp.Expr, digits: exp.Expr | None = None) -> exp.Expr:
 def _set(node: exp.Expr, value: exp.Expr) -> exp.Expr:
     node.set("this", value)
     return node
+
+
+def _to_even(node: exp.Expr) -> exp.Expr:
+    """A half goes to the even number, as in a cast to integer."""
+    value = exp.paren(node.this.copy())
+    small = exp.LT(this=exp.Abs(this=value), expression=exp.Literal.number(_WHOLE_FROM))
+    rounded = exp.cast(exp.cast(value.copy(), "BIGINT"), "DOUBLE")
+    return exp.Case(ifs=[exp.If(this=small, true=rounded)], default=value.copy())
 
 
 def _to_integer(node: exp.Expr) -> exp.Expr:

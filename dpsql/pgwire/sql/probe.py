@@ -2,6 +2,7 @@
 
 LIMIT 0 and 1, WHERE 1 = 0, and lists of a column's values get their columns and no rows where the
 rows themselves would be refused. It is told from the text, never from what rows there are.
+SELECT 1 … LIMIT 1 asks whether there are rows: none would be an answer to that, and a wrong one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def asks_for_columns(tree: exp.Expr | None) -> bool:
     if isinstance(limit, exp.Limit | exp.Fetch):
         count = limit.args.get("expression") or limit.args.get("count")
         if isinstance(count, exp.Literal) and count.this in {"0", "1"}:
-            return True
+            return count.this == "0" or not _asks_whether(select)
     if select.args.get("distinct") and not select.find(exp.AggFunc):
         return True
     where = select.args.get("where")
@@ -28,6 +29,19 @@ def asks_for_columns(tree: exp.Expr | None) -> bool:
         return False
     parts = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
     return any(map(_is_false, parts))
+
+
+def asks_whether_rows_exist(tree: exp.Expr | None) -> bool:
+    """Whether `tree` is SELECT 1 … LIMIT 1."""
+    while isinstance(tree, exp.Subquery):
+        tree = tree.this
+    return isinstance(tree, exp.Select) and bool(tree.args.get("limit")) and _asks_whether(tree)
+
+
+def _asks_whether(select: exp.Select) -> bool:
+    """No column of a table is asked for."""
+    items = select.expressions
+    return bool(items) and not any(item.is_star or item.find(exp.Column) for item in items)
 
 
 def _is_false(node: exp.Expr) -> bool:
