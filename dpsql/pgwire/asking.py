@@ -39,11 +39,12 @@ from dpsql.pgwire.dataset import Dataset, Edition
 from dpsql.pgwire.failure import CANCELLED, Cancelled, notice
 from dpsql.pgwire.journal import note
 from dpsql.pgwire.portal import Answer, Rows
+from dpsql.pgwire.sql.array import spread
 from dpsql.pgwire.sql.dialect import Translated, translated
 from dpsql.pgwire.sql.probe import asks_for_columns, asks_whether_rows_exist
 from dpsql.pgwire.sql.split import spaced
 from dpsql.pgwire.value.oid import TEXT, Column, column
-from dpsql.pgwire.value.parameter import example
+from dpsql.pgwire.value.parameter import Bound, example
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Literal
 from dpsql.schema.model import Schema
@@ -51,6 +52,7 @@ from dpsql.session.deep import deeply
 from dpsql.session.draw import RUNNING
 
 Parameters = Mapping[str, Literal]
+Given = Mapping[str, Bound]
 Read = Callable[[str, Schema, Parameters, Releases], Statement]
 
 
@@ -131,13 +133,13 @@ class Asking:
         self._connection.run(sql)
 
     def columns(
-        self, query: Translated, types: Sequence[int], given: Parameters | None = None
+        self, query: Translated, types: Sequence[int], given: Given | None = None
     ) -> tuple[Column, ...]:
         """The columns of the answer, from the statement alone: nothing is run or charged.
 
         Without `given`, parameters have some value of their `types`.
         """
-        values = given if given is not None else _examples(types)
+        query, values = self._spread(query, given if given is not None else _examples(types))
         with _placed(query):
             if query.tree is None:
                 _check_meant(query)
@@ -161,8 +163,9 @@ class Asking:
             _check_meant(query)
             return self._bound(query, values)
 
-    def answer(self, query: Translated, given: Parameters) -> Answer:
+    def answer(self, query: Translated, bound: Given) -> Answer:
         """The rows, for their price; what was answered before is the same, and free."""
+        query, given = self._spread(query, bound)
         with _placed(query), self._cancellable():
             if self._catalogue.is_asked(query.tree):
                 return self._catalogue.answer(query, given, self.schema)
@@ -183,6 +186,12 @@ class Asking:
             notices += map(notice, result.privacy.notes)
         rows = python_rows(result.table, result.types)
         return Answer(self._described(result, query), rows, tuple(notices))
+
+    def _spread(self, query: Translated, given: Given) -> tuple[Translated, Parameters]:
+        """Arrays by their items, of which a question of the catalogue takes the text alone."""
+        asks = query.tree is not None and not self._catalogue.is_asked(query.tree)
+        sql, values = deeply(lambda: spread(query.sql, given, is_query=asks))
+        return (query if sql == query.sql else replace(query, sql=sql)), values
 
     def shown(self, setting: str) -> tuple[tuple[Column, ...], Rows]:
         """What SHOW says of a setting of dpsql's own."""
@@ -299,5 +308,5 @@ def _placed(query: Translated) -> Iterator[None]:
         raise
 
 
-def _examples(types: Sequence[int]) -> dict[str, Literal]:
+def _examples(types: Sequence[int]) -> dict[str, Bound]:
     return {str(n): example(oid, str(n)) for n, oid in enumerate(types, start=1)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dpsql.pgwire.sql.command import Command
 from dpsql.pgwire.sql.dialect import Translated
 from dpsql.pgwire.value.oid import Column
-from dpsql.plan.expression import Literal
+from dpsql.pgwire.value.parameter import Bound
 
 Rows = Sequence[Sequence[object]]
 
@@ -41,7 +41,7 @@ class Portal:
     """A statement with its parameters' values, and how far its answer was read."""
 
     statement: Statement
-    parameters: dict[str, Literal] = field(default_factory=dict, repr=False)
+    parameters: dict[str, Bound] = field(default_factory=dict, repr=False)
     formats: tuple[int, ...] = ()
     hold: bool = False
     columns: tuple[Column, ...] | None = None

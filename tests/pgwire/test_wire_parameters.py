@@ -41,6 +41,32 @@ def test_places_are_those_of_the_clients_text(server: Served) -> None:
     assert int(raised.value.diag.statement_position) == sql.index("nothing") + 1
 
 
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize(
+    ("sql", "value", "rows"),
+    [
+        ("SELECT name FROM regions WHERE region_id = ANY($1)", [2, 3, 9], 2),
+        ("SELECT name FROM regions WHERE region_id = ANY($1::int[])", [2, 3], 2),
+        ("SELECT name FROM regions WHERE region_id <> ALL($1)", [2, 3], 2),
+        ("SELECT name FROM regions WHERE region_id = ANY($1)", [], 0),
+        ("SELECT name FROM regions WHERE name = ANY($1)", ["region 1", 'a,"b', "region 4"], 2),
+        ("SELECT relname FROM pg_class WHERE relname = ANY($1)", ["orders", "customers"], 2),
+    ],
+)
+def test_an_array_may_be_bound(
+    server: Served, sql: str, value: list[object], rows: int, *, binary: bool
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with (
+        psycopg.connect(server.dsn, autocommit=True) as connection,
+        psycopg.RawCursor(connection) as cursor,
+    ):
+        if binary and value and isinstance(value[0], int):
+            connection.adapters.register_dumper(list, psycopg.types.array.ListBinaryDumper)
+        cursor.execute(sql, [value], binary=binary)
+        assert len(cursor.fetchall()) == rows
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

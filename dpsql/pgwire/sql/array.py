@@ -2,42 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
-
-_ITEM: Final = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s{}",\\](?:[^{}",\\]*[^\s{}",\\])?))\s*')
-
-
-def items(text: str) -> list[str | None] | None:
-    """The items of an array of one dimension as PostgreSQL writes it; None if it isn't one."""
-    inside = text.strip()
-    if not (inside.startswith("{") and inside.endswith("}")):
-        return None
-    inside = inside[1:-1]
-    if not inside.strip():
-        return []
-    found: list[str | None] = []
-    at = 0
-    while True:
-        item = _ITEM.match(inside, at)
-        if item is None:
-            return None
-        if item[1] is not None:
-            found.append(re.sub(r"\\(.)", r"\1", item[1], flags=re.DOTALL))
-        else:
-            found.append(None if item[2].upper() == "NULL" else item[2])
-        at = item.end()
-        if at == len(inside):
-            return found
-        if inside[at] != ",":
-            return None
-        at += 1
+from dpsql.pgwire.value.array import items
+from dpsql.pgwire.value.parameter import Bound, Listed
+from dpsql.plan.expression import Literal
 
 
 def memberships(tree: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
@@ -84,3 +57,29 @@ def listed(node: exp.Expr, values: Sequence[exp.Expr]) -> exp.Expr:
         return exp.false() if isinstance(node, exp.EQ) else exp.true()
     found = exp.In(this=node.this.copy(), expressions=list(values))
     return exp.paren(exp.Not(this=found)) if isinstance(node, exp.NEQ) else found
+
+
+def spread(
+    sql: str, given: Mapping[str, Bound], *, is_query: bool
+) -> tuple[str, dict[str, Literal]]:
+    """The pipeline's text with the items of each array that is given, and all constants."""
+    constants = {name: value for name, value in given.items() if isinstance(value, Literal)}
+    arrays = {name: value for name, value in given.items() if isinstance(value, Listed)}
+    texts = {name: value.text for name, value in arrays.items()}
+    if not (arrays and is_query):
+        return sql, texts | constants
+    tree = parse_one(sql, dialect="duckdb")
+    for node, written in memberships(tree):
+        parameter = written.this if isinstance(written, exp.Cast) else written
+        found = arrays.get(parameter.name) if isinstance(parameter, exp.Placeholder) else None
+        if found is None:
+            continue
+        names = []
+        for item in found.items:
+            names.append(str(len(given) + 1 + len(constants)))
+            constants[names[-1]] = item
+        values = [exp.Placeholder(this=name) for name in names]
+        node.replace(listed(node, values))
+    left = {node.name for node in tree.find_all(exp.Placeholder)}
+    used = {name: text for name, text in texts.items() if name in left}
+    return tree.sql(dialect="duckdb"), used | constants

@@ -66,6 +66,10 @@ def _place(node: exp.Expr, columns: Mapping[str, int]) -> int:
             return of_type(parent.to)
         case exp.Limit() | exp.Offset():
             return o.INT8
+        case exp.Any() | exp.All() if isinstance(parent.parent, exp.EQ | exp.NEQ):
+            return array_of(_type_of(parent.parent.this, columns))
+        case exp.Anonymous() if parent.name.lower() == "all" and isinstance(parent.parent, exp.NEQ):
+            return array_of(_type_of(parent.parent.this, columns))
         case exp.Between() | exp.In() | exp.Any():
             return (
                 _type_of(parent.this, columns)
@@ -118,8 +122,13 @@ def of_type(kind: exp.DataType) -> int:
     """The OID of a type as it is written."""
     if kind.this == exp.DataType.Type.ARRAY:
         inner = of_type(kind.expressions[0]) if kind.expressions else o.TEXT
-        return next((oid for oid, held in o.ELEMENTS.items() if held == inner), 1009)
+        return array_of(inner)
     if kind.this in {exp.DataType.Type.TIMESTAMPTZ, exp.DataType.Type.TIMESTAMPLTZ}:
         return o.TIMESTAMPTZ
     found = parse_type(kind.sql("duckdb"))
     return o.TEXT if found is None else o.oid_of(found)
+
+
+def array_of(element: int) -> int:
+    """The OID of arrays of a type, those of texts where there is none."""
+    return next((oid for oid, held in o.ELEMENTS.items() if held == element), 1009)

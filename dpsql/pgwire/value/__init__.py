@@ -5,6 +5,7 @@
 | oid       | SQL types → OIDs, sizes and modifiers                                 |
 | text      | values → the text format                                              |
 | binary    | values → the binary format                                            |
+| array     | arrays in the text format → their items                               |
 | parameter | what a client binds → typed constants                                 |
 | arrow     | rows that stay in Arrow until they are read                           |
 | copy      | rows → what COPY sends: text, CSV, binary                             |

@@ -5,13 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import struct
 from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from dpsql.bind.parameter import literal
 from dpsql.errors import DataError
 from dpsql.pgwire.value import oid as o
+from dpsql.pgwire.value.array import items
 from dpsql.pgwire.value.binary import EPOCH, EPOCH_MOMENT
+from dpsql.pgwire.value.text import array
 from dpsql.plan.expression import Literal
 from dpsql.schema.type import Integer
 
@@ -21,6 +24,17 @@ class BadValue(DataError):
 
     sqlstate = "22P02"
 
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An array that a client binds: its items as constants, and the whole as a text."""
+
+    items: tuple[Literal, ...]
+    text: Literal
+
+
+Bound = Literal | Listed
+"""What a client binds."""
 
 _NUMBERS: Final = {
     o.INT2: "!h",
@@ -48,9 +62,28 @@ _EXAMPLES: Final[dict[int, object]] = {
 }
 
 
-def constant(number: int, value: bytes | None, oid: int, binary: int) -> Literal:
+def constant(number: int, value: bytes | None, oid: int, binary: int) -> Bound:
     """Parameter `number` of the type `oid`, in binary format if `binary` is 1."""
+    if oid in o.ELEMENTS and oid not in o.VECTORS and value is not None:
+        return _listed(number, value, oid, binary)
     return typed(python_value(number, value, oid, binary), oid, str(number))
+
+
+def _listed(number: int, value: bytes, oid: int, binary: int) -> Listed:
+    if binary:
+        found = python_value(number, value, oid, binary)
+        assert isinstance(found, list)
+        values: list[object] = found
+    else:
+        texts = items(value.decode(errors="replace"))
+        if texts is None:
+            raise BadValue(f"parameter {number} isn't written as its type is")
+        values = [
+            None if t is None else python_value(number, t.encode(), o.ELEMENTS[oid], 0)
+            for t in texts
+        ]
+    constants = tuple(typed(v, o.ELEMENTS[oid], str(number)) for v in values)
+    return Listed(constants, typed(array(values), o.TEXT, str(number)))
 
 
 def typed(value: object, oid: int, name: str) -> Literal:
@@ -60,8 +93,11 @@ def typed(value: object, oid: int, name: str) -> Literal:
     return literal(value, name)
 
 
-def example(oid: int, name: str) -> Literal:
+def example(oid: int, name: str) -> Bound:
     """Some value of the type, for a statement that is described before its values are known."""
+    if oid in o.ELEMENTS and oid not in o.VECTORS:
+        item = typed(_EXAMPLES.get(o.ELEMENTS[oid], "day"), o.ELEMENTS[oid], name)
+        return Listed((item,), typed("{}", o.TEXT, name))
     # A text that is a unit of time as well: date_trunc($1, x) has columns, whatever the unit.
     return typed(_EXAMPLES.get(oid, "day"), oid, name)
 
