@@ -41,7 +41,7 @@ from dpsql.pgwire.journal import note
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.sql.array import spread
 from dpsql.pgwire.sql.dialect import Translated, translated
-from dpsql.pgwire.sql.probe import asks_for_columns, asks_whether_rows_exist
+from dpsql.pgwire.sql.probe import asks_for_columns, counted_instead
 from dpsql.pgwire.sql.split import spaced
 from dpsql.pgwire.value.oid import TEXT, Column, column
 from dpsql.pgwire.value.parameter import Bound, example
@@ -142,7 +142,7 @@ class Asking:
         query, values = self._spread(query, given if given is not None else _examples(types))
         with _placed(query):
             if query.tree is None:
-                _check_meant(query)
+                query.check()
             match read_statement(query.sql):
                 case Query(sql=sql):
                     query = replace(query, sql=sql)
@@ -160,7 +160,7 @@ class Asking:
                     pass
             if self._catalogue.is_asked(query.tree):
                 return self._catalogue.columns(query, values)
-            _check_meant(query)
+            query.check()
             return self._bound(query, values)
 
     def answer(self, query: Translated, bound: Given) -> Answer:
@@ -169,12 +169,12 @@ class Asking:
         with _placed(query), self._cancellable():
             if self._catalogue.is_asked(query.tree):
                 return self._catalogue.answer(query, given, self.schema)
-            _check_meant(query)
+            query.check()
             try:
                 result = self._connection.run(query.sql, given)
             except (WouldShowIndividuals, Refused) as refusal:
                 if not asks_for_columns(query.tree):
-                    raise _counted_instead(refusal, query) from None
+                    raise counted_instead(refusal, query.tree) from None
                 return Answer(self.columns(query, (), given), (), (_NO_ROWS,))
         assert result is not None
         notices = []
@@ -256,7 +256,7 @@ class Asking:
             )
         except (WouldShowIndividuals, Refused) as refusal:
             if not asks_for_columns(query.tree):
-                raise _counted_instead(refusal, query) from None
+                raise counted_instead(refusal, query.tree) from None
             found = deeply(lambda: self._columns_alone(query.sql, values))
         return self._described(found, query)
 
@@ -283,19 +283,6 @@ _NO_ROWS: Final = notice(
     "no rows: the question asks for columns, and rows of single units are not shown",
     detail="ask for aggregates, as in SELECT count(*) …",
 )
-
-
-def _check_meant(query: Translated) -> None:
-    """Refuse what would be the answer to another question."""
-    if query.refused is not None:
-        raise query.refused
-
-
-def _counted_instead(refusal: Error, query: Translated) -> Error:
-    """Whether rows exist is told by their noisy number."""
-    if asks_whether_rows_exist(query.tree):
-        refusal.hint = "write SELECT count(*) …, which says how many rows there are, with noise"
-    return refusal
 
 
 @contextmanager

@@ -48,6 +48,11 @@ class Translated:
         """Where the parameters stand."""
         return self.query if self.tree is None else self.tree
 
+    def check(self) -> None:
+        """Refuse what would be the answer to another question."""
+        if self.refused is not None:
+            raise self.refused
+
     def place(self, at: Span | None) -> Span | None:
         """A place in the pipeline's text as one in the client's: the same word there."""
         found = self._written(at)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.errors import Error
+
 
 def asks_for_columns(tree: exp.Expr | None) -> bool:
     """Whether `tree` is such a question."""
@@ -31,11 +33,13 @@ def asks_for_columns(tree: exp.Expr | None) -> bool:
     return any(map(_is_false, parts))
 
 
-def asks_whether_rows_exist(tree: exp.Expr | None) -> bool:
-    """Whether `tree` is SELECT 1 … LIMIT 1."""
+def counted_instead(refusal: Error, tree: exp.Expr | None) -> Error:
+    """Whether rows exist, which SELECT 1 … LIMIT 1 asks, is told by their noisy number."""
     while isinstance(tree, exp.Subquery):
         tree = tree.this
-    return isinstance(tree, exp.Select) and bool(tree.args.get("limit")) and _asks_whether(tree)
+    if isinstance(tree, exp.Select) and tree.args.get("limit") and _asks_whether(tree):
+        refusal.hint = "write SELECT count(*) …, which says how many rows there are, with noise"
+    return refusal
 
 
 def _asks_whether(select: exp.Select) -> bool:
