@@ -202,7 +202,7 @@ def _sqlstate(error: duckdb.Error) -> str:
     said = str(error)
     match error:
         case duckdb.BinderException() if (
-            "eferenced column" in said or "does not have a column" in said
+            "referenced column" in said.lower() or "does not have a column" in said
         ):
             return "42703"
         case duckdb.BinderException() if "No function matches" in said:
