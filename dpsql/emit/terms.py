@@ -36,11 +36,8 @@ from dpsql.stability.lineage import unit
 _FEW: Final = 1000
 """Groups that are joined, or finished, in no time."""
 
-_WIDEST: Final = 64
-"""Bits of the integers that Arrow has."""
-
 _LARGEST: Final = 10**38 - 1
-"""The largest integer of the decimals in which Arrow has wider ones."""
+"""The largest integer of the decimals in which Arrow has those of 128 bits."""
 
 
 def late_domains(terms: Terms) -> frozenset[int]:
@@ -181,7 +178,7 @@ def _readable(key: Expression) -> exp.Expr:
     match key.type:
         case Double():
             return unsigned(finite(rendered), key.type)
-        case Integer(bits=bits, signed=signed) if bits > _WIDEST:
+        case Integer(bits=128, signed=signed):
             return _between(rendered, -_LARGEST if signed else 0, _LARGEST, key.type)
         case Date() | Timestamp():
             kind = dt.date if isinstance(key.type, Date) else dt.datetime
@@ -225,7 +222,7 @@ def _listed(value: exp.Expr, kind: SqlType) -> exp.Expr:
 
     DuckDB would convert the private side to a DECIMAL(38,0), and one key of 10^38 would fail that.
     """
-    is_wide = isinstance(kind, Integer) and kind.bits > _WIDEST
+    is_wide = isinstance(kind, Integer) and kind.bits == 128
     return try_cast(value, kind) if is_wide or isinstance(kind, Uuid) else value
 
 

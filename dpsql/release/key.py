@@ -22,9 +22,6 @@ from dpsql.schema.type import Integer, SqlType
 Keys = tuple[pa.Array, ...]
 Places = NDArray[np.int64]
 
-_WIDEST: Final = 64
-"""Bits of the integers that Arrow has."""
-
 _FEW: Final = 1_000
 """So many keys are sorted here: pyarrow's functions take a twentieth of a second to be imported."""
 
@@ -34,7 +31,7 @@ def domain_table(domain: DomainTable) -> pa.Table:
     numbers = pa.array(range(len(domain.cells)), pa.int64())
     columns = [
         pa.array([None if v is None else str(v) for v in values], pa.string())
-        if isinstance(kind, Integer) and kind.bits > _WIDEST
+        if isinstance(kind, Integer) and kind.bits == 128
         else arrow_array(values, kind)
         for values, kind in _values(domain)
     ]
