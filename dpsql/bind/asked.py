@@ -49,7 +49,7 @@ def has_one_row(query: exp.Expr) -> bool:
     )
 
 
-def is_grouped(query: exp.Expr) -> bool:
+def has_groups(query: exp.Expr) -> bool:
     """Whether `query` has no row where no row satisfies its WHERE."""
     group = query.unnest().args.get("group")
     return group is not None and not all(

@@ -18,8 +18,8 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.asked import (
     check_unlimited,
+    has_groups,
     has_one_row,
-    is_grouped,
     negated_member,
     only_truth_counts,
     without_limit,
@@ -191,7 +191,7 @@ class Subqueries:
 
         self.attachments.append(attach)
         self.columns.add(value)
-        asked_of_nothing = inner.correlated and not is_grouped(node)
+        asked_of_nothing = inner.correlated and not has_groups(node)
         empty = _of_nothing(inner.plan, value) if asked_of_nothing else None
         if empty is None or empty.value is None:
             return value
