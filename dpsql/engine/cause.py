@@ -16,6 +16,8 @@ from typing import Final
 _LOG: Final = logging.getLogger("dpsql.engine")
 _LOG.setLevel(logging.CRITICAL + 1)
 
+_INTERRUPTED: Final = "interrupted"
+
 
 @cache
 def _causes() -> tuple[tuple[type[BaseException], str], ...]:
@@ -25,7 +27,7 @@ def _causes() -> tuple[tuple[type[BaseException], str], ...]:
     return (
         (MemoryError, "out of memory"),
         (duckdb.OutOfMemoryException, "out of memory"),
-        (duckdb.InterruptException, "interrupted"),
+        (duckdb.InterruptException, _INTERRUPTED),
         (duckdb.IOException, "a file of the source can't be read, or is damaged"),
         (duckdb.ConversionException, "a value can't be converted"),
         (duckdb.OutOfRangeException, "a value is out of range"),
@@ -57,5 +59,8 @@ def causes_logged() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        _LOG.warning("a statement failed in the engine: %s", cause_of(error))
+        cause = cause_of(error)
+        # Who interrupts a statement says so; it hasn't failed.
+        if cause != _INTERRUPTED:
+            _LOG.warning("a statement failed in the engine: %s", cause)
         raise

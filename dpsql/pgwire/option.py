@@ -167,7 +167,8 @@ def _numbers(options: Options) -> Iterator[str]:
         # NaN compares with nothing, and would never be over.
         fits = math.isfinite(seconds) and 0 <= seconds <= _MOST_SECONDS
         if not fits or (not seconds and not may_be_zero):
-            yield f"--{name} {seconds:g}: write {least} and at most {_MOST_SECONDS} (30 days)"
+            low = "0 or more" if may_be_zero else "more than 0"
+            yield f"--{name} {seconds:g}: write {low} and at most {_MOST_SECONDS} (30 days)"
 
 
 def _files(options: Options) -> Iterator[str]:

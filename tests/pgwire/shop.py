@@ -34,7 +34,14 @@ class Served:
 
     @property
     def dsn(self) -> str:
-        return f"host=127.0.0.1 port={self.port} user=alice dbname=shop sslmode=prefer"
+        name = self.dataset
+        return f"host=127.0.0.1 port={self.port} user=alice dbname={name} sslmode=prefer"
+
+    @property
+    def dataset(self) -> str:
+        """What the schema calls it, and clients their database."""
+        found = re.search(r"^dataset: (\w+)", self.schema.read_text(encoding="utf-8"), re.MULTILINE)
+        return "shop" if found is None else found[1]
 
     @property
     def workers(self) -> list[int]:

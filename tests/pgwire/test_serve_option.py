@@ -142,7 +142,7 @@ def said_when_listening(folder: Path, *options: str) -> str:
         text=True,
     )
     try:
-        return next(line for line in lines(process) if "listening" in line)
+        return next(line for line in lines(process) if "listening on" in line)
     finally:
         process.terminate()
         process.communicate(timeout=30)

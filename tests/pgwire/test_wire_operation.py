@@ -103,7 +103,9 @@ def test_health_has_failures_by_kind_charges_budget_and_disk(tmp_path: Path) -> 
         assert after['dpsql_failures_total{kind="internal"}'] == 0
         for of in ("ledger", "anchor"):
             assert after[f'dpsql_disk_free_bytes{{of="{of}"}}'] > 0
-        (server.folder / "state" / "shop" / "ledger.db").write_bytes(b"no ledger" * 1000)
+        # The server has it open, so that its log is there.
+        for name in ("ledger.db", "ledger.db-wal"):
+            (server.folder / "state" / "shop" / name).write_bytes(b"no ledger" * 10_000)
         assert told(server)["dpsql_ledger_up"] == 0
 
 
