@@ -11,7 +11,7 @@ from sqlglot import exp
 from dpsql.bind.aggregate import has_aggregate
 from dpsql.bind.allow import refused
 
-_FILTERS = ("group", "having", "qualify", "offset")
+_FILTERS = ("group", "having", "qualify", "limit", "offset")
 """Clauses by which a SELECT that aggregates may have no row, or several."""
 
 
@@ -40,8 +40,8 @@ def negated_member(node: exp.Not) -> exp.In | None:
 
 
 def has_one_row(query: exp.Expr) -> bool:
-    """Whether `query` aggregates all of its rows: one row, also of none."""
-    select = query.unnest()
+    """Whether `query` aggregates all of its rows: one row, also of none, but for LIMIT 0."""
+    select = without_limit(query).unnest()
     return (
         isinstance(select, exp.Select)
         and not any(select.args.get(clause) for clause in _FILTERS)

@@ -30,9 +30,14 @@ MOST_ROWS = 10_000
 
 def one_row(context: Context) -> Plan:
     """What SELECT 1 is of: a count of nothing is one row."""
+    return row_count(Values((), ()), context)
+
+
+def row_count(rows: Plan, context: Context) -> Plan:
+    """How many `rows` there are, in one row."""
     call = AggregateCall(AggregateFunction.COUNT, (), False, None, BIGINT)
-    one = AggregateOutput(context.names.column("rows", BIGINT), call)
-    return Aggregate(Values((), ()), (), (one,))
+    count = AggregateOutput(context.names.column("rows", BIGINT), call)
+    return Aggregate(rows, (), (count,))
 
 
 def constant_rows(node: exp.Expr, context: Context) -> Selected | None:

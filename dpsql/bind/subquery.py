@@ -24,6 +24,7 @@ from dpsql.bind.asked import (
     only_truth_counts,
     without_limit,
 )
+from dpsql.bind.constant_rows import row_count
 from dpsql.bind.context import Context, Selected, SingleRow
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.ownership import Pair, check_asked
@@ -31,7 +32,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
 from dpsql.errors import Refused
-from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
+from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Case,
@@ -59,7 +60,7 @@ from dpsql.plan.operator import (
     Release,
 )
 from dpsql.plan.tree import bottom_up, columns, rewrite_top_down
-from dpsql.schema.type import BIGINT, Boolean
+from dpsql.schema.type import Boolean
 from dpsql.stability.constant import constant
 from dpsql.stability.dependency import declared, unique_key
 from dpsql.stability.lineage import (
@@ -202,10 +203,7 @@ class Subqueries:
 
     def _one_row(self, node: exp.Expr, inner: Selected) -> Selected:
         """Public rows, of which the first is read; that there is no other is asked beforehand."""
-        call = AggregateCall(AggregateFunction.COUNT, (), False, None, BIGINT)
-        counted = AggregateOutput(self.context.names.column("rows", BIGINT), call)
-        number = Aggregate(inner.plan, (), (counted,))
-        self.context.single.append(SingleRow(number, span(node)))
+        self.context.single.append(SingleRow(row_count(inner.plan, self.context), span(node)))
         return replace(inner, plan=Limit(inner.plan, 1, 0))
 
     def _bound(self, query: exp.Expr, *, any_row: bool = False) -> Selected:
