@@ -8,6 +8,7 @@ from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.key_mutants import KEY_MUTANTS
 from mutation.mutants import MUTANTS
 from mutation.relation_mutants import RELATION_MUTANTS
+from mutation.service_mutants import SERVICE_MUTANTS
 from mutation.split_mutants import SPLIT_MUTANTS
 from mutation.synopsis_mutants import SYNOPSIS_MUTANTS
 from mutation.totality_mutants import TOTALITY_MUTANTS
@@ -19,6 +20,7 @@ ALL = (
     *GRAMMAR_MUTANTS,
     *KEY_MUTANTS,
     *RELATION_MUTANTS,
+    *SERVICE_MUTANTS,
     *SPLIT_MUTANTS,
     *SYNOPSIS_MUTANTS,
     *TOTALITY_MUTANTS,

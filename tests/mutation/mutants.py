@@ -22,6 +22,9 @@ class Mutant:
     about: str = ""
     """What the names of the notes have that fail; all notes may, if it is empty."""
 
+    fails_by: str = ""
+    """What the failing test says, where it isn't a bound that is passed; a pattern."""
+
 
 MUTANTS = (
     Mutant(

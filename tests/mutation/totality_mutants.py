@@ -16,6 +16,14 @@ TOTALITY_MUTANTS = (
         _STATEMENTS,
     ),
     Mutant(
+        "doubles of a unit are summed as they are, in the order in which they lie",
+        "plan/total_form.py",
+        "case Double():\n            return TotalForm.IN_STEPS",
+        "case Double():\n            return TotalForm.AS_IS",
+        "tests/test_same_bag.py",
+        "totality",
+    ),
+    Mutant(
         "wide integers of a unit are summed as they are",
         "plan/total_form.py",
         "return TotalForm.IN_64_BITS if bits > 32 else TotalForm.AS_IS",

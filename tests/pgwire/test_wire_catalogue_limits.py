@@ -6,13 +6,18 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from pgwire.shop import make
+from sqlglot import exp, parse_one
 
-from dpsql.errors import Error
+from dpsql.errors import Error, Refused
 from dpsql.pgwire.asking import Asking
+from dpsql.pgwire.catalogue.allowed import check
+from dpsql.pgwire.catalogue.relation import relations
 from dpsql.pgwire.dataset import Dataset
 from dpsql.pgwire.limit import Limits
+from dpsql.pgwire.work.catalogues import Catalogues, Contents, TooLargeAnswer
 
 NAMES = "SELECT relname FROM pg_class WHERE relkind = 'r' ORDER BY 1"
 CANCELLED, TOO_LARGE = "57014", "54000"
@@ -78,6 +83,38 @@ def test_nobody_rewrites_the_catalogue(alice: Asking, bob: Asking, write: str, a
     with pytest.raises(Error):
         rows(alice, around.format(write))
     assert rows(bob, NAMES) == rows(alice, NAMES) == before
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_the_list_has_no_writes(write: str) -> None:
+    tree = parse_one(f"WITH d AS ({write}) SELECT relname FROM d", dialect="postgres")
+    for node in list(tree.find_all(exp.Table)):
+        node.this.set("this", next(iter(relations().values())).stored)
+    with pytest.raises(Refused, match="can't have"):
+        check(tree, frozenset())
+
+
+@pytest.mark.filterwarnings("ignore:Arrow output")  # in a worker nobody reads it
+@pytest.mark.parametrize("write", WRITES)
+def test_workers_write_nothing_either(write: str) -> None:
+    """What passed the list would still change nothing."""
+    found = Catalogues()
+    table = "CREATE TABLE pg_class AS SELECT 'orders' AS relname, 'r' AS relkind"
+    found.load(Contents("one", (table,), {}))
+    with pytest.raises(duckdb.Error):
+        found.answer("one", f"WITH d AS ({write}) SELECT relname FROM d", 10, 1000)
+    assert found.answer("one", "SELECT relname FROM pg_class", 10, 1000).to_pylist() == [
+        {"relname": "orders"}
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:Arrow output")
+@pytest.mark.parametrize(("rows", "size"), [(9, 10**6), (10, 100)])
+def test_answers_end_at_so_many_rows_and_bytes(rows: int, size: int) -> None:
+    found = Catalogues()
+    found.load(Contents("one", ("CREATE TABLE t AS SELECT range AS i FROM range(10)",), {}))
+    with pytest.raises(TooLargeAnswer):
+        found.answer("one", "SELECT i FROM t", rows, size)
 
 
 @pytest.mark.parametrize(

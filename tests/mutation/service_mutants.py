@@ -1,0 +1,118 @@
+"""Seeded bugs of what is around a release: records of keys, the catalogue, memory, costs, telling.
+
+None of them passes a bound. Each is found by the test of what it breaks.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from mutation.mutants import Mutant
+
+_WRONG = "AssertionError|assert |DID NOT RAISE|BudgetSpent"
+
+_Service = partial(Mutant, fails_by=_WRONG)
+
+SERVICE_MUTANTS = (
+    _Service(
+        "a key is verified whatever its columns' types are",
+        "schema/keys.py",
+        'columns = [f"{name} {table.columns[name].type}" for name in key]',
+        "columns = list(key)",
+        "tests/schema/test_keys.py",
+    ),
+    _Service(
+        "questions of the catalogue may write",
+        "pgwire/catalogue/allowed.py",
+        '"Select From Where Join',
+        '"Update Insert Delete Returning Schema Select From Where Join',
+        "tests/pgwire/test_wire_catalogue_limits.py",
+        "list_has_no_writes",
+    ),
+    _Service(
+        "the catalogue's transactions may write",
+        "pgwire/work/catalogues.py",
+        'cursor.execute("BEGIN TRANSACTION READ ONLY")',
+        'cursor.execute("BEGIN TRANSACTION")',
+        "tests/pgwire/test_wire_catalogue_limits.py",
+        "write_nothing_either",
+    ),
+    _Service(
+        "answers of the catalogue are fetched whole",
+        "pgwire/work/catalogues.py",
+        "if rows < 0 or size < 0:",
+        "if rows < 0 and size > 2**60:",
+        "tests/pgwire/test_wire_catalogue_limits.py",
+        "rows_and_bytes",
+    ),
+    _Service(
+        "public rows are read whatever they are",
+        "engine/most.py",
+        "if rows > self.rows or size > self.bytes:",
+        "if rows > self.rows and size > 2**60:",
+        "tests/session/test_public_size.py",
+    ),
+    _Service(
+        "public rows are remembered for ever",
+        "session/fact.py",
+        "while self.values > MOST_VALUES and",
+        "while self.values > 2**60 and",
+        "tests/session/test_public_size.py",
+    ),
+    _Service(
+        "a grant of all of a budget is rounded up",
+        "session/grant.py",
+        "return min(rho, _cap(schema.budget).amount) if",
+        "return rho if",
+        "tests/session/test_refused_cost.py",
+    ),
+    _Service(
+        "kept rows are paid for by what is refused for its cost",
+        "session/session.py",
+        "pays = pays and costs_at_most(settings, asked, self.schema)",
+        "pays = bool(pays)",
+        "tests/session/test_refused_cost.py",
+    ),
+    _Service(
+        "what is logged acts on the terminal",
+        "cli/log.py",
+        "return visible_lines(super().format(record))",
+        "return super().format(record)",
+        "tests/pgwire/test_wire_log.py",
+    ),
+    _Service(
+        "a variance of few rows is certain",
+        "release/moment_interval.py",
+        "for off in (widths[place], -widths[place]):",
+        "for off in ():",
+        "tests/release/test_moment_intervals.py",
+    ),
+    _Service(
+        "what was planned with a sidecar needs it",
+        "session/execution.py",
+        "in_parts(readable(job, engine), engine)",
+        "in_parts(job, engine)",
+        "tests/session/test_sidecar_gone.py",
+    ),
+    _Service(
+        "a release below a view is described as if it were the reader's own",
+        "session/opaque.py",
+        "if not view:\n        return None",
+        "if not view or release:\n        return None",
+        "tests/session/test_hidden_canaries.py",
+    ),
+    _Service(
+        "sums of stored cells are as noisy as they may be",
+        "session/made.py",
+        "if most is None or _error(way) <= most}",
+        "if most is None or most}",
+        "tests/session/test_rollup.py",
+    ),
+    _Service(
+        "bounds are suggested of answers that are randomised",
+        "bind/suggest.py",
+        "return not said.isdisjoint(seen)",
+        "return said is seen",
+        "tests/session/test_randomised_views.py",
+    ),
+)
