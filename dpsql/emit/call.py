@@ -31,6 +31,11 @@ _INFIX: dict[str, type[exp.Binary]] = {
 def emit_call(call: Call, arguments: list[exp.Expr]) -> exp.Expr:
     """`call` of `arguments`, NULL where it would raise, or be no finite number."""
     entry = FUNCTIONS[call.function]
+    if entry.total is not Total.PLAIN:
+        arguments = [
+            argument if isinstance(operand, Literal) else unknown(argument)
+            for operand, argument in zip(call.arguments, arguments, strict=True)
+        ]
     rendered = _rendered(
         call.function,
         [
@@ -50,6 +55,16 @@ def emit_call(call: Call, arguments: list[exp.Expr]) -> exp.Expr:
 def attempt(expression: exp.Expr) -> exp.Expr:
     """`TRY(expression)`: NULL in the rows where it raises."""
     return exp.Anonymous(this="TRY", expressions=[expression])
+
+
+def unknown(expression: exp.Expr) -> exp.Expr:
+    """`expression` as a value of which DuckDB derives no statistics, for a call that may raise.
+
+    Its optimizer calls functions on the least and greatest value that an argument may have, outside
+    of the TRY that is around them, and what raises there fails the statement.
+    """
+    is_attempt = isinstance(expression, exp.Anonymous) and expression.name == "TRY"
+    return expression if is_attempt else attempt(expression)
 
 
 def finite(expression: exp.Expr) -> exp.Expr:

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.call import attempt, emit_call, finite, printed, try_cast
+from dpsql.emit.call import attempt, emit_call, finite, printed, try_cast, unknown
 from dpsql.emit.literal import beside, emit_literal, integer
 from dpsql.emit.name import reference
 from dpsql.plan.expression import (
@@ -31,7 +31,7 @@ from dpsql.plan.expression import (
     Not,
     Or,
 )
-from dpsql.schema.type import Double, Varchar
+from dpsql.schema.type import Double, Integer, Varchar
 
 _COMPARISONS: dict[Comparison, type[exp.Binary]] = {
     Comparison.EQUAL: exp.EQ,
@@ -60,7 +60,7 @@ def emit_expression(expression: Expression) -> exp.Expr:
         case Column():
             return reference(expression)
         case Arithmetic():
-            rendered = unchecked(expression)
+            rendered = unchecked(expression, _unknown if _is_wide(expression) else emit_expression)
             return attempt(rendered) if _can_overflow(expression) else exp.Paren(this=rendered)
         case Compare(op=op, left=left, right=right):
             return exp.Paren(
@@ -132,6 +132,18 @@ def _beside(operand: Expression, other: Expression) -> exp.Expr:
         return emit_expression(operand)
     constant = beside if operand.type == other.type else emit_literal
     return constant(operand.value, operand.type)
+
+
+def _unknown(operand: Expression) -> exp.Expr:
+    rendered = emit_expression(operand)
+    return rendered if isinstance(operand, Literal) else unknown(rendered)
+
+
+def _is_wide(expression: Expression) -> bool:
+    """Integers of 128 bits are in it: DuckDB subtracts the ends of their statistics unchecked."""
+    if isinstance(expression, Arithmetic):
+        return _is_wide(expression.left) or _is_wide(expression.right)
+    return isinstance(expression.type, Integer) and expression.type.bits == 128
 
 
 def _can_overflow(expression: Expression) -> bool:

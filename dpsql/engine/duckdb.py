@@ -174,7 +174,8 @@ class DuckDBEngine:
         self.close()
 
     def _offer(self, sidecar: Sidecar | None) -> Mapping[str, Columns]:
-        prepare(self._connection)
+        files = [t.file for t in self._source.tables if t.file is not None]
+        prepare(self._connection, own_statistics=not files)
         attach(self._connection, self._source)
         found = catalogue(self._connection, self._source)
         for table in self._source.tables:
@@ -186,8 +187,8 @@ class DuckDBEngine:
                 self._offer_table(table, columns)
         if sidecar is not None:
             self._prepared = attach_sidecar(self._connection, sidecar)
-        files = [t.file for t in self._source.tables if t.file is not None and not t.is_delimited]
-        lock(self._connection, files)
+        delimited = {table.file for table in self._source.tables if table.is_delimited}
+        lock(self._connection, (file for file in files if file not in delimited))
         self._refuse_changed_files()
         return found
 

@@ -30,12 +30,15 @@ HOST: Final = {
     "enable_logging": "false",
 }
 
-EVALUATING: Final = ("statistics_propagation", "common_subexpressions")
+STATISTICS: Final = "statistics_propagation"
+SHARING: Final = "common_subexpressions"
+EVALUATING: Final = (STATISTICS, SHARING)
 """Optimizers that evaluate outside of TRY, where what raises is an error.
 
 The first calls functions on the least and greatest value of a column: `TRY(epoch_ns(day))` failed
-if one row of a table was 9999-12-31. It takes a Parquet file's word for them, too, which leaves out
-NaN and text that isn't UTF-8. The second evaluates what two expressions share.
+if one row of a table was 9999-12-31. What we emit leaves no statistics to what may raise
+(`emit.call.unknown`), so that it is off only where they are a file's word, which nothing enforces:
+Parquet's leave out NaN and text that isn't UTF-8. The second evaluates what two expressions share.
 """
 
 MEANING: Final = {
@@ -61,9 +64,13 @@ MEANING: Final = {
 }
 
 
-def prepare(connection: duckdb.DuckDBPyConnection) -> None:
+OWN_STATISTICS: Final = {"disabled_optimizers": f"'{SHARING}'"}
+"""What differs where all statistics are of DuckDB's own tables, and so true of their rows."""
+
+
+def prepare(connection: duckdb.DuckDBPyConnection, *, own_statistics: bool = False) -> None:
     """Shut out code and spilling, and fix the meaning of SQL, before the source is opened."""
-    _set(connection, HOST | MEANING)
+    _set(connection, HOST | MEANING | (OWN_STATISTICS if own_statistics else {}))
 
 
 def lock(connection: duckdb.DuckDBPyConnection, readable: Iterable[str]) -> None:

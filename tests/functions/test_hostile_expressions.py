@@ -86,7 +86,7 @@ def _items(found: Sequence[Case]) -> Iterator[tuple[list[str], str]]:
 
 
 def _of_one_moment() -> list[Case]:
-    """DuckDB evaluates them on a column's least and greatest value, if it is let."""
+    """DuckDB would evaluate them on a column's least and greatest value."""
     return [
         case
         for case in expressions()
@@ -98,7 +98,7 @@ def _of_one_moment() -> list[Case]:
 def test_no_expression_fails_or_differs(tmp_path: Path, source: str, world: int) -> None:
     engines = Engines(tmp_path, source, world)
     some = Random(world).sample(expressions(), 150)
-    if source == "parquet":
+    if source != "csv":
         some += _of_one_moment()
     failing = [fault for items in _items(some) for fault in engines.failing(*items)]
     engines.close()

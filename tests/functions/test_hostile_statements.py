@@ -193,6 +193,6 @@ def test_no_statement_fails_or_differs(tmp_path: Path, source: str, world: int) 
 @pytest.mark.parametrize("world", range(WORLDS))
 def test_no_statement_fails_or_differs_at_length(tmp_path: Path, source: str, world: int) -> None:
     engines = Engines(tmp_path, source, world)
-    failing = _failing(engines, [*always(), *pairs(Random(world), 0.1)])
+    failing = _failing(engines, [*always(), *pairs(Random(world), 0.02)])
     engines.close()
     assert not failing, f"a hostile row decides about {failing}"

@@ -46,9 +46,9 @@ TOTALITY_MUTANTS = (
     ),
     Mutant(
         "functions are evaluated on the ends of columns",
-        "engine/lockdown.py",
-        '("statistics_propagation", "common_subexpressions")',
-        '("common_subexpressions",)',
+        "emit/call.py",
+        "return expression if is_attempt else attempt(expression)",
+        "return expression",
         _EXPRESSIONS,
     ),
     Mutant(
