@@ -109,10 +109,9 @@ class LimitGroups:
 
 @dataclass(frozen=True, slots=True)
 class OneRowPerUnit:
-    """Verified keys of `tables` leave each unit one row, hence one group: nothing to limit."""
+    """Each unit has one row by how `source` is made, hence one group: nothing to limit."""
 
     source: Terms
-    tables: tuple[str, ...]
 
 
 Limited = LimitGroups | OneRowPerUnit

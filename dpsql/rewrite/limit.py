@@ -1,8 +1,10 @@
 """Limits: how many rows a unit counts for in a group, and in how many groups it is.
 
-A limit is tightened where declared keys say that nothing is lost by it, and it is left out of the
-emitted SQL only where verified keys or an enumerated domain say that it holds already. A declared
-key that isn't verified thus costs time, never noise and never privacy.
+A limit is tightened where declared keys say that nothing is lost by it. It is left out of the
+emitted SQL where it holds by how the statement is made: each row is a unit, rows are grouped by
+unit, or an enumerated domain has no more groups. For that no key of a private table is believed,
+verified or not, with one exception: where the unit determines all keys by verified ones, its only
+group isn't looked for again, which would cost several times what the rest does.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from dpsql.plan.bounded import (
 )
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.setting import Settings
-from dpsql.schema.model import EntityUnit, Limits, Table
+from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Table
 from dpsql.stability.dependency import (
     Trusted,
     declared,
@@ -54,11 +56,10 @@ class Bounds:
 
 def limited(terms: Terms, facts: Facts, settings: Settings) -> tuple[Limited, tuple[str, ...]]:
     """`terms` under every limit it needs, with the reasons in words."""
-    tables = tuple(sorted({s.table.shown for s in private_scans(terms.source)}))
-    if one_row_per_unit(terms.source, facts.verified):
-        return OneRowPerUnit(terms, tables), (
-            f"one row per unit: by the verified key of {', '.join(tables)}",
-        )
+    if one_row_per_unit(terms.source, _of_public(facts)):
+        rows = all(isinstance(s.table.ownership, RowUnit) for s in private_scans(terms.source))
+        why = "each row is a unit" if rows else "its rows are grouped by unit"
+        return OneRowPerUnit(terms), (f"one row per unit: {why}",)
     bounds = contribution_bounds(terms, settings)
     clamped = ClampPartials(Partials(terms), bounds.rows_per_group)
     limit = _group_limit(terms, bounds, facts)
@@ -72,6 +73,13 @@ def limited(terms: Terms, facts: Facts, settings: Settings) -> tuple[Limited, tu
     origin = _origin(table, "rows", settings.tightened(table.limits))
     reason = f"{origin}, in all groups: as many as fill {filled} of them"
     return found, (*bounds.reasons, reason)
+
+
+def _of_public(facts: Facts) -> Trusted:
+    """Keys of public tables are looked up in what is read: no private row decides about them."""
+    return lambda table: (
+        isinstance(table, Table) and isinstance(table.ownership, Public) and facts.verified(table)
+    )
 
 
 def contribution_bounds(terms: Terms, settings: Settings) -> Bounds:

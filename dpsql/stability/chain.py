@@ -112,10 +112,8 @@ def _bounded(bounded: BoundedRelease, units: int) -> list[tuple[int, str, Distan
     limited = bounded.limited
     top = limited_distance(limited, units)
     match limited:
-        case OneRowPerUnit(tables=tables):
-            head: list[tuple[int, str, Distance]] = [
-                (0, f"OneRowPerUnit(verified {', '.join(tables)})", top)
-            ]
+        case OneRowPerUnit():
+            head: list[tuple[int, str, Distance]] = [(0, "OneRowPerUnit()", top)]
         case LimitGroups(source=clamped, limit=limit):
             head = [
                 (0, describe_limit(limit, limited.rows), top),

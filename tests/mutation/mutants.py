@@ -182,7 +182,7 @@ MUTANTS = (
     Mutant(
         "limits hold by declared keys",
         "rewrite/limit.py",
-        "if one_row_per_unit(terms.source, facts.verified):",
+        "if one_row_per_unit(terms.source, _of_public(facts)):",
         "if one_row_per_unit(terms.source, declared):",
     ),
     Mutant(
