@@ -33,7 +33,7 @@ from dpsql.audit.owner import Rows, Unit, owners, without
 from dpsql.rewrite.setting import AS_DECLARED
 from dpsql.schema.model import EntityUnit, Neighbors, Public
 
-ORDINARY = 16
+ORDINARY = 8
 LONG = int(os.environ.get("DPSQL_CASES", "2000")) // 4
 """Schemas; each is asked several queries in several databases."""
 
