@@ -35,6 +35,8 @@
 | suggest     | SUGGEST BOUNDS: bounds to declare, as a release                        |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
 | asked       | what a subquery is asked for: its truth or a value, one row or any     |
+| presence    | whether private rows are there, asked by rows of nobody, by a count    |
+| single_row  | the only row of a scalar subquery                                     |
 | correlation | what is asked of an aggregated subquery's groups                      |
 | ordering    | ORDER BY and LIMIT                                                    |
 | order_term  | the terms of an ORDER BY                                              |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
 from sqlglot import exp
@@ -94,28 +94,38 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
     """Refuse to ask private rows anything that isn't about the asking row's own unit."""
     if visibility(relation) is not Visibility.PRIVATE:
         return
+    single = {side for pair in equal for side in pair} & identities(relation).keys()
+    if single and visibility(source) is not Visibility.PRIVATE:
+        raise Refused(
+            "asks private rows whether one privacy unit is there",
+            at=span(node),
+            hint="ask by a column that many units share: which of them there are isn't told",
+            note="subqueries",
+        )
     if visibility(source) is not Visibility.PRIVATE:
         raise Refused(
             "asks private rows about rows that belong to nobody",
             at=span(node),
-            hint="aggregate the subquery with GROUP BY, so that it becomes a release",
+            hint="compare a count: (SELECT count(*) FROM … WHERE inner = outer) > 0",
             note="subqueries",
         )
-    ours, theirs = identities(source), identities(relation)
-    proved = any(
-        ours.get(a, frozenset()) & theirs.get(b, frozenset())
-        or ours.get(b, frozenset()) & theirs.get(a, frozenset())
-        for a, b in equal
-        if isinstance(a, Column) and isinstance(b, Column)
-    )
-    one_kind = unit_kind(source) == unit_kind(relation)
-    if not proved or not one_kind or has_row_units(source) or has_row_units(relation):
+    if not asks_own_unit([source], relation, equal):
         raise Refused(
             "the subquery asks rows of other privacy units",
             at=span(node),
             hint="correlate it on a key of the unit, or aggregate it with GROUP BY",
             note="subqueries",
         )
+
+
+def asks_own_unit(sources: Sequence[Plan], relation: Plan, equal: list[Pair]) -> bool:
+    """Whether `equal` proves that the rows of `sources` ask about rows of their own unit."""
+    theirs = identities(relation)
+    ours = {column: tags for source in sources for column, tags in identities(source).items()}
+    proved = any(_agree(a, b, ours, theirs) or _agree(b, a, ours, theirs) for a, b in equal)
+    kinds = {unit_kind(s) for s in sources if visibility(s) is Visibility.PRIVATE}
+    by_row = any(map(has_row_units, (*sources, relation)))
+    return proved and kinds == {unit_kind(relation)} and not by_row
 
 
 def _check_kinds(private: list[Plan], at: Span | None) -> None:

@@ -78,7 +78,7 @@ class _Select:
         self._from.bind(node)
         scope = self._from.scope
         self._windows = Windows.of(node, context.names)
-        self._below = Subqueries(context, scope)
+        self._below = Subqueries(context, scope, self._from.sources)
         self._aggregates = Aggregates(scope, context.names, self._below.bind, context.parameters)
         self._upper = Subqueries(context, scope)
         self._aliases = Aliases(scope)

@@ -27,12 +27,13 @@ from dpsql.bind.asked import (
 from dpsql.bind.constant_rows import row_count
 from dpsql.bind.context import Context, Selected, SingleRow
 from dpsql.bind.expression import ExpressionBinder
-from dpsql.bind.ownership import Pair, check_asked
+from dpsql.bind.ownership import Pair, asks_own_unit, check_asked
 from dpsql.bind.parse import span
+from dpsql.bind.presence import Listed, are_there, counted_member, item_of
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
+from dpsql.bind.single_row import listed, of_nothing, single
 from dpsql.errors import Refused
-from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Case,
@@ -48,27 +49,18 @@ from dpsql.plan.expression import (
     equated,
 )
 from dpsql.plan.operator import (
-    Aggregate,
     Filter,
     Limit,
     Mark,
     OuterJoin,
     OuterKind,
-    Output,
     Plan,
-    Project,
-    Release,
 )
-from dpsql.plan.tree import bottom_up, columns, rewrite_top_down
+from dpsql.plan.tree import columns
+from dpsql.privacy.domain import UNKNOWN
 from dpsql.schema.type import Boolean
-from dpsql.stability.constant import constant
-from dpsql.stability.dependency import declared, unique_key
-from dpsql.stability.lineage import (
-    Visibility,
-    unit,
-    visibility,
-)
-from dpsql.stability.public_part import public_rows
+from dpsql.stability.environment import environment
+from dpsql.stability.lineage import Visibility, identities, unit, visibility
 
 Attachment = Callable[[Plan], Plan]
 """Puts a subquery's rows beside those of the query that asks."""
@@ -80,6 +72,8 @@ class Subqueries:
 
     context: Context
     scope: Scope
+    sources: Sequence[Plan] | None = None
+    """What FROM has, where its rows are those that ask; None where they are grouped first."""
     public: list[Attachment] = field(default_factory=list)
     attachments: list[Attachment] = field(default_factory=list)
     columns: set[Column] = field(default_factory=set)
@@ -89,7 +83,7 @@ class Subqueries:
         match node:
             case exp.Exists():
                 only(node, "this")
-                return self._any_row(node)
+                return self._any_row(node, binder)
             case exp.In() if node.args.get("query") is not None:
                 return self._member(node, binder, negated=False)
             case exp.Not():
@@ -115,11 +109,12 @@ class Subqueries:
             conditions = [c for c in conditions if not columns(c) <= there]
         return filtered(source, conditions)
 
-    def _any_row(self, node: exp.Exists) -> Expression:
+    def _any_row(self, node: exp.Exists, binder: ExpressionBinder) -> Expression:
         inner = self._bound(node.this, any_row=True)
         if has_one_row(node.this):
             return Literal(True, Boolean())
-        return self._exists(node, inner, [], [])
+        counted = are_there(node.this) if self._asks_others(inner, []) else None
+        return self._exists(node, inner, [], []) if counted is None else binder.bind(counted)
 
     def _member(self, node: exp.In, binder: ExpressionBinder, *, negated: bool) -> Expression:
         """IN: NULL if no row is known to be equal, and of one it is unknown.
@@ -132,16 +127,23 @@ class Subqueries:
         asked, inner = binder.bind(node.this), self._bound(query)
         if len(inner.names) != 1:
             raise refused(node, "IN over several columns")
+        pairs: list[Pair] = [(asked, inner.columns[0])]
+        item = item_of(query) if self._asks_others(inner, pairs) else None
+        if item is not None:
+            known = environment(inner.plan).get(inner.columns[0].id, UNKNOWN)
+            nulls = known.nullable and (negated or not only_truth_counts(node))
+            rows = Listed(query, item, asks_nulls=nulls)
+            return counted_member(asked, rows, self.scope, binder.bind)
         is_alone = bool(inner.correlated) and has_one_row(query)
-        listed = self._scalar(query, inner) if is_alone else inner.columns[0]
-        a, b = binder.unify([asked, listed], [node.this, node.this])
+        each = self._scalar(query, inner) if is_alone else inner.columns[0]
+        a, b = binder.unify([asked, each], [node.this, node.this])
         equal = Compare(Comparison.EQUAL, a, b)
         perhaps = Or((equal, IsNull(a), IsNull(b)))
         if is_alone:
             return perhaps if negated else equal
 
         def any_row(condition: Expression) -> Column:
-            return self._exists(node, inner, [condition], [(asked, inner.columns[0])])
+            return self._exists(node, inner, [condition], pairs)
 
         if negated:
             return any_row(perhaps)
@@ -150,6 +152,17 @@ class Subqueries:
         yes, no, unknown = (Literal(value, Boolean()) for value in (True, False, None))
         some = Or((IsNull(a), IsNull(b)))
         return Case((When(any_row(equal), yes), When(any_row(some), unknown)), no, Boolean())
+
+    def _asks_others(self, inner: Selected, pairs: list[Pair]) -> bool:
+        """Whether rows of nobody, or of others, ask about private ones, and not one unit at a time.
+
+        What they are told is how many there are, with noise.
+        """
+        if self.sources is None or visibility(inner.plan) is not Visibility.PRIVATE:
+            return False
+        equal = [*pairs, *equated(inner.correlated)]
+        single = {side for pair in equal for side in pair} & identities(inner.plan).keys()
+        return not single and not asks_own_unit(self.sources, inner.plan, equal)
 
     def _exists(
         self, node: exp.Expr, inner: Selected, on: list[Expression], pairs: list[Pair]
@@ -173,10 +186,10 @@ class Subqueries:
         if len(inner.names) != 1:
             raise refused(node, "a scalar subquery of several columns")
         equal = equated(inner.correlated)
-        if not _single(inner, equal) and not equal and _is_public(inner):
+        if not single(inner, equal) and not equal and _is_public(inner):
             inner = self._one_row(node, inner)
         value = inner.columns[0]
-        if not _single(inner, equal):
+        if not single(inner, equal):
             raise Refused(
                 "a scalar subquery that can have several rows",
                 at=span(node),
@@ -187,13 +200,13 @@ class Subqueries:
         def attach(source: Plan) -> Plan:
             _check_there(node, source, inner.plan, inner.correlated)
             check_asked(node, source, inner.plan, equal)
-            asked = _listed(inner, source, equal)
+            asked = listed(inner, source, equal)
             return OuterJoin(OuterKind.LEFT, source, asked, inner.correlated, unit(source))
 
         self.attachments.append(attach)
         self.columns.add(value)
         asked_of_nothing = inner.correlated and not has_groups(node)
-        empty = _of_nothing(inner.plan, value) if asked_of_nothing else None
+        empty = of_nothing(inner.plan, value) if asked_of_nothing else None
         if empty is None or empty.value is None:
             return value
         # Where there is no row there is no group, but a count of nothing is 0.
@@ -242,52 +255,3 @@ def _check_there(
             hint="group first: SELECT … FROM (SELECT key, count(*) AS n … GROUP BY key) WHERE …",
             note="subqueries",
         )
-
-
-def _single(inner: Selected, equal: list[Pair]) -> bool:
-    """At most one row fits: every key of the subquery's groups is fixed by a condition."""
-    fixed = {side for pair in equal for side in pair if isinstance(side, Column)}
-    if visibility(inner.plan) is Visibility.PRIVATE:
-        grouped = _grouping(inner.plan)
-        return grouped is not None and bool(grouped.keys) and len(grouped.keys) == len(equal)
-    key = unique_key(inner.plan, declared)
-    return key is not None and key <= fixed
-
-
-def _grouping(plan: Plan) -> Aggregate | Release | None:
-    while isinstance(plan, Project):
-        plan = plan.source
-    return plan if isinstance(plan, Aggregate | Release) else None
-
-
-def _listed(inner: Selected, source: Plan, equal: list[Pair]) -> Plan:
-    """The subquery's release, asked for exactly the keys that the asking public rows have."""
-    grouped = _grouping(inner.plan)
-    if not isinstance(grouped, Release) or len(grouped.keys) != len(equal) or not equal:
-        return inner.plan
-    inside = set(inner.columns)
-    asked = tuple(
-        Output(key.column, outer)
-        for key, outer in zip(
-            grouped.keys, (b if a in inside else a for a, b in equal), strict=True
-        )
-    )
-    listed = public_rows(source, asked)
-    if listed is None or listed.or_null:
-        return inner.plan
-    known = replace(grouped, listed=listed.plan)
-    return bottom_up(lambda plan: known if plan == grouped else plan, inner.plan)
-
-
-def _of_nothing(plan: Plan, value: Expression) -> Literal | None:
-    """What an aggregated subquery is of no rows, if that is known: 1 + count(*) is 1."""
-    while isinstance(plan, Project):
-        meaning: dict[Expression, Expression] = {o.column: o.expression for o in plan.outputs}
-        value, plan = rewrite_top_down(meaning.get, value), plan.source
-    if not isinstance(plan, Aggregate | Release):
-        return None
-    counts = {
-        a.column: Literal(0 if a.call.function is AggregateFunction.COUNT else None, a.column.type)
-        for a in plan.aggregates
-    }
-    return constant(value, counts)

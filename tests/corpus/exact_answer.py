@@ -91,7 +91,7 @@ def _released(
     groups = privatize(raw, bounded, step.query, measurement, SeededRandomness("exact"))
     if not count and bounded.terms.keys and not empty_groups:
         groups = _present(groups, release, world)
-    return columns(step.bounded, groups, step.measurement)
+    return columns(step.bounded, groups, measurement)
 
 
 def _present(groups: NoisyGroups, release: PreparedRelease, world: World) -> NoisyGroups:

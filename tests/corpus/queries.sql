@@ -275,6 +275,17 @@ SELECT count(*) AS n FROM patients p WHERE age > 50 AND (insured OR EXISTS (SELE
 SELECT count(*) FILTER (WHERE found) AS n FROM (SELECT patient_id IN (SELECT patient_id FROM visits WHERE ward = 'ER') AS found FROM patients) t;
 SELECT count(*) FROM patients WHERE patient_id IN (SELECT v.patient_id FROM visits v JOIN tests t ON v.visit_id = t.visit_id WHERE t.score = 5);
 SELECT specialty FROM doctors WHERE doctor_id IN (SELECT doctor_id FROM visits GROUP BY doctor_id HAVING count(*) > 5) ORDER BY doctor_id;
+SELECT doctor_id FROM doctors d WHERE EXISTS (SELECT 1 FROM visits v WHERE v.doctor_id = d.doctor_id);
+SELECT specialty FROM doctors d WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE v.doctor_id = d.doctor_id AND v.cost > 995);
+SELECT doctor_id FROM doctors WHERE doctor_id NOT IN (SELECT doctor_id FROM visits);
+SELECT doctor_id FROM doctors WHERE doctor_id NOT IN (SELECT doctor_id FROM visits WHERE cost > 995 AND doctor_id IS NOT NULL);
+SELECT specialty, doctor_id IN (SELECT doctor_id FROM visits WHERE cost > 995) AS dear FROM doctors;
+SELECT specialty, region_id IN (SELECT doctor_id FROM visits WHERE cost > 995) AS dear FROM doctors;
+SELECT specialty, count(*) AS n FROM doctors WHERE doctor_id IN (SELECT doctor_id FROM visits WHERE ward = 'ER') GROUP BY specialty;
+SELECT region_name FROM regions r WHERE EXISTS (SELECT 1 FROM doctors d JOIN visits v USING (doctor_id) WHERE d.region_id = r.region_id);
+SELECT region_name FROM regions WHERE region_id IN (SELECT d.region_id FROM doctors d JOIN visits v USING (doctor_id));
+SELECT count(*) AS n FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.doctor_id = v.doctor_id AND w.cost > 990);
+SELECT count(*) AS n FROM visits v WHERE v.doctor_id NOT IN (SELECT doctor_id FROM visits w WHERE w.cost > 990 AND doctor_id IS NOT NULL);
 
 -- == clinic: scalar subqueries
 

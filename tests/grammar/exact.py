@@ -32,6 +32,10 @@ class Exact:
     name: str = "exact"
     variance: float = 0.0
 
+    def half_width(self, confidence: Fraction) -> int:
+        del confidence
+        return 0
+
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         del randomness
         return list(values)

@@ -308,8 +308,8 @@ MUTANTS = (
     Mutant(
         "any private subquery is asked",
         "bind/ownership.py",
-        "if not proved or not one_kind or",
-        "if not one_kind or",
+        "return proved and kinds == {unit_kind(relation)}",
+        "return kinds == {unit_kind(relation)}",
     ),
     Mutant(
         "windows over several units are allowed",

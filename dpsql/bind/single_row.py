@@ -1,0 +1,65 @@
+"""The only row of a scalar subquery: whether there is one at most, and what it is of no rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpsql.bind.context import Selected
+from dpsql.bind.ownership import Pair
+from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.expression import Column, Expression, Literal
+from dpsql.plan.operator import Aggregate, Output, Plan, Project, Release
+from dpsql.plan.tree import bottom_up, rewrite_top_down
+from dpsql.stability.constant import constant
+from dpsql.stability.dependency import declared, unique_key
+from dpsql.stability.lineage import Visibility, visibility
+from dpsql.stability.public_part import public_rows
+
+
+def single(inner: Selected, equal: list[Pair]) -> bool:
+    """At most one row fits: every key of the subquery's groups is fixed by a condition."""
+    fixed = {side for pair in equal for side in pair if isinstance(side, Column)}
+    if visibility(inner.plan) is Visibility.PRIVATE:
+        grouped = _grouping(inner.plan)
+        return grouped is not None and bool(grouped.keys) and len(grouped.keys) == len(equal)
+    key = unique_key(inner.plan, declared)
+    return key is not None and key <= fixed
+
+
+def _grouping(plan: Plan) -> Aggregate | Release | None:
+    while isinstance(plan, Project):
+        plan = plan.source
+    return plan if isinstance(plan, Aggregate | Release) else None
+
+
+def listed(inner: Selected, source: Plan, equal: list[Pair]) -> Plan:
+    """The subquery's release, asked for exactly the keys that the asking public rows have."""
+    grouped = _grouping(inner.plan)
+    if not isinstance(grouped, Release) or len(grouped.keys) != len(equal) or not equal:
+        return inner.plan
+    inside = set(inner.columns)
+    asked = tuple(
+        Output(key.column, outer)
+        for key, outer in zip(
+            grouped.keys, (b if a in inside else a for a, b in equal), strict=True
+        )
+    )
+    listed = public_rows(source, asked)
+    if listed is None or listed.or_null:
+        return inner.plan
+    known = replace(grouped, listed=listed.plan)
+    return bottom_up(lambda plan: known if plan == grouped else plan, inner.plan)
+
+
+def of_nothing(plan: Plan, value: Expression) -> Literal | None:
+    """What an aggregated subquery is of no rows, if that is known: 1 + count(*) is 1."""
+    while isinstance(plan, Project):
+        meaning: dict[Expression, Expression] = {o.column: o.expression for o in plan.outputs}
+        value, plan = rewrite_top_down(meaning.get, value), plan.source
+    if not isinstance(plan, Aggregate | Release):
+        return None
+    counts = {
+        a.column: Literal(0 if a.call.function is AggregateFunction.COUNT else None, a.column.type)
+        for a in plan.aggregates
+    }
+    return constant(value, counts)
