@@ -25,10 +25,10 @@ def test_a_table_may_be_named_as_anything() -> None:
     assert not asks_own_unit(Mark(asking, asked, on, Column(5, "exists", Boolean())))
 
 
-def told(table: str, condition: str) -> list[bool]:
+def told(table: str, condition: str, schema: str = "clinic") -> list[bool]:
     """Of each EXISTS in the statement, whether its condition says so."""
     sql = f"SELECT count(*) FROM {table} WHERE {condition}"
-    (release,) = prepared(sql, "clinic", frozenset({"visits"})).releases
+    (release,) = prepared(sql, schema, frozenset({"visits"})).releases
     plans = operators(release.step.bounded.terms.source)
     return [asks_own_unit(plan) for plan in plans if isinstance(plan, Mark)]
 
@@ -69,3 +69,21 @@ def test_the_column_that_a_unit_is_looked_up_by_tells_it(table: str, condition: 
 )
 def test_a_key_tells_nothing_of_its_own_rows(table: str, condition: str) -> None:
     assert told(table, condition) == [False]
+
+
+def test_the_columns_that_a_unit_is_looked_up_by_tell_it_together() -> None:
+    returned = "EXISTS (SELECT 1 FROM returned r WHERE r.item = l.item AND r.parcel = l.parcel)"
+    assert told("lines l", returned, "parcels") == [True]
+    # Of two returns with one number, of two lines, each would be asked for by both.
+    some = "r.number = o.number AND r.item = o.item AND r.parcel <> o.parcel"
+    assert told("returned o", f"EXISTS (SELECT 1 FROM returned r WHERE {some})", "parcels") == [
+        False
+    ]
+    # An item of one line and a parcel of another are those of no line.
+    mixed = "r.number = o.number AND r.item = a.item AND r.parcel = b.parcel"
+    assert told(
+        "returned o JOIN lines a ON o.item = a.item AND o.parcel = a.parcel"
+        " JOIN lines b ON a.buyer = b.buyer",
+        f"EXISTS (SELECT 1 FROM returned r WHERE {mixed})",
+        "parcels",
+    ) == [False]

@@ -126,12 +126,12 @@ def _row(
     ownership, (number, identity, parent) = _of(table), fixed
     read, row = asked.columns.get(table.name, frozenset()), []
     for column in table.columns.values():
-        if ownership.hops and column.name == ownership.hops[0].column:
-            above = schema.tables[ownership.hops[0].table]
-            row.append(parent[list(above.columns).index(ownership.hops[0].key)])
+        if ownership.hops and column.name in ownership.leads_by:
+            above, to = schema.tables[ownership.hops[0].table], dict(ownership.hops[0].pairs)
+            row.append(parent[list(above.columns).index(to[column.name])])
         elif not ownership.hops and column.name == ownership.column:
             row.append(_identity(column, identity))
-        elif column.name in (table.key or ()):
+        elif column.name in _own_names(table):
             row.append(_identity(column, number))
         elif column.name in read:
             values = _values(column, asked, public, 50)
@@ -139,6 +139,12 @@ def _row(
         else:
             row.append(None)
     return tuple(row)
+
+
+def _own_names(table: Table) -> tuple[str, ...]:
+    """The columns of a key that name no row of another table, or all, if all of them do."""
+    key = table.key or ()
+    return tuple(n for n in key if table.columns[n].references is None) or key
 
 
 def _values(column: Column, asked: Asked, public: Rows, most: int) -> list[object]:

@@ -48,21 +48,22 @@ def _owners(schema: Schema, rows: Rows, name: str) -> list[frozenset[Unit]]:
         case EntityUnit(kind=kind, hops=hops, column=column):
             found: list[frozenset[Unit]] = []
             for row in rows[name]:
-                values = {_cell(table, row, hops[0].column if hops else column)}
+                found_by = {_cells(table, row, hops[0].columns if hops else (column,))}
                 for number, hop in enumerate(hops):
                     parent = schema.tables[hop.table]
-                    onward = hops[number + 1].column if number + 1 < len(hops) else column
-                    known = values - {None}
-                    values = {
-                        _cell(parent, other, onward)
+                    onward = hops[number + 1].columns if number + 1 < len(hops) else (column,)
+                    known = {cells for cells in found_by if None not in cells}
+                    found_by = {
+                        _cells(parent, other, onward)
                         for other in rows[hop.table]
-                        if _cell(parent, other, hop.key) in known
+                        if _cells(parent, other, hop.key) in known
                     }
-                found.append(frozenset((kind, value) for value in values - {None}))
+                found.append(frozenset((kind, own) for (own,) in found_by if own is not None))
             return found
         case missing:
             assert_never(missing)
 
 
-def _cell(table: Table, row: Row, column: str) -> object:
-    return row[list(table.columns).index(column)]
+def _cells(table: Table, row: Row, columns: Sequence[str]) -> Row:
+    names = list(table.columns)
+    return tuple(row[names.index(column)] for column in columns)

@@ -34,7 +34,8 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.total_form import aggregate_form
 from dpsql.plan.tree import columns
-from dpsql.stability.lineage import Visibility, identities, visibility
+from dpsql.stability.identity import tells_unit
+from dpsql.stability.lineage import Visibility, visibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +147,7 @@ def _frontier(
     if visibility(source) is not Visibility.PRIVATE:
         _check_noisy(aggregates)
         return Aggregate(source, keys, aggregates)
-    tags = identities(source)
-    if any(isinstance(k.expression, Column) and k.expression in tags for k in keys):
+    if tells_unit(source, (key.expression for key in keys)):
         return _per_unit(source, keys, aggregates)
     for output in aggregates:
         check_private(output.call)

@@ -12,7 +12,7 @@ from dpsql.bind.ownership import check_asked
 from dpsql.bind.parse import span
 from dpsql.bind.scope import Relation, Scope
 from dpsql.errors import Refused, SyntaxFault
-from dpsql.plan.expression import Expression, Not, equated
+from dpsql.plan.expression import Expression, Not, matched
 from dpsql.plan.operator import Filter, Mark, Plan
 from dpsql.schema.type import Boolean
 
@@ -55,7 +55,7 @@ def partnered(
     names: Names,
 ) -> Plan:
     """`source` SEMI or ANTI JOIN `relation`: what EXISTS or NOT EXISTS keeps of it."""
-    check_asked(node, source, relation, equated(on))
+    check_asked(node, source, relation, matched(on))
     column = names.column("exists", Boolean())
     wanted: Expression = column if kind == "SEMI" else Not(column)
     return Filter(Mark(source, relation, on, column), wanted)

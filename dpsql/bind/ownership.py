@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from sqlglot import exp
@@ -10,15 +10,13 @@ from sqlglot import exp
 from dpsql.bind.name import Names
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, Span
-from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Compare, Comparison, Expression
+from dpsql.plan.expression import Column, Expression, matched
 from dpsql.plan.operator import Join, OuterJoin, OuterKind, Plan
-from dpsql.schema.type import BIGINT
+from dpsql.schema.type import BIGINT, Integer
+from dpsql.stability.identity import identities, tells_unit
 from dpsql.stability.lineage import (
-    Identity,
     Visibility,
     has_row_units,
-    identities,
     private_scans,
     unit_kind,
     visibility,
@@ -26,8 +24,6 @@ from dpsql.stability.lineage import (
 from dpsql.stability.lineage import unit as unit_of
 
 Pair = tuple[Expression, Expression]
-
-Tags = Mapping[Column, frozenset[Identity]]
 
 
 def check_units(
@@ -46,7 +42,7 @@ def check_units(
     while waiting:
         linked = [s for s in waiting if any(_share_unit(join.on, s, c) for c in connected)]
         if not linked:
-            raise _unproved(connected, waiting[0], places.get(waiting[0]), qualified)
+            raise _unproved(join.on, connected, waiting[0], places.get(waiting[0]), qualified)
         connected += linked
         waiting = [s for s in waiting if s not in linked]
 
@@ -86,7 +82,7 @@ def outer_join(
     if sides == (Visibility.PRIVATE, Visibility.PRIVATE):
         _check_kinds([left, right], span(node))
         if not _share_unit(on, left, right):
-            raise _unproved([left], right, span(node), qualified)
+            raise _unproved(on, [left], right, span(node), qualified)
     return OuterJoin(kind, left, right, on, unit)
 
 
@@ -94,7 +90,7 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
     """Refuse to ask private rows anything that isn't about the asking row's own unit."""
     if visibility(relation) is not Visibility.PRIVATE:
         return
-    single = {side for pair in equal for side in pair} & identities(relation).keys()
+    single = tells_unit(relation, (side for pair in equal for side in pair))
     if single and visibility(source) is not Visibility.PRIVATE:
         raise Refused(
             "asks private rows whether one privacy unit is there",
@@ -120,9 +116,9 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
 
 def asks_own_unit(sources: Sequence[Plan], relation: Plan, equal: list[Pair]) -> bool:
     """Whether `equal` proves that the rows of `sources` ask about rows of their own unit."""
-    theirs = identities(relation)
-    ours = {column: tags for source in sources for column, tags in identities(source).items()}
-    proved = any(_agree(a, b, ours, theirs) or _agree(b, a, ours, theirs) for a, b in equal)
+    agreed = _Equal(equal)
+    named = (pairs for source in sources for pairs in _shared(source, relation))
+    proved = any(not list(agreed.missing(pairs)) for pairs in named)
     kinds = {unit_kind(s) for s in sources if visibility(s) is Visibility.PRIVATE}
     by_row = any(map(has_row_units, (*sources, relation)))
     return proved and kinds == {unit_kind(relation)} and not by_row
@@ -146,40 +142,68 @@ def _shown_kind(source: Plan) -> str:
 
 
 def _share_unit(on: tuple[Expression, ...], left: Plan, right: Plan) -> bool:
-    """An equality of two columns that identify the same thing, which has one unit."""
+    """What names one thing on both sides, which has one unit, agrees in all its columns."""
+    equal = _Equal(matched(on))
+    return any(not list(equal.missing(pairs)) for pairs in _shared(left, right))
+
+
+def _shared(left: Plan, right: Plan) -> list[list[tuple[Column, Column]]]:
+    """The columns of both that name the same things, beside each other, in a fixed order."""
     ours, theirs = identities(left), identities(right)
-    return any(
-        isinstance(p, Compare)
-        and p.op is Comparison.EQUAL
-        and (_agree(p.left, p.right, ours, theirs) or _agree(p.right, p.left, ours, theirs))
-        for p in on
-    )
+    found = [
+        list(zip(a.columns, b.columns, strict=True))
+        for a in ours
+        for b in theirs
+        if a.identity == b.identity
+    ]
+    return sorted(found, key=lambda pairs: [(a.id, b.id) for a, b in pairs])
 
 
-def _agree(a: Expression, b: Expression, ours: Tags, theirs: Tags) -> bool:
-    return (
-        isinstance(a, Column)
-        and isinstance(b, Column)
-        and bool(ours.get(a, frozenset()) & theirs.get(b, frozenset()))
-    )
+class _Equal:
+    """Which columns are equal where all of some equalities hold.
+
+    Equality goes on from column to column of one type, or of integers. '7' and '07' are both the
+    number 7, and two texts.
+    """
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._like: dict[Column, Column] = {}
+        for a, b in pairs:
+            if isinstance(a, Column) and isinstance(b, Column) and _alike(a, b):
+                self._like[self._first(a)] = self._first(b)
+
+    def missing(self, pairs: Iterable[tuple[Column, Column]]) -> Iterator[tuple[Column, Column]]:
+        """Those of `pairs` that needn't be equal."""
+        return (pair for pair in pairs if self._first(pair[0]) != self._first(pair[1]))
+
+    def _first(self, column: Column) -> Column:
+        while self._like.get(column, column) != column:
+            column = self._like[column]
+        return column
+
+
+def _alike(a: Column, b: Column) -> bool:
+    return a.type == b.type or (isinstance(a.type, Integer) and isinstance(b.type, Integer))
 
 
 def _unproved(
-    connected: list[Plan], source: Plan, at: Span | None, qualified: Callable[[Column], str]
+    on: tuple[Expression, ...],
+    connected: list[Plan],
+    source: Plan,
+    at: Span | None,
+    qualified: Callable[[Column], str],
 ) -> Refused:
-    mine = private_scans(source)[0].table.shown
-    theirs = identities(source)
-    for other in connected:
-        ours = identities(other)
-        for a in output_columns(other):
-            for b in output_columns(source):
-                if _agree(a, b, ours, theirs):
-                    return Refused(
-                        f"{mine} is joined on columns that don't determine the privacy unit",
-                        at=at,
-                        hint=f"add the condition {qualified(a)} = {qualified(b)}",
-                        note="join",
-                    )
+    mine, equal = private_scans(source)[0].table.shown, _Equal(matched(on))
+    absent = [list(equal.missing(pairs)) for other in connected for pairs in _shared(other, source)]
+    if absent:
+        least = min(absent, key=len)
+        added = " AND ".join(f"{qualified(a)} = {qualified(b)}" for a, b in least)
+        return Refused(
+            f"{mine} is joined on columns that don't determine the privacy unit",
+            at=at,
+            hint=f"add the condition{'s' * (len(least) > 1)} {added}",
+            note="join",
+        )
     return Refused(
         f"{mine} shares no key with the tables it is joined to",
         at=at,

@@ -6,7 +6,7 @@ import datetime as dt
 
 from dpsql.plan.expression import And, Compare, Comparison, Literal
 from dpsql.plan.operator import Filter, Plan, Scan
-from dpsql.schema.model import Period
+from dpsql.schema.refresh import Period
 from dpsql.schema.type import Date
 
 

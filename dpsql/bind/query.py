@@ -23,7 +23,8 @@ from dpsql.plan.operator import (
     Union,
 )
 from dpsql.schema.type import BIGINT
-from dpsql.stability.lineage import Visibility, identities, unit_kind, visibility
+from dpsql.stability.identity import by_place, tells_unit
+from dpsql.stability.lineage import Visibility, unit_kind, visibility
 
 
 def bind_query(node: exp.Expr, context: Context) -> Selected:
@@ -137,8 +138,8 @@ def _keep_unit(arms: tuple[Plan, Plan], *, all_rows: bool) -> bool:
         return False
     if all_rows:
         return True
-    tags = [[identities(arm).get(c, frozenset()) for c in _columns(arm)] for arm in arms]
-    return any(a & b for a, b in zip(*tags, strict=True))
+    one, other = (by_place(arm, _columns(arm)) for arm in arms)
+    return bool(one & other)
 
 
 def _keys_of(arm: Plan, context: Context) -> Plan:
@@ -154,10 +155,8 @@ def _distinct(plan: Plan, context: Context) -> Plan:
 
 def distinct_rows(plan: Plan, context: Context) -> Plan:
     """DISTINCT: of private rows within their unit if columns tell it, else a release of keys."""
-    if visibility(plan) is Visibility.PRIVATE:
-        tags = identities(plan)
-        if not any(column in tags for column in _columns(plan)):
-            return _keys_of(plan, context)
+    if visibility(plan) is Visibility.PRIVATE and not tells_unit(plan, _columns(plan)):
+        return _keys_of(plan, context)
     return _distinct(plan, context)
 
 

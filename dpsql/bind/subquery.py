@@ -47,6 +47,7 @@ from dpsql.plan.expression import (
     Or,
     When,
     equated,
+    matched,
 )
 from dpsql.plan.operator import (
     Filter,
@@ -60,7 +61,8 @@ from dpsql.plan.tree import columns
 from dpsql.privacy.domain import UNKNOWN
 from dpsql.schema.type import Boolean
 from dpsql.stability.environment import environment
-from dpsql.stability.lineage import Visibility, identities, unit, visibility
+from dpsql.stability.identity import tells_unit
+from dpsql.stability.lineage import Visibility, unit, visibility
 
 Attachment = Callable[[Plan], Plan]
 """Puts a subquery's rows beside those of the query that asks."""
@@ -160,15 +162,15 @@ class Subqueries:
         """
         if self.sources is None or visibility(inner.plan) is not Visibility.PRIVATE:
             return False
-        equal = [*pairs, *equated(inner.correlated)]
-        single = {side for pair in equal for side in pair} & identities(inner.plan).keys()
+        equal = [*pairs, *matched(inner.correlated)]
+        single = tells_unit(inner.plan, (side for pair in equal for side in pair))
         return not single and not asks_own_unit(self.sources, inner.plan, equal)
 
     def _exists(
         self, node: exp.Expr, inner: Selected, on: list[Expression], pairs: list[Pair]
     ) -> Column:
         conditions = (*inner.correlated, *on)
-        equal = [*pairs, *equated(inner.correlated)]
+        equal = [*pairs, *matched(inner.correlated)]
         column = self.context.names.column("exists", Boolean())
         is_public = visibility(inner.plan) is Visibility.PUBLIC
         first = is_public and not columns(*conditions) & self.columns
@@ -185,11 +187,11 @@ class Subqueries:
     def _scalar(self, node: exp.Expr, inner: Selected) -> Expression:
         if len(inner.names) != 1:
             raise refused(node, "a scalar subquery of several columns")
-        equal = equated(inner.correlated)
-        if not single(inner, equal) and not equal and _is_public(inner):
+        equal, alike = equated(inner.correlated), matched(inner.correlated)
+        if not single(inner, alike) and not equal and _is_public(inner):
             inner = self._one_row(node, inner)
         value = inner.columns[0]
-        if not single(inner, equal):
+        if not single(inner, alike):
             raise Refused(
                 "a scalar subquery that can have several rows",
                 at=span(node),
@@ -199,7 +201,7 @@ class Subqueries:
 
         def attach(source: Plan) -> Plan:
             _check_there(node, source, inner.plan, inner.correlated)
-            check_asked(node, source, inner.plan, equal)
+            check_asked(node, source, inner.plan, alike)
             asked = listed(inner, source, equal)
             return OuterJoin(OuterKind.LEFT, source, asked, inner.correlated, unit(source))
 

@@ -23,7 +23,8 @@ from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
 from dpsql.plan.total_form import window_form
 from dpsql.plan.tree import columns, expressions
 from dpsql.schema.type import BIGINT, Double, Integer, SqlType
-from dpsql.stability.lineage import Visibility, has_row_units, identities, visibility
+from dpsql.stability.identity import tells_unit
+from dpsql.stability.lineage import Visibility, has_row_units, visibility
 
 _RANKING = {"row_number", "rank", "dense_rank"}
 _SHARES = {"percent_rank", "cume_dist"}
@@ -111,10 +112,9 @@ def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
     """Refuse windows of private rows that reach beyond one unit's, or depend on how rows lie."""
     if visibility(plan) is not Visibility.PRIVATE:
         return
-    tags = identities(plan)
     for output in windows.found:
         call = output.call
-        if not any(part in tags for part in call.partition) or has_row_units(plan):
+        if not tells_unit(plan, call.partition) or has_row_units(plan):
             raise Refused(
                 f"{call.function}() over private rows of several units",
                 at=span(node),

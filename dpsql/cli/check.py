@@ -128,7 +128,7 @@ def owner(table: Table) -> str:
         case RowUnit():
             return "each its own unit"
         case EntityUnit(kind=kind, hops=hops, column=column):
-            steps = [f"{hop.column} → {hop.table}" for hop in hops]
+            steps = [hop.shown for hop in hops]
             return f"{kind}, by {'.'.join([*steps, column]) if steps else column}"
         case missing:
             assert_never(missing)

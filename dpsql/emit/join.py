@@ -18,7 +18,8 @@ from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Ready, Scan
 from dpsql.schema.counted import lent_name
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
-from dpsql.stability.lineage import equating, unit
+from dpsql.stability.identity import equating, leads
+from dpsql.stability.lineage import unit
 
 
 def scan(plan: Scan) -> exp.Select:
@@ -42,15 +43,19 @@ def scan(plan: Scan) -> exp.Select:
             alias = "t"
             for number, hop in enumerate(hops):
                 parent = f"p{number}"
+                equal = (
+                    exp.EQ(
+                        this=field(schema_name(name), table=alias),
+                        expression=field(schema_name(key), table=parent),
+                    )
+                    for name, key in hop.pairs
+                )
                 select = select.join(
                     exp.Table(
                         this=schema_name(hop.table),
                         alias=exp.TableAlias(this=exp.to_identifier(parent)),
                     ),
-                    on=exp.EQ(
-                        this=field(schema_name(hop.column), table=alias),
-                        expression=field(schema_name(hop.key), table=parent),
-                    ),
+                    on=exp.and_(*equal, copy=False),
                     copy=False,
                 )
                 alias = parent
@@ -109,11 +114,7 @@ def owners(join: Join) -> dict[Column, Column]:
             continue
         hop = ownership.hops[0]
         for parent in tables:
-            if (
-                parent.unit is not None
-                and parent.table.name == hop.table
-                and equating(join.on, source, hop.column, parent, hop.key)
-            ):
+            if parent.unit is not None and leads(join.on, source, hop, parent):
                 found[source.unit] = parent.unit
                 break
     return found

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from dpsql.schema.type import Boolean, Double, SqlType
+from dpsql.schema.type import Boolean, Double, Integer, SqlType
 
 Scalar = None | bool | int | Fraction | str | dt.date | dt.datetime
 
@@ -188,6 +188,22 @@ def equated(conditions: Iterable[Expression]) -> list[tuple[Expression, Expressi
     return [
         (c.left, c.right) for c in conditions if isinstance(c, Compare) and c.op is Comparison.EQUAL
     ]
+
+
+def matched(conditions: Iterable[Expression]) -> list[tuple[Expression, Expression]]:
+    """The two sides of each equality, which may be of different types of integers.
+
+    An INTEGER beside a BIGINT is converted to one, and is the same number.
+    """
+    return [(_as_it_was(left), _as_it_was(right)) for left, right in equated(conditions)]
+
+
+def _as_it_was(expression: Expression) -> Expression:
+    match expression:
+        case Cast(operand=Column(type=Integer() as kind) as column, type=Integer() as wider):
+            return column if wider.holds(kind) else expression
+        case _:
+            return expression
 
 
 def conjuncts(predicate: Expression) -> tuple[Expression, ...]:

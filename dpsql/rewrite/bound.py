@@ -32,7 +32,7 @@ from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.rewrite.split import split_rows
 from dpsql.rewrite.statistic import Statistics
 from dpsql.stability.environment import environment
-from dpsql.stability.lineage import NO_TABLE, identities
+from dpsql.stability.identity import NO_TABLE, identities
 from dpsql.stability.public_rows import public_rows
 from dpsql.stability.sensitivity import rows_per_group
 
@@ -99,5 +99,4 @@ def _is_summed(call: AggregateCall) -> bool:
 
 
 def _unit_columns(source: Plan) -> frozenset[Expression]:
-    tags = identities(source)
-    return frozenset(c for c, found in tags.items() if any(table == NO_TABLE for table, _ in found))
+    return frozenset(n.columns[0] for n in identities(source) if n.identity[0] == NO_TABLE)

@@ -20,7 +20,7 @@ from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
 from dpsql.plan.tree import bottom_up, columns, expressions, operators, sources
 from dpsql.schema.counted import lent_name
 from dpsql.schema.model import EntityUnit, Hop
-from dpsql.stability.lineage import equating, unit_columns
+from dpsql.stability.identity import leads, unit_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +59,11 @@ def _parents(join: Join, scan: Scan, hops: tuple[Hop, ...]) -> Iterator[Scan]:
     """The tables that lead to the unit, as far as each is joined by its key."""
     child = scan
     for hop in hops:
-        met = [s for s in join.sources if isinstance(s, Scan) and _leads(join, child, hop, s)]
+        met = [s for s in join.sources if isinstance(s, Scan) and leads(join.on, child, hop, s)]
         if len(met) != 1:
             return
         (child,) = met
         yield child
-
-
-def _leads(join: Join, child: Scan, hop: Hop, parent: Scan) -> bool:
-    found = equating(join.on, child, hop.column, parent, hop.key)
-    return parent.table.name == hop.table and bool(found)
 
 
 def _left_out(
@@ -81,7 +76,7 @@ def _left_out(
     met = [
         condition
         for child, hop, parent in zip(children, hops, parents, strict=False)
-        for condition in equating(join.on, child, hop.column, parent, hop.key)
+        for condition in leads(join.on, child, hop, parent)
     ]
     kept = tuple(wide if s == scan else s for s in join.sources if s not in parents)
     less = replace(join, sources=kept, on=tuple(c for c in join.on if c not in met))

@@ -29,7 +29,7 @@ from dpsql.rewrite.limit import finest
 from dpsql.schema.counted import lists_units
 from dpsql.schema.model import EntityUnit
 from dpsql.stability.dependency import each_meets_one
-from dpsql.stability.lineage import unit_columns
+from dpsql.stability.identity import unit_columns
 
 
 def sum_early(limited: LimitGroups, facts: Facts) -> Chosen | None:

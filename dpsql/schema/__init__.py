@@ -15,6 +15,7 @@
 | ownership | whose rows a table's rows are: unit paths to their entity           |
 | allowance | budget, per-query shares and analysts' caps                         |
 | period    | budgets that are refreshed: which rows have one of their own         |
+| refresh   | how often budgets are refreshed, and the days of each                |
 | location  | where source, ledger and anchor lie                                 |
 | reading   | how columns of each of DuckDB's types are read, or why they aren't    |
 | catalogue | types that the file leaves out, from the source's catalogue         |

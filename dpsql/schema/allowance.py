@@ -10,7 +10,8 @@ from typing import Final
 from dpsql.privacy.loss import Accounting
 from dpsql.schema.document import Document, Place
 from dpsql.schema.form import AnalystForm, BudgetForm, PerQueryForm, fill
-from dpsql.schema.model import Budget, Every, PerQuery
+from dpsql.schema.model import Budget, PerQuery
+from dpsql.schema.refresh import Every
 
 LEAST_EPSILON: Final = Fraction(1, 1_000_000)
 MOST_EPSILON: Final = Fraction(64)

@@ -15,7 +15,7 @@ def counted(table: Table) -> tuple[str, ...]:
     if not isinstance(own, EntityUnit) or lists_units(table):
         return ()
     # What names the row or its unit is no group: it has one row, or all of them.
-    names = {own.hops[0].column if own.hops else own.column, *(table.key or ())}
+    names = {*own.leads_by, *(table.key or ())}
     return tuple(c.name for c in table.columns.values() if c.name not in names and _is_name(c))
 
 

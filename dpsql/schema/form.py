@@ -43,10 +43,10 @@ class UnitForm(Form, frozen=True, kw_only=True):
 
 
 class UnitPath(Form, frozen=True, kw_only=True):
-    """The column of a table that leads to its privacy unit."""
+    """The column of a table that leads to its privacy unit, or the columns that do together."""
 
-    column: str
-    references: str
+    column: str | list[str]
+    references: str | list[str]
 
 
 class LimitsForm(Form, frozen=True, kw_only=True):
@@ -63,6 +63,7 @@ class TableForm(Form, frozen=True, kw_only=True):
     unit: str | dict[str, object] | None = None
     public: bool = False
     key: str | list[str] | None = None
+    same_unit: str | list[str] | None = None
     limits: dict[str, object] | None = None
     columns: dict[str, object] | None = None
     comment: str = ""

@@ -17,6 +17,7 @@ from dpsql.privacy.distance import Apart
 from dpsql.privacy.loss import Accounting
 from dpsql.schema.document import Document
 from dpsql.schema.qualified import meant
+from dpsql.schema.refresh import Period
 from dpsql.schema.type import SqlType
 
 Value = int | Fraction | str | bool | dt.date | dt.datetime
@@ -73,15 +74,28 @@ class RowUnit:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """From the column `column` of one table to the key `key` of the private table `table`.
+    """From columns of one table to the key of the private table `table`, pair by pair.
 
-    `hidden`: analysts don't see that table.
+    `key` is in the order in which that table declares it. `hidden`: analysts don't see that table.
+    Rows of it that agree on `same_unit` are of one unit; empty where nothing like that is declared.
     """
 
-    column: str
+    columns: tuple[str, ...]
     table: str
-    key: str
+    key: tuple[str, ...]
     hidden: bool = field(default=False, repr=False)
+    same_unit: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Each of the columns with what it has to equal; NULL in any of them equals nothing."""
+        return tuple(zip(self.columns, self.key, strict=True))
+
+    @property
+    def shown(self) -> str:
+        """The step in words."""
+        names = ", ".join(self.columns)
+        return f"{names if len(self.columns) == 1 else f'({names})'} → {self.table}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +110,11 @@ class EntityUnit:
     kind: str
     hops: tuple[Hop, ...]
     column: str
+
+    @property
+    def leads_by(self) -> tuple[str, ...]:
+        """The columns of the table itself by which its rows' units are found, or that are them."""
+        return self.hops[0].columns if self.hops else (self.column,)
 
 
 Ownership = Public | RowUnit | EntityUnit
@@ -124,6 +143,7 @@ class Table:
     isn't `visible` is read by views alone; `alias` is then the view that is named in its place.
     `rows` is how many rows it has, where each is a unit and that is nobody's secret.
     A public table that an analyst keeps is in the ledger and not in the source: `entry` named it.
+    Rows that agree on `same_unit` are of one unit: what joins them relies on it, and no bound.
     """
 
     name: str
@@ -137,6 +157,7 @@ class Table:
     alias: str = ""
     rows: int | None = None
     entry: int | None = None
+    same_unit: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -185,25 +206,6 @@ class UnitKind:
     name: str
     table: str
     key: str
-
-
-class Every(Enum):
-    """How often a budget is refreshed."""
-
-    DAY = "day"
-    WEEK = "week"
-    MONTH = "month"
-    YEAR = "year"
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """The days from `first` to before `after`, by UTC, whose rows share one budget."""
-
-    every: Every
-    name: str
-    first: dt.date
-    after: dt.date
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,25 +23,36 @@ class Claim:
     key: tuple[str, ...] | None
     visible: bool = True
     kind: str | None = None
-    column: str = ""
-    references: Reference | None = None
+    columns: tuple[str, ...] = ()
+    references: tuple[Reference, ...] = ()
+    same_unit: tuple[str, ...] = ()
 
     @property
     def leads_by(self) -> tuple[str, ...]:
         """The columns that identity takes, declared or not."""
-        return (*(self.key or ()), *([self.column] if self.column else []))
+        return tuple(dict.fromkeys((*(self.key or ()), *self.columns, *self.same_unit)))
+
+    @property
+    def keyed_by(self) -> tuple[str, ...]:
+        """The columns that others may reference."""
+        return self.key or (self.columns if self.kind not in {None, "row"} else ())
 
 
 def read_claim(
     document: Document, name: str, form: TableForm, units: Mapping[str, UnitKind]
 ) -> Claim:
-    """Read `unit`, `public`, `key` and `visible` of a table."""
-    return replace(_claim(document, name, form, units), visible=form.visible)
+    """Read `unit`, `public`, `key`, `same_unit` and `visible` of a table."""
+    found = _claim(document, name, form, units)
+    if form.same_unit is not None and (found.public or found.kind == "row"):
+        what = "nobody's" if found.public else "units of their own"
+        raise document.fault(("tables", name, "same_unit"), f"its rows are {what}", "remove it")
+    same = _key(document, ("tables", name), form.same_unit, "same_unit") or ()
+    return replace(found, visible=form.visible, same_unit=same)
 
 
 def _claim(document: Document, name: str, form: TableForm, units: Mapping[str, UnitKind]) -> Claim:
     place = ("tables", name)
-    key = _key(document, place, form.key)
+    key = _key(document, place, form.key, "key")
     if form.public:
         if form.unit is not None:
             raise document.fault(place, "has a unit and is public", "remove unit, or public")
@@ -61,9 +72,33 @@ def _claim(document: Document, name: str, form: TableForm, units: Mapping[str, U
         case str() as kind:
             return _entity(document, at, name, key, units, kind)
         case written:
-            path = fill(UnitPath, document, at, written)
-            to = read_reference(document, (*at, "references"), path.references)
-            return Claim(at, public=False, key=key, column=path.column, references=to)
+            columns, to = _path_of(document, at, fill(UnitPath, document, at, written))
+            return Claim(at, public=False, key=key, columns=columns, references=to)
+
+
+def _path_of(
+    document: Document, at: Place, path: UnitPath
+) -> tuple[tuple[str, ...], tuple[Reference, ...]]:
+    """A path's first step: a column and what it references, or several of one table in step."""
+    columns, written = _listed(path.column), _listed(path.references)
+    if not columns or len(set(columns)) < len(columns):
+        raise document.fault((*at, "column"), "not a list of different columns", "name the columns")
+    to = tuple(read_reference(document, (*at, "references"), each) for each in written)
+    if len(to) != len(columns):
+        raise document.fault(
+            (*at, "references"),
+            f"{len(columns)} columns can't reference {len(to)}",
+            "name as many on both sides, in the same order",
+        )
+    if len({each.table for each in to}) > 1:
+        raise document.fault(
+            (*at, "references"), "leads to several tables", "reference the key of one table"
+        )
+    return columns, to
+
+
+def _listed(written: str | list[str]) -> tuple[str, ...]:
+    return (written,) if isinstance(written, str) else tuple(written)
 
 
 def _entity(
@@ -88,17 +123,17 @@ def _entity(
         raise document.fault(
             at, f"the key of {kind} is {unit.key}", f"write key: {unit.key}, or correct units"
         )
-    return Claim(at, public=False, key=key, kind=kind, column=unit.key)
+    return Claim(at, public=False, key=key, kind=kind, columns=(unit.key,))
 
 
 def _key(
-    document: Document, place: Place, written: str | list[str] | None
+    document: Document, place: Place, written: str | list[str] | None, name: str
 ) -> tuple[str, ...] | None:
     if written is None:
         return None
-    key = (written,) if isinstance(written, str) else tuple(written)
+    key = _listed(written)
     if not key or len(set(key)) < len(key):
-        raise document.fault((*place, "key"), "not a list of different columns", "name the columns")
+        raise document.fault((*place, name), "not a list of different columns", "name the columns")
     return key
 
 
@@ -111,19 +146,23 @@ def read_reference(document: Document, place: Place, written: str) -> Reference:
 
 
 def check_reference(
-    document: Document, place: Place, to: Reference, claims: Mapping[str, Claim]
+    document: Document, place: Place, to: tuple[Reference, ...], claims: Mapping[str, Claim]
 ) -> None:
-    """Refuse a reference that leads elsewhere than to the one-column key of a declared table."""
-    target = claims.get(to.table)
+    """Refuse a reference that leads elsewhere than to the whole key of a declared table."""
+    table = to[0].table
+    target = claims.get(table)
     if target is None:
         raise document.unknown(
-            (*place, to.table), "no such table", claims, "declare the table, or correct the name"
+            (*place, table), "no such table", claims, "declare the table, or correct the name"
         )
-    key = target.key or ((target.column,) if target.kind not in {None, "row"} else ())
-    if (to.column,) != key:
-        has = f"the key of {to.table} is {', '.join(key)}" if key else f"{to.table} has no key"
+    key, asked = target.keyed_by, [each.column for each in to]
+    if sorted(asked) != sorted(key):
+        has = f"the key of {table} is {', '.join(key)}" if key else f"{table} has no key"
+        what = f"{table}.{asked[0]} is" if len(asked) == 1 else f"{', '.join(asked)} are"
         raise document.fault(
-            place, f"{to.table}.{to.column} is not its table's key: {has}", "reference a key"
+            place,
+            f"{what} not {'its' if len(asked) == 1 else 'their'} table's key: {has}",
+            "reference a key",
         )
 
 
@@ -133,30 +172,34 @@ def own(document: Document, name: str, claims: Mapping[str, Claim]) -> Ownership
     if claim.public:
         return Public()
     if claim.kind is not None:
-        return RowUnit() if claim.kind == "row" else EntityUnit(claim.kind, (), claim.column)
+        return RowUnit() if claim.kind == "row" else EntityUnit(claim.kind, (), claim.columns[0])
     hops: list[Hop] = []
     seen = [name]
-    while claim.references is not None:
-        to = claim.references
-        check_reference(document, (*claim.place, "references"), to, claims)
-        target = claims[to.table]
+    while claim.references:
+        check_reference(document, (*claim.place, "references"), claim.references, claims)
+        table = claim.references[0].table
+        target = claims[table]
         if target.public or target.kind == "row":
             what = "public" if target.public else "of rows that are units themselves"
             raise document.fault(
                 claims[name].place,
-                f"the path {_path(seen, to.table)} ends in a table {what}, at no entity",
+                f"the path {_path(seen, table)} ends in a table {what}, at no entity",
                 "reference a table that has, or leads to, one of units",
             )
         if target.kind is not None:
-            return EntityUnit(target.kind, tuple(hops), claim.column)
-        if to.table in seen:
+            return EntityUnit(target.kind, tuple(hops), claim.columns[0])
+        if table in seen:
             raise document.fault(
                 claims[name].place,
-                f"the path {_path(seen, to.table)} is a cycle",
+                f"the path {_path(seen, table)} is a cycle",
                 "reference a table that leads to one of units",
             )
-        hops.append(Hop(claim.column, to.table, to.column, hidden=not target.visible))
-        seen.append(to.table)
+        by = {to.column: column for column, to in zip(claim.columns, claim.references, strict=True)}
+        key = target.keyed_by
+        columns = tuple(by[column] for column in key)
+        same = target.same_unit if set(target.same_unit) <= set(key) else ()
+        hops.append(Hop(columns, table, key, not target.visible, same))
+        seen.append(table)
         claim = target
     raise AssertionError("a claim has a kind, a reference, or is public")
 

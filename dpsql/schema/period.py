@@ -15,7 +15,8 @@ from dataclasses import replace
 from dpsql.privacy.distance import Apart
 from dpsql.schema.document import Document
 from dpsql.schema.form import TableForm
-from dpsql.schema.model import Every, Period, Public, RowUnit, Table
+from dpsql.schema.model import Public, RowUnit, Table
+from dpsql.schema.refresh import Every, Period
 from dpsql.schema.type import Date, Timestamp
 
 

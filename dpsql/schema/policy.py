@@ -18,6 +18,7 @@ from typing import Final, assert_never
 from dpsql.schema.model import (
     Column,
     EntityUnit,
+    Hop,
     Limits,
     Ownership,
     Public,
@@ -76,7 +77,7 @@ def _table(table: Table) -> dict[str, object]:
     }
     if not table.visible:
         found["visible"] = False
-    beside = {"time": table.time, "rows": table.rows}
+    beside = {"time": table.time, "rows": table.rows, "same_unit": table.same_unit or None}
     return found | {name: said for name, said in beside.items() if said is not None}
 
 
@@ -115,9 +116,16 @@ def _owner(ownership: Ownership) -> object:
         case RowUnit():
             return "row"
         case EntityUnit(kind, hops, column):
-            return [kind, [[hop.column, hop.table, hop.key] for hop in hops], column]
+            return [kind, [_step(hop) for hop in hops], column]
         case missing:
             assert_never(missing)
+
+
+def _step(hop: Hop) -> list[object]:
+    """A step over one column is as it was before there were others."""
+    if len(hop.columns) == 1:
+        return [*hop.columns, hop.table, *hop.key]
+    return [list(hop.columns), hop.table, list(hop.key)]
 
 
 def _column(column: Column) -> dict[str, object]:

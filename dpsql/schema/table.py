@@ -69,6 +69,7 @@ def read_table(
         comment=form.comment,
         visible=form.visible,
         rows=form.rows,
+        same_unit=claim.same_unit,
     )
 
 
@@ -98,33 +99,47 @@ def check_rows(document: Document, tables: Mapping[str, Table], neighbors: Neigh
 def check_types(document: Document, tables: Mapping[str, Table]) -> None:
     """Identities compare as equal only where their types are one, and where equality is exact.
 
-    '7' and '07' are one integer and two texts; NaN and -0.0 make floats no identities.
+    '7' and '07' are one integer and two texts; NaN and -0.0 make floats no identities. Integers of
+    two types are one number or two.
     """
     for name, table in tables.items():
         for column in table.columns.values():
             place = ("tables", name, "columns", column.name)
             if column.references is not None:
-                to = tables[column.references.table].columns[column.references.column]
-                if column.type != to.type:
-                    raise document.fault(
-                        place,
-                        f"is {column.type}, but {column.references.table}.{to.name} is {to.type}",
-                        "declare one type for both",
-                    )
+                to = column.references
+                _check_alike(document, place, column.type, tables[to.table], to.column)
             if column.name in (table.key or ()) and isinstance(column.type, Double):
                 raise document.fault(place, "a float is no key", "remove the key, or use a decimal")
         match table.ownership:
-            case EntityUnit(_, hops, column_name):
-                first = hops[0].column if hops else column_name
-                kind = table.columns[first].type
-                if not isinstance(kind, Integer | Uuid | Varchar):
-                    raise document.fault(
-                        ("tables", name, "columns", first),
-                        f"{kind} does not identify a unit",
-                        "use an integer, a uuid or a varchar",
-                    )
+            case EntityUnit(hops=hops) as own:
+                for first in own.leads_by:
+                    kind = table.columns[first].type
+                    if not isinstance(kind, Integer | Uuid | Varchar):
+                        raise document.fault(
+                            ("tables", name, "columns", first),
+                            f"{kind} does not identify a unit",
+                            "use an integer, a uuid or a varchar",
+                        )
+                for first, key in hops[0].pairs if hops else ():
+                    place = ("tables", name, "columns", first)
+                    kind = table.columns[first].type
+                    _check_alike(document, place, kind, tables[hops[0].table], key)
             case _:
                 pass
+
+
+def _check_alike(document: Document, place: Place, kind: SqlType, table: Table, key: str) -> None:
+    """Values compare as the same in both types: these are one, or hold integers of a third.
+
+    No type of DuckDB's holds those of a UHUGEINT and -1: comparing them can fail.
+    """
+    to = table.columns[key].type
+    if kind != to and not (
+        isinstance(kind, Integer) and isinstance(to, Integer) and kind.mixes(to)
+    ):
+        raise document.fault(
+            place, f"is {kind}, but {table.name}.{key} is {to}", "declare one type for both"
+        )
 
 
 def add_public_columns(
@@ -214,7 +229,9 @@ class _Reader:
         self, place: Place, name: str, form: ColumnForm, claims: Mapping[str, Claim]
     ) -> Reference | None:
         at = (*place, "references")
-        owner = self.claim.references if name == self.claim.column else None
+        # Of several columns none references anything alone.
+        alone = self.claim.columns == (name,) and self.claim.references
+        owner = self.claim.references[0] if alone else None
         if form.references is None:
             return owner
         to = read_reference(self.document, at, form.references)
@@ -222,7 +239,7 @@ class _Reader:
             raise self.document.fault(
                 at, f"the unit goes by {owner.table}.{owner.column}", "write the same, or nothing"
             )
-        check_reference(self.document, at, to, claims)
+        check_reference(self.document, at, (to,), claims)
         return to
 
 

@@ -29,6 +29,17 @@ class Integer:
     def __str__(self) -> str:
         return ("" if self.signed else "U") + _INTEGER_NAMES[self.bits]
 
+    def mixes(self, other: Integer) -> bool:
+        """Some type of integers holds the values of both."""
+        unsigned = self.signed != other.signed and (other if self.signed else self)
+        return not unsigned or unsigned.bits < 128
+
+    def holds(self, other: Integer) -> bool:
+        """Each value of `other` is one of this type."""
+        if self.signed == other.signed:
+            return other.bits <= self.bits
+        return self.signed and other.bits < self.bits
+
 
 @dataclass(frozen=True, slots=True)
 class Decimal:

@@ -134,7 +134,7 @@ def _can_be_ready(table: Table, own: EntityUnit, schema: Schema, verified: froze
     if added & {*taken, own.column.casefold()}:
         return False
     return all(
-        hop.table in verified and schema.tables[hop.table].key == (hop.key,) for hop in own.hops
+        hop.table in verified and schema.tables[hop.table].key == hop.key for hop in own.hops
     )
 
 
@@ -167,20 +167,30 @@ def _contents(table: Table, own: EntityUnit) -> Contents:
 
 
 def _with_unit(table: Table, own: EntityUnit) -> exp.Select:
-    """How many rows of `table` have a unit: nothing is joined, so that each is counted once."""
-    steps = [(table.name, own.hops[0].column if own.hops else own.column)]
-    for number, hop in enumerate(own.hops):
-        onward = own.hops[number + 1].column if number + 1 < len(own.hops) else own.column
-        steps.append((hop.table, onward))
-    name, column = steps.pop()
-    led: exp.Expr = exp.Not(this=exp.Is(this=field(schema_name(column)), expression=exp.null()))
-    for hop, (child, by) in zip(reversed(own.hops), reversed(steps), strict=True):
-        keys = exp.select(field(schema_name(hop.key))).from_(exp.Table(this=schema_name(name)))
-        led = exp.In(this=field(schema_name(by)), query=keys.where(led).subquery())
-        name = child
-    return (
-        exp.select(exp.Count(this=exp.Star())).from_(exp.Table(this=schema_name(name))).where(led)
-    )
+    """How many rows of `table` have a unit: semi-joins alone, so that each is counted once."""
+    children = (table.name, *(hop.table for hop in own.hops))
+    last = len(own.hops)
+    rows = exp.select(exp.Star()).from_(_named(children[last], last))
+    owner = field(schema_name(own.column), table=f"h{last}")
+    rows = rows.where(exp.Not(this=exp.Is(this=owner, expression=exp.null())))
+    for place in reversed(range(last)):
+        equal = (
+            exp.EQ(
+                this=field(schema_name(name), table=f"h{place}"),
+                expression=field(schema_name(key), table=f"h{place + 1}"),
+            )
+            for name, key in own.hops[place].pairs
+        )
+        led = rows.subquery(f"h{place + 1}")
+        rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(f"h{place}")))
+        rows = rows.from_(_named(children[place], place))
+        rows = rows.join(led, on=exp.and_(*equal), join_type="semi")
+    return exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("h"))
+
+
+def _named(table: str, place: int) -> exp.Table:
+    alias = exp.TableAlias(this=exp.to_identifier(f"h{place}"))
+    return exp.Table(this=schema_name(table), alias=alias)
 
 
 def _sum(found: SummedColumn) -> unit_sums.ColumnSum:

@@ -2,7 +2,8 @@
 
 | module      | analysis                                                             |
 | ----------- | -------------------------------------------------------------------- |
-| lineage     | public, private or released; the unit column; columns that identify a unit |
+| lineage     | public, private or released; the unit column                         |
+| identity    | the columns that tell apart whose rows are, alone or together         |
 | agreement   | conditions by which rows that are asked for are of the unit that asks  |
 | dependency  | what the unit determines; is there one row per unit                  |
 | stem        | the one table whose rows a relation's rows stem from                  |

@@ -10,72 +10,53 @@ The other way round it would: of two orders with one key, each asks a line of bo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from dpsql.plan.expression import Column, equated
+from dpsql.plan.expression import Column, matched
 from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Project, Scan
-from dpsql.stability.lineage import Identity, leading, unit
-
-_Places = Mapping[Column, frozenset[Identity]]
+from dpsql.stability.identity import Naming, handed_on, keyed, led_by
+from dpsql.stability.lineage import unit
 
 
 def asks_own_unit(mark: Mark) -> bool:
     """Any row that meets the conditions is there as a row of the unit that asks, too."""
-    asking, asked = _known(mark.source), _looked_up(mark.relation)
+    equal = {frozenset(pair) for pair in matched(mark.on)}
     return any(
-        asking.get(one, frozenset()) & asked.get(other, frozenset())
-        for left, right in equated(mark.on)
-        if isinstance(left, Column) and isinstance(right, Column)
-        for one, other in ((left, right), (right, left))
+        asking.identity == asked.identity
+        and all(
+            frozenset(pair) in equal for pair in zip(asking.columns, asked.columns, strict=True)
+        )
+        for asking in _known(mark.source)
+        for asked in _looked_up(mark.relation)
     )
 
 
-def _known(plan: Plan) -> _Places:
-    """For each column, where a row with its value is whose unit is that of this row."""
+def _known(plan: Plan) -> frozenset[Naming]:
+    """The columns that name rows whose unit is that of this row."""
     match plan:
-        case Scan(table=table, columns=columns, unit=Column()):
-            led = _leads(plan)
-            return {c: led.get(c, frozenset()) | {(table.name, c.name)} for c in columns}
+        case Scan(unit=Column()):
+            return led_by(plan) | keyed(plan)
         case Filter(source=source) | Mark(source=source):
             return _known(source)
         case OuterJoin(kind=OuterKind.PUBLIC, right=source) | OuterJoin(left=source):
             # Its columns are NULL where it has no row, and NULL equals nothing.
             return _known(source)
-        case Project():
-            return _handed_on(plan, _known(plan.source))
+        case Project(source=source, outputs=outputs):
+            return handed_on(_known(source), outputs)
         case Join(sources=sources):
             # All private sources are of one unit.
             private = [source for source in sources if unit(source) is not None]
-            return {c: places for source in private for c, places in _known(source).items()}
+            return frozenset(naming for source in private for naming in _known(source))
         case _:
-            return {}
+            return frozenset()
 
 
-def _looked_up(plan: Plan) -> _Places:
-    """For each column, where rows with its value are, each of whose units this row has, too."""
+def _looked_up(plan: Plan) -> frozenset[Naming]:
+    """The columns that name rows, each of whose units this row has, too."""
     match plan:
         case Scan(unit=Column()):
-            return _leads(plan)
+            return led_by(plan)
         case Filter(source=source):
             return _looked_up(source)
-        case Project():
-            return _handed_on(plan, _looked_up(plan.source))
+        case Project(source=source, outputs=outputs):
+            return handed_on(_looked_up(source), outputs)
         case _:
-            return {}
-
-
-def _leads(scan: Scan) -> _Places:
-    """The column that a row's unit is looked up by, or is."""
-    led = leading(scan.table)
-    if led is None:
-        return {}
-    name, found = led
-    return {c: frozenset({found}) for c in scan.columns if c.name == name}
-
-
-def _handed_on(plan: Project, below: _Places) -> _Places:
-    return {
-        output.column: below[output.expression]
-        for output in plan.outputs
-        if isinstance(output.expression, Column) and output.expression in below
-    }
+            return frozenset()

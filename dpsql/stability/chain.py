@@ -272,9 +272,10 @@ def _owner(scan: Scan) -> str:
         case RowUnit():
             return "unit=row"
         case EntityUnit(kind=kind, hops=hops) if any(hop.hidden for hop in hops):
-            return f"unit={hops[0].column} → {kind}"
+            by = ", ".join(hops[0].columns)
+            return f"unit={by if len(hops[0].columns) == 1 else f'({by})'} → {kind}"
         case EntityUnit(hops=hops, column=column):
-            path = [f"{hop.column} → {hop.table}" for hop in hops]
+            path = [hop.shown for hop in hops]
             return f"unit={'.'.join([*path, column])}"
         case missing:
             assert_never(missing)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import assert_never
 
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Expression, Literal, Scalar, equated
+from dpsql.plan.expression import Column, Expression, Literal, Scalar, matched
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
@@ -36,7 +36,8 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.tree import columns
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit, Table
-from dpsql.stability.lineage import Visibility, unit_columns, visibility
+from dpsql.stability.identity import unit_columns
+from dpsql.stability.lineage import Visibility, visibility
 
 Trusted = Callable[[Table | Hop], bool]
 """Whether the declared key of a table may be relied on, or of the table that a hop leads to."""
@@ -169,7 +170,7 @@ def _join_closure(
     """Close `known` under equalities and public keys."""
     while True:
         more = set(known)
-        for left, right in equated(on):
+        for left, right in matched(on):
             if isinstance(left, Column) and is_determined(right, known):
                 more.add(left)
             if isinstance(right, Column) and is_determined(left, known):
@@ -193,7 +194,7 @@ def keyed_by(
         return False
     fixed = {
         column
-        for left, right in equated(on)
+        for left, right in matched(on)
         for column, other in ((left, right), (right, left))
         if isinstance(column, Column)
         if columns(other) <= joined and (columns(other) or isinstance(other, Literal))

@@ -26,7 +26,7 @@ from dpsql.schema.type import BIGINT
 
 OVER_HOPS = [
     (name, table.name)
-    for name in ("clinic", "works", "tpch")
+    for name in ("clinic", "works", "tpch", "parcels")
     for table in schema_of(name).tables.values()
     if isinstance(table.ownership, EntityUnit) and table.ownership.hops
 ]

@@ -58,26 +58,26 @@ def _rows(table: Table, schema: Schema, rows: Rows, random: Random) -> Iterator[
                 for column in table.columns.values()
             )
         return
-    parent, name, key = _parent(table, schema)
-    place = list(parent.columns).index(key)
+    parent, pairs = _parent(table, schema)
+    places = [(name, list(parent.columns).index(key)) for name, key in pairs]
     for row in rows[parent.name]:
         for _ in range(random.randint(0, MOST_CHILDREN.get(table.name, 2))):
-            number = next(ids)
+            number, given = next(ids), {name: row[place] for name, place in places}
             yield tuple(
-                _value(table, column, schema, rows, random, number, {name: row[place]})
+                _value(table, column, schema, rows, random, number, given)
                 for column in table.columns.values()
             )
 
 
-def _parent(table: Table, schema: Schema) -> tuple[Table, str, str]:
-    """The table that a row's chain to its unit leads to, by which column, to which of its own."""
+def _parent(table: Table, schema: Schema) -> tuple[Table, tuple[tuple[str, str], ...]]:
+    """The table that a row's chain to its unit leads to, by which columns, to which of its own."""
     own = table.ownership
     assert isinstance(own, EntityUnit)
     if own.hops:
         hop = own.hops[0]
-        return schema.tables[hop.table], hop.column, hop.key
+        return schema.tables[hop.table], hop.pairs
     kind = schema.units[own.kind]
-    return schema.tables[kind.table], own.column, kind.key
+    return schema.tables[kind.table], ((own.column, kind.key),)
 
 
 def _value(
@@ -92,9 +92,8 @@ def _value(
     if column.name in given:
         return given[column.name]
     own = table.ownership
-    if column.name in (table.key or ()) or (
-        isinstance(own, EntityUnit) and column.name == own.column
-    ):
+    key = [n for n in table.key or () if len(table.key or ()) == 1 or not _refers(table, n)]
+    if column.name in key or (isinstance(own, EntityUnit) and column.name == own.column):
         return f"{column.name} {number}" if isinstance(column.type, Varchar) else number
     if column.nullable and random.random() < 0.08:
         return None
@@ -103,6 +102,10 @@ def _value(
         place = list(target.columns).index(column.references.column)
         return random.choice(rows[target.name])[place]
     return _plain(column, random)
+
+
+def _refers(table: Table, name: str) -> bool:
+    return table.columns[name].references is not None
 
 
 def _plain(column: Column, random: Random) -> object:

@@ -35,9 +35,15 @@ def _faults(table: Table, schema: Schema) -> Iterator[Fault]:
     if isinstance(table.ownership, EntityUnit):
         unit, limits = table.ownership, table.limits
         most = min(limits.rows, limits.rows_per_group, limits.groups)
-        counted = f'{rows} GROUP BY "{unit.column}" HAVING count(*) > {most}'
+        walked, last = rows, "t"
+        for number, hop in enumerate(unit.hops):
+            met = _equal(hop.pairs, last, f"p{number}")
+            walked, last = f'{walked} JOIN "{hop.table}" AS p{number} ON {met}', f"p{number}"
+        counted = f'{walked} GROUP BY {last}."{unit.column}" HAVING count(*) > {most}'
         yield f"{table.name} has few rows of a unit", counted, []
-        yield _reference(table.name, unit.column, *_entity(unit, schema))
+        pairs = unit.hops[0].pairs if unit.hops else ((unit.column, _entity(unit, schema)[1]),)
+        to = unit.hops[0].table if unit.hops else _entity(unit, schema)[0]
+        yield _reference(table.name, to, pairs)
 
 
 def _of_values(column: Column) -> Iterator[Fault]:
@@ -65,6 +71,12 @@ def _entity(unit: EntityUnit, schema: Schema) -> tuple[str, str]:
     return kind.table, kind.key
 
 
-def _reference(table: str, column: str, to: str, key: str) -> Fault:
-    missing = f'"{column}" IS NULL OR "{column}" NOT IN (SELECT "{key}" FROM "{to}")'
-    return f"{table}.{column} is in {to}", f'SELECT 1 FROM "{table}" WHERE {missing}', []
+def _reference(table: str, to: str, pairs: tuple[tuple[str, str], ...]) -> Fault:
+    names = ", ".join(name for name, _ in pairs)
+    met = f'SELECT 1 FROM "{to}" AS p WHERE {_equal(pairs, "t", "p")}'
+    missing = f'SELECT 1 FROM "{table}" AS t WHERE NOT EXISTS ({met})'
+    return f"{table}({names}) is in {to}", missing, []
+
+
+def _equal(pairs: tuple[tuple[str, str], ...], one: str, other: str) -> str:
+    return " AND ".join(f'{one}."{name}" = {other}."{key}"' for name, key in pairs)

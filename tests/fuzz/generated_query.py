@@ -78,6 +78,8 @@ def _source(random: Random, tables: list[Table], *, often: bool) -> _Source:
         text += f", {shown}" if text else shown
         if place > first:
             conditions.append(f"a{place}.up{place} = a{place - 1}.k{place - 1}")
+            if f"on{place}" in tables[place].columns:
+                conditions.append(f"a{place}.on{place} = a{place - 1}.m{place - 1}")
             if f"down{place - 1}" in tables[place - 1].columns and (
                 meets_one or random.random() < 0.5
             ):
@@ -100,10 +102,10 @@ def _source(random: Random, tables: list[Table], *, often: bool) -> _Source:
 def _with_itself(random: Random, table: Table) -> _Source:
     own = table.ownership
     assert isinstance(own, EntityUnit)
-    by = own.hops[0].column if own.hops else own.column
     alias = random.choice(["a", "b"])
     columns = tuple((f"{alias}.{column.name}", column) for column in table.columns.values())
-    return _Source(f"{table.name} a JOIN {table.name} b ON a.{by} = b.{by}", columns)
+    on = " AND ".join(f"a.{by} = b.{by}" for by in own.leads_by)
+    return _Source(f"{table.name} a JOIN {table.name} b ON {on}", columns)
 
 
 def _where(random: Random, source: _Source) -> str:

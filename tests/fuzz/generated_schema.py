@@ -1,8 +1,9 @@
 """Random schemas with random databases: tables that nothing was written for.
 
-A chain of tables leads from its last one to the entity; columns are of any type, with bounds, with
-values or with neither. Keys hold or repeat, references dangle, and values are the ends of their
-types, infinities, NaN, both zeros, NULL and wide texts.
+A chain of tables leads from its last one to the entity, by one column or by two together, of the
+key's type or of other integers; columns are of any type, with bounds, with values or with neither.
+Keys hold or repeat, references dangle, and values are the ends of their types, infinities, NaN,
+both zeros, NULL and wide texts.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -92,6 +94,9 @@ def made(random: Random, folder: Path) -> Made:
 def _text(random: Random, *, repeats: bool) -> str:
     depth = random.choice([3, 3, 4] if repeats else [1, 2, 3, 3, 4, 5])
     kinds = [random.choice(IDENTITIES) for _ in range(depth)]
+    # The tables that are named by two columns, and those whose rows say so in other integers.
+    double = {p for p in range(1, depth) if random.random() < 0.4}
+    upward = [_like(random, kind) for kind in kinds]
     wide = random.random() < (0.1 if repeats else 0.3)
     lines = [
         "dataset: generated",
@@ -106,8 +111,13 @@ def _text(random: Random, *, repeats: bool) -> str:
         last = place == depth - 1
         # What others go over has a key. Of the last, it may be of two columns, or none.
         key = "" if last and place and not repeats and random.random() < 0.3 else f"[k{place}]"
+        if place in double:
+            columns[f"m{place}"] = "{type: INTEGER}"
+            key = key and random.choice([f"[k{place}, m{place}]", f"[m{place}, k{place}]"])
         if place:
-            columns[f"up{place}"] = f"{{type: {kinds[place - 1]}}}"
+            columns[f"up{place}"] = f"{{type: {upward[place - 1]}}}"
+        if place - 1 in double:
+            columns[f"on{place}"] = f"{{type: {random.choice(['INTEGER', 'BIGINT'])}}}"
         # By this one a row names one of those that lead to it, as a sale names its first line.
         if not last and (repeats or random.random() < 0.6):
             columns[f"down{place}"] = f"{{type: {kinds[place + 1]}}}"
@@ -117,7 +127,7 @@ def _text(random: Random, *, repeats: bool) -> str:
             columns[f"c{place}{number}"] = f'{{type: "{kind}"{", " * bool(domain)}{domain}}}'
         if random.random() < 0.4:
             columns[f"p{place}"] = "{type: INTEGER, references: facts.fact}"
-        lines += _table(random, place, key, columns, wide=wide)
+        lines += _table(random, place, key, columns, wide=wide, double=place - 1 in double)
     lines += [
         "  facts:",
         "    public: true",
@@ -128,8 +138,14 @@ def _text(random: Random, *, repeats: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _like(random: Random, kind: str) -> str:
+    """The type of a key, or another of integers, in which numbers are the same."""
+    integers = [k for k in IDENTITIES if k not in ("UUID", "VARCHAR")]
+    return random.choice(integers) if kind in integers and random.random() < 0.2 else kind
+
+
 def _table(
-    random: Random, place: int, key: str, columns: dict[str, str], *, wide: bool
+    random: Random, place: int, key: str, columns: dict[str, str], *, wide: bool, double: bool
 ) -> list[str]:
     limits = {
         "groups": random.choice([1, 2, 3, 100]),
@@ -138,7 +154,11 @@ def _table(
     if random.random() < 0.75:
         limits["rows"] = random.choice([1, 2, 3, 4, 10000])
     limits = dict.fromkeys((*limits, "rows"), WIDE) if wide else limits
-    unit = f"{{column: up{place}, references: t{place - 1}.k{place - 1}}}" if place else "entity"
+    above = place - 1
+    unit = f"{{column: up{place}, references: t{above}.k{above}}}" if place else "entity"
+    if double:
+        to = f"[t{above}.k{above}, t{above}.m{above}]"
+        unit = f"{{column: [up{place}, on{place}], references: {to}}}"
     return [
         f"  t{place}:",
         *([f"    key: {key}"] if key else []),
@@ -151,6 +171,7 @@ def _table(
 
 def _rows(schema: Schema, random: Random, *, repeats: bool) -> Rows:
     found: Rows = {}
+    plain = _mixes(schema)
     *_, last = (t.name for t in schema.tables.values() if not isinstance(t.ownership, Public))
     for table in schema.tables.values():
         if isinstance(table.ownership, Public):
@@ -164,24 +185,35 @@ def _rows(schema: Schema, random: Random, *, repeats: bool) -> Rows:
             limits = schema.tables[last].limits
             count, of = max(2, min(random.choice([2, 3, 6]), limits.rows)), 1
             more = 0
-        rows = [_row(table, random, of) for _ in range(count)]
+        rows = [_row(table, random, of, plain=plain) for _ in range(count)]
         rows += [random.choice(rows) for _ in range(more)]
         keyed = table.name in ("t0", last) if repeats else random.random() < 0.6
         if table.key is not None and keyed:
-            rows = _keyed(table, rows, spread=random.random() < 0.7)
+            rows = _keyed(table, rows, spread=random.random() < 0.7, plain=plain)
         found[table.name] = rows
     return found
 
 
-def _row(table: Table, random: Random, of: int) -> Row:
-    return tuple(_value(column, random, of) for column in table.columns.values())
+def _row(table: Table, random: Random, of: int, *, plain: bool) -> Row:
+    return tuple(_value(column, random, of, plain=plain) for column in table.columns.values())
 
 
-def _value(column: Column, random: Random, of: int) -> object:
+def _mixes(schema: Schema) -> bool:
+    """Some references are of other types than what they reference: its ends are none of theirs."""
+    tables = [t for t in schema.tables.values() if not isinstance(t.ownership, Public)]
+    return any(
+        child.columns[f"up{place}"].type != parent.columns[f"k{place - 1}"].type
+        for place, (parent, child) in enumerate(pairwise(tables), start=1)
+    )
+
+
+def _value(column: Column, random: Random, of: int, *, plain: bool) -> object:
     if random.random() < 0.06:
         return None
     if column.name.rstrip("0123456789") in ("k", "up", "down"):
-        return _identity(column, random.randrange(of))
+        return _identity(column, random.randrange(of), plain=plain)
+    if column.name.rstrip("0123456789") in ("m", "on"):
+        return random.randrange(of)
     if column.references is not None:
         return random.choice([1, 2, 3, 999])
     hostile = {Varchar: ODD, Date: FAR, Timestamp: FAR[:4]}.get(type(column.type), ())
@@ -195,11 +227,13 @@ def _value(column: Column, random: Random, of: int) -> object:
     return str(value) if isinstance(column.type, Integer) else value
 
 
-def _identity(column: Column, number: int) -> object:
+def _identity(column: Column, number: int, *, plain: bool) -> object:
     """The n-th value of an identity's type; no two are equal, and the first are as odd as any."""
     match column.type:
         case Integer(bits=bits, signed=signed):
             ends = (2 ** (bits - signed) - 1, -(2 ** (bits - 1)) if signed else 0)
+            if plain:
+                return str(number)
             return str(ends[number] if number < len(ends) else number)
         case Uuid():
             return f"00000000-0000-0000-0000-{number:012d}"
@@ -210,18 +244,19 @@ def _identity(column: Column, number: int) -> object:
             raise TypeError("no type of keys here")
 
 
-def _keyed(table: Table, rows: list[Row], *, spread: bool) -> list[Row]:
+def _keyed(table: Table, rows: list[Row], *, spread: bool, plain: bool) -> list[Row]:
     """Rows whose key holds: all of them, with keys of their own, or the first of each key."""
-    (key,) = table.key or ()
-    place = list(table.columns).index(key)
-    column = table.columns[key]
+    places = [list(table.columns).index(name) for name in table.key or ()]
+    (first,) = (n for n in table.key or () if n.startswith("k"))
+    place, column = list(table.columns).index(first), table.columns[first]
+    whole = [row for row in rows if all(row[at] is not None for at in places if at != place)]
     if spread:
         return [
-            tuple(_identity(column, n) if at == place else value for at, value in enumerate(row))
-            for n, row in enumerate(rows)
+            (*row[:place], _identity(column, n, plain=plain), *row[place + 1 :])
+            for n, row in enumerate(whole)
         ]
-    first = {row[place]: row for row in reversed(rows) if row[place] is not None}
-    return list(first.values())
+    keys = {tuple(row[at] for at in places): row for row in reversed(whole)}
+    return [row for key, row in keys.items() if None not in key]
 
 
 def _holds(table: Table, rows: list[Row]) -> bool:

@@ -157,7 +157,9 @@ def _value(
     own = table.ownership
     if column.name in (table.key or ()) and trusted:
         return _identity("number", column)
-    if reference is not None or (isinstance(own, EntityUnit) and column.name == own.column):
+    if reference is not None or (
+        isinstance(own, EntityUnit) and column.name in (own.column, *own.leads_by)
+    ):
         parent = None if reference is None else schema.tables.get(reference.table)
         count = UNITS if parent is None or _lists_units(parent) else ROWS
         return _identity(f"({drawn} % {count})", column)

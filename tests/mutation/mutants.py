@@ -261,7 +261,7 @@ MUTANTS = (
         "a row's own reference is taken for its unit",
         "emit/join.py",
         "owner = field(schema_name(column), table=alias)",
-        'owner = field(schema_name(hops[0].column if hops else column), table="t")',
+        'owner = field(schema_name(hops[0].columns[0] if hops else column), table="t")',
     ),
     Mutant(
         "windows hold rows of several units",
@@ -314,7 +314,7 @@ MUTANTS = (
     Mutant(
         "windows over several units are allowed",
         "bind/window.py",
-        "if not any(part in tags for part in call.partition) or has_row_units(plan):",
+        "if not tells_unit(plan, call.partition) or has_row_units(plan):",
         "if has_row_units(plan):",
     ),
     Mutant(

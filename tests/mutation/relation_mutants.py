@@ -82,4 +82,20 @@ RELATION_MUTANTS = (
         "expressions=arguments",
         about="equality",
     ),
+    Mutant(
+        "a row is of who has a part of its key",
+        "emit/join.py",
+        "for name, key in hop.pairs",
+        "for name, key in hop.pairs[:1]",
+        "tests/test_bounds_hold.py",
+        "foreign_keys",
+    ),
+    Mutant(
+        "a part of a key tells whose the rows are that are asked for",
+        "stability/agreement.py",
+        "asking.identity == asked.identity\n        and all(",
+        "asking.identity == asked.identity\n        and any(",
+        "tests/test_bounds_hold.py",
+        "foreign_keys",
+    ),
 )

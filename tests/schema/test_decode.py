@@ -17,7 +17,7 @@ def test_ownership_follows_references_to_the_entity(tmp_path: Path) -> None:
     tables = load(tmp_path).tables
     assert tables["people"].ownership == EntityUnit("person", (), "id")
     assert tables["orders"].ownership == EntityUnit("person", (), "person_id")
-    hop = Hop("order_id", "orders", "order_id")
+    hop = Hop(("order_id",), "orders", ("order_id",))
     assert tables["lines"].ownership == EntityUnit("person", (hop,), "person_id")
     assert tables["towns"].ownership == Public()
     assert tables["readings"].ownership == RowUnit()
@@ -35,8 +35,22 @@ def test_a_path_may_take_many_hops(tmp_path: Path) -> None:
     )
     text = changed("  lines:\n", "  lines:\n    key: line\n", text)
     text = changed("price: {type: double}", "line: {type: bigint}", text)
-    hops = (Hop("line", "lines", "line"), Hop("order_id", "orders", "order_id"))
+    hops = (Hop(("line",), "lines", ("line",)), Hop(("order_id",), "orders", ("order_id",)))
     assert load(tmp_path, text).tables["parts"].ownership == EntityUnit("person", hops, "person_id")
+
+
+def test_a_step_may_take_several_columns_in_the_order_of_the_key(tmp_path: Path) -> None:
+    text = changed("key: order_id", "key: [town, order_id]")
+    text = changed(
+        "unit: {column: order_id, references: orders.order_id}",
+        "unit: {column: [order_id, of], references: [orders.order_id, orders.town]}",
+        text,
+    )
+    text = changed("price: {type: double}", "of: {type: bigint}", text)
+    hop = Hop(("of", "order_id"), "orders", ("town", "order_id"))
+    lines = load(tmp_path, text).tables["lines"]
+    assert lines.ownership == EntityUnit("person", (hop,), "person_id")
+    assert lines.columns["order_id"].references is None
 
 
 def test_unit_columns_are_references(tmp_path: Path) -> None:

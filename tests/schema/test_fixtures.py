@@ -54,7 +54,7 @@ def text(value: object) -> str:
 
 def test_the_paths_of_tpch_lead_to_customers(fixtures: Path) -> None:
     tables = load_schema(fixtures / "tpch" / "schema.yaml").tables
-    hop = Hop("l_orderkey", "orders", "o_orderkey")
+    hop = Hop(("l_orderkey",), "orders", ("o_orderkey",))
     assert tables["lineitem"].ownership == EntityUnit("customer", (hop,), "o_custkey")
     assert tables["orders"].ownership == EntityUnit("customer", (), "o_custkey")
     public = {name for name, table in tables.items() if table.ownership == Public()}
@@ -63,7 +63,7 @@ def test_the_paths_of_tpch_lead_to_customers(fixtures: Path) -> None:
 
 def test_the_clinic_needs_no_data(fixtures: Path) -> None:
     tables = load_schema(fixtures / "clinic" / "schema.yaml").tables
-    hop = Hop("visit_id", "visits", "visit_id")
+    hop = Hop(("visit_id",), "visits", ("visit_id",))
     assert tables["tests"].ownership == EntityUnit("patient", (hop,), "patient_id")
     assert tables["readings"].ownership == RowUnit()
     assert all(column.nullable for table in tables.values() for column in table.columns.values())

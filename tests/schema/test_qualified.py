@@ -87,7 +87,7 @@ def test_references_and_unit_paths_lead_over_schemas(tmp_path: Path) -> None:
     text = text.replace("towns.town_id", "geo.towns.town_id").replace("  towns:", "  geo.towns:")
     schema = load(tmp_path, text)
     (hop,) = schema.tables["lines"].ownership.hops  # type: ignore[union-attr]
-    assert (hop.table, hop.key) == ("sales.orders", "order_id")
+    assert (hop.table, hop.key) == ("sales.orders", ("order_id",))
     reference = schema.tables["sales.orders"].columns["town"].references
     assert reference is not None
     assert (reference.table, reference.column) == ("geo.towns", "town_id")

@@ -15,8 +15,8 @@ from dpsql.errors import BudgetSpent, LedgerFault, SchemaFault
 from dpsql.pgwire.dataset import Dataset
 from dpsql.pgwire.limit import Limits
 from dpsql.schema.decode import load_schema
-from dpsql.schema.model import Every
 from dpsql.schema.period import period_of
+from dpsql.schema.refresh import Every
 from dpsql.session.session import Session
 
 SCHEMA = """\
