@@ -8,10 +8,12 @@ from dpsql.bind.context import Selected
 from dpsql.bind.ownership import Pair
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.expression import Column, Expression, Literal
-from dpsql.plan.operator import Aggregate, Output, Plan, Project, Release
+from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Project, Release, Sort
 from dpsql.plan.tree import bottom_up, rewrite_top_down
 from dpsql.stability.constant import constant
 from dpsql.stability.dependency import declared, unique_key
+from dpsql.stability.domain import domain
+from dpsql.stability.environment import environment
 from dpsql.stability.lineage import Visibility, visibility
 from dpsql.stability.public_part import public_rows
 
@@ -24,6 +26,20 @@ def single(inner: Selected, equal: list[Pair]) -> bool:
         return grouped is not None and bool(grouped.keys) and len(grouped.keys) == len(equal)
     key = unique_key(inner.plan, declared)
     return key is not None and key <= fixed
+
+
+def has_one_group(plan: Plan) -> bool:
+    """Groups by what conditions below leave one value of: at most one row, whatever HAVING keeps.
+
+    Those of private rows are another matter: each unit has one of its own.
+    """
+    while isinstance(plan, Project | Filter | Sort):
+        plan = plan.source
+    if not isinstance(plan, Aggregate | Release) or visibility(plan) is Visibility.PRIVATE:
+        return False
+    known = environment(plan.source)
+    found = [domain(key.expression, known) for key in plan.keys]
+    return all(not each.nullable and len(each.values or ()) == 1 for each in found)
 
 
 def _grouping(plan: Plan) -> Aggregate | Release | None:

@@ -32,7 +32,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.presence import Listed, are_there, counted_member, item_of
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
-from dpsql.bind.single_row import listed, of_nothing, single
+from dpsql.bind.single_row import has_one_group, listed, of_nothing, single
 from dpsql.errors import Refused
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
@@ -188,8 +188,11 @@ class Subqueries:
         if len(inner.names) != 1:
             raise refused(node, "a scalar subquery of several columns")
         equal, alike = equated(inner.correlated), matched(inner.correlated)
-        if not single(inner, alike) and not equal and _is_public(inner):
-            inner = self._one_row(node, inner)
+        if not single(inner, alike) and not inner.correlated:
+            if has_one_group(inner.plan):
+                inner = replace(inner, plan=Limit(inner.plan, 1, 0))
+            elif _is_public(inner):
+                inner = self._one_row(node, inner)
         value = inner.columns[0]
         if not single(inner, alike):
             raise Refused(
