@@ -15,7 +15,9 @@ from dpsql.errors import Refused, TooComplex
 from dpsql.plan.bounded import Cell, KeyDomain
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression
+from dpsql.plan.number import holds
 from dpsql.plan.operator import Output, Plan
+from dpsql.plan.tree import operators, sources
 from dpsql.privacy.domain import Domain, Value, day
 from dpsql.rewrite.fact import Facts
 from dpsql.schema.type import Date, Double, Integer, Interval, SqlType
@@ -48,7 +50,9 @@ def key_domains(
         found.append(_checked(KeyDomain(tuple(range(len(keys))), rows)))
     shared = () if found else tuple(p for p, k in enumerate(keys) if _is_joint(k, source))
     public = public_rows(source, tuple(keys[p] for p in shared)) if shared else None
-    rows = None if public is None else facts.rows(public.plan, MAX_CELLS)
+    rows = None
+    if public is not None and not _are_many(source, tuple(keys[p] for p in shared), facts):
+        rows = facts.rows(public.plan, MAX_CELLS)
     if public is not None and rows is not None:
         nulls = ((None,) * len(shared),) if public.or_null else ()
         distinct = tuple(dict.fromkeys((*rows, *nulls)))
@@ -63,6 +67,11 @@ def key_domains(
                 cells = _referenced(key.expression, source, below, facts)
             if cells is not None:
                 found.append(_checked(KeyDomain((place,), cells)))
+    listed_keys = {place for key_domain in found for place in key_domain.keys}
+    if len(listed_keys) < len(keys):
+        # A threshold decides which groups are shown anyway, of all keys that aren't listed.
+        while math.prod(len(d.cells) for d in found) > MAX_CELLS:
+            found.remove(max(found, key=lambda d: len(d.cells)))
     if math.prod(len(d.cells) for d in found) > MAX_CELLS:
         raise TooComplex(
             f"the group keys have more than {MAX_CELLS:,} possible values together",
@@ -117,13 +126,48 @@ def _referenced(
             cells = None if reference is None else facts.referenced(reference, MAX_CELLS)
             if cells is None:
                 return None
+            cells = tuple(cell for cell in cells if _fits(cell, key.type))
             return (*cells, (None,)) if domain(key, below).nullable else cells
     return None
+
+
+def _fits(cell: Cell, kind: SqlType) -> bool:
+    """A key of a wider type of integers, 2 ** 40 of an INTEGER's, is nobody's."""
+    return not isinstance(kind, Integer) or all(isinstance(v, int) and holds(kind, v) for v in cell)
 
 
 def _is_joint(key: Output, source: Plan) -> bool:
     """A key of public rows, whose values they list; not a double, of whose zeros they have two."""
     return not isinstance(key.expression.type, Double) and public_rows(source, (key,)) is not None
+
+
+def _are_many(source: Plan, keys: tuple[Output, ...], facts: Facts) -> bool:
+    """Values of public rows that nothing links come in all combinations: more than are listed.
+
+    Of each part alone they are counted, since an engine makes all combinations to tell that they
+    are too many: addresses of who buys, of who sells, and three days.
+    """
+    parts: list[tuple[frozenset[Plan], tuple[Output, ...]]] = []
+    for key in keys:
+        found = public_rows(source, (key,))
+        if found is None:
+            return False
+        tables = frozenset(plan for plan in operators(found.plan) if not sources(plan))
+        together: tuple[Output, ...] = (key,)
+        for part in [part for part in parts if part[0] & tables]:
+            parts.remove(part)
+            tables, together = tables | part[0], (*part[1], *together)
+        parts.append((tables, together))
+    if len(parts) == 1:
+        return False
+    count = 1
+    for _, together in parts:
+        public = public_rows(source, together)
+        if public is None:
+            return False
+        rows = facts.rows(public.plan, MAX_CELLS)
+        count *= MAX_CELLS + 1 if rows is None else max(1, len(rows))
+    return count > MAX_CELLS
 
 
 def _checked(found: KeyDomain) -> KeyDomain:
