@@ -35,6 +35,7 @@
 | suggest     | SUGGEST BOUNDS: bounds to declare, as a release                        |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
 | asked       | what a subquery is asked for: its truth or a value, one row or any     |
+| found_group | which releases leave out groups that may be empty                     |
 | presence    | whether private rows are there, asked by rows of nobody, by a count    |
 | single_row  | the only row of a scalar subquery                                     |
 | correlation | what is asked of an aggregated subquery's groups                      |

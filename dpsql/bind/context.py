@@ -66,7 +66,8 @@ class Context:
     `outer` is the scope of the query around this one, None where nothing of it can be named;
     `outermost` tells that the query's rows are the statement's answer. `views` holds the views that
     the statement has named, `reading` those whose text this is, outermost first: theirs is the
-    owner's, who sees every table. `single` gathers what the statement takes for one row.
+    owner's, who sees every table. `single` gathers what the statement takes for one row, and
+    `values` the releases of which scalar subqueries read a group at a time.
     """
 
     schema: Schema
@@ -80,6 +81,7 @@ class Context:
     reading: tuple[View, ...] = ()
     releases: Releases = NO_RELEASES
     single: list[SingleRow] = field(default_factory=list)
+    values: list[Plan] = field(default_factory=list)
 
     def with_cte(self, name: str, cte: Cte) -> Context:
         """The same with one more named query."""

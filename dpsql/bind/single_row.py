@@ -22,7 +22,7 @@ def single(inner: Selected, equal: list[Pair]) -> bool:
     """At most one row fits: every key of the subquery's groups is fixed by a condition."""
     fixed = {side for pair in equal for side in pair if isinstance(side, Column)}
     if visibility(inner.plan) is Visibility.PRIVATE:
-        grouped = _grouping(inner.plan)
+        grouped = grouping_of(inner.plan)
         return grouped is not None and bool(grouped.keys) and len(grouped.keys) == len(equal)
     key = unique_key(inner.plan, declared)
     return key is not None and key <= fixed
@@ -42,7 +42,8 @@ def has_one_group(plan: Plan) -> bool:
     return all(not each.nullable and len(each.values or ()) == 1 for each in found)
 
 
-def _grouping(plan: Plan) -> Aggregate | Release | None:
+def grouping_of(plan: Plan) -> Aggregate | Release | None:
+    """What groups the rows of `plan`, below what is computed of groups; None if nothing does."""
     while isinstance(plan, Project):
         plan = plan.source
     return plan if isinstance(plan, Aggregate | Release) else None
@@ -50,7 +51,7 @@ def _grouping(plan: Plan) -> Aggregate | Release | None:
 
 def listed(inner: Selected, source: Plan, equal: list[Pair]) -> Plan:
     """The subquery's release, asked for exactly the keys that the asking public rows have."""
-    grouped = _grouping(inner.plan)
+    grouped = grouping_of(inner.plan)
     if not isinstance(grouped, Release) or len(grouped.keys) != len(equal) or not equal:
         return inner.plan
     inside = set(inner.columns)

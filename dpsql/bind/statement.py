@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dpsql.bind.clock import reads_clock
 from dpsql.bind.context import Context, Selected, SingleRow
+from dpsql.bind.found_group import with_found_groups
 from dpsql.bind.name import Names
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import parse_query, span, tokens
@@ -73,8 +74,9 @@ def bind(
 
 
 def _bound(selected: Selected, context: Context, *, clocked: bool) -> Statement:
-    columns, single = output_columns(selected.plan), tuple(context.single)
-    return Statement(selected.plan, columns, selected.names, clocked, single)
+    plan = with_found_groups(selected.plan, context.values)
+    single = tuple(context.single)
+    return Statement(plan, output_columns(plan), selected.names, clocked, single)
 
 
 def _check_used(tree: exp.Expr, parameters: Parameters) -> None:

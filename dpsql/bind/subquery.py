@@ -32,7 +32,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.presence import Listed, are_there, counted_member, item_of
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
-from dpsql.bind.single_row import has_one_group, listed, of_nothing, single
+from dpsql.bind.single_row import grouping_of, has_one_group, listed, of_nothing, single
 from dpsql.errors import Refused
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
@@ -187,6 +187,7 @@ class Subqueries:
     def _scalar(self, node: exp.Expr, inner: Selected) -> Expression:
         if len(inner.names) != 1:
             raise refused(node, "a scalar subquery of several columns")
+        self.context.values.append(grouping_of(inner.plan) or inner.plan)
         equal, alike = equated(inner.correlated), matched(inner.correlated)
         if not single(inner, alike) and not inner.correlated:
             if has_one_group(inner.plan):

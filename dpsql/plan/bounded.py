@@ -224,10 +224,13 @@ Chosen = tuple[Bounding, str]
 
 @dataclass(frozen=True, slots=True)
 class LeastUnits:
-    """Groups whose noisy number of units, the statistic at `place`, is less than `units` go."""
+    """Groups whose noisy number of units, the statistic at `place`, is less than `units` go.
+
+    None: those that may be empty, whose number is no larger than the half-width of its noise.
+    """
 
     place: int
-    units: int
+    units: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,12 +98,15 @@ class Release:
     """Group private rows and answer with noise: released from here on, whatever is built on it.
 
     `listed` is a public plan whose rows are the keys that appear, None if they are found otherwise.
+    `is_found`: a group of listed keys that may be empty, as far as its noisy count of units tells,
+    is no row.
     """
 
     source: Plan
     keys: tuple[Output, ...]
     aggregates: tuple[AggregateOutput, ...]
     listed: Plan | None = None
+    is_found: bool = False
 
 
 class OuterKind(Enum):

@@ -17,6 +17,7 @@ from dpsql.release.arrow import canonical
 from dpsql.release.calibrate import Measurement
 from dpsql.release.choice import Chooser
 from dpsql.release.integers import of_column
+from dpsql.release.interval import half_width
 from dpsql.release.key import (
     Keys,
     ascending,
@@ -87,7 +88,10 @@ def privatize(
     if bounded.selection is not None and measurement.threshold is not None:
         shown &= (noisy[bounded.selection] >= measurement.threshold).astype(np.bool_)
     if bounded.least is not None:
-        shown &= (noisy[bounded.least.place] >= bounded.least.units).astype(np.bool_)
+        place, units = bounded.least.place, bounded.least.units
+        if units is None:
+            units = half_width(measurement.mechanisms[place]) + 1
+        shown &= (noisy[place] >= units).astype(np.bool_)
     order = ascending(keys, shown.nonzero()[0])
     ordered = tuple(taken(key, order) for key in keys)
     choices: list[Integers] = []

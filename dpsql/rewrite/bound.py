@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import assert_never
+from typing import Final, assert_never
 
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
 from dpsql.plan.bounded import (
@@ -36,6 +36,8 @@ from dpsql.stability.identity import NO_TABLE, identities
 from dpsql.stability.public_rows import public_rows
 from dpsql.stability.sensitivity import rows_per_group
 
+_FOUND: Final = "groups that may be empty, as far as noise tells, are left out of what reads them"
+
 
 def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from."""
@@ -64,11 +66,15 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
     least = None
     if settings.min_units is not None and release.keys:
         least = LeastUnits(statistics.presence(), settings.min_units)
+    elif release.is_found and release.keys and selection is None and not responses:
+        least = LeastUnits(statistics.presence(of_rows=True), None)
     terms = Terms(
         release.source, release.keys, domains, tuple(statistics.found), selections.found()
     )
     chain, reasons = limited(terms, facts, settings)
     notes = (*reasons, *selections.notes)
+    if least is not None and least.units is None:
+        notes = (*notes, _FOUND)
     found = BoundedRelease(chain, (*formulas, *chosen), selection, notes, least)
     cheaper = _cheaper(chain, facts)
     if cheaper is None:

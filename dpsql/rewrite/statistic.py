@@ -98,9 +98,10 @@ class Statistics:
             self._output(output.column, call) for output, call in zip(outputs, calls, strict=True)
         )
 
-    def presence(self) -> int:
-        """The place of the number of units in each group."""
-        return self._place(Ones() if self.per_unit == 1 else Presence(), None)
+    def presence(self, *, of_rows: bool = False) -> int:
+        """The place of the number of units in each group, or `of_rows` where these are counted."""
+        of_rows = of_rows and self._find(Ones(), None) is not None
+        return self._place(Ones() if of_rows or self.per_unit == 1 else Presence(), None)
 
     def _output(self, column: Column, call: AggregateCall) -> FormulaOutput:
         match call.part:
@@ -280,11 +281,10 @@ class Statistics:
         return self.found.index(wanted) if wanted in self.found else None
 
     def _place(self, term: Term, only: Expression | None) -> int:
-        place = self._find(term, only)
-        if place is None:
-            place = len(self.found)
-            self.found.append(Statistic(term, self._plain(only)))
-        return place
+        wanted = Statistic(term, self._plain(only))
+        if wanted not in self.found:
+            self.found.append(wanted)
+        return self.found.index(wanted)
 
     def _plain(self, only: Expression | None) -> Expression | None:
         """`only` in one form, however it was written, without what is always true."""

@@ -151,6 +151,8 @@ def _left_out(release: PreparedRelease, read: Iterable[str]) -> str | None:
         return "it is a synopsis, whose parts add up by themselves"
     if bounded.selection is not None:
         return "its groups are shown where noise says that there are enough units"
+    if bounded.least is not None and bounded.least.units is None:
+        return "groups that may be empty are left out"
     if bounded.least is not None:
         return "groups of few units are left out (dpsql.min_units)"
     if release.step.measurement.mechanisms and not release.step.measurement.noise:

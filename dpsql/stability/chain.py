@@ -237,8 +237,9 @@ def operator(plan: Plan) -> str:
             return f"Values({len(rows)} rows)" if rows else "Nothing()"
         case Aggregate(keys=keys, aggregates=aggregates):
             return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
-        case Release(keys=keys, aggregates=aggregates):
-            return f"Release({_grouped([describe(k.expression) for k in keys], aggregates)})"
+        case Release(keys=keys, aggregates=aggregates, is_found=is_found):
+            grouped = _grouped([describe(k.expression) for k in keys], aggregates)
+            return f"Release({grouped}{'; of groups that have rows' if is_found else ''})"
         case Sort(by=by):
             terms = (describe(k.expression) + (" DESC" if k.descending else "") for k in by)
             return f"Sort({', '.join(terms)})"
