@@ -34,6 +34,7 @@
 | synopsis    | CREATE SYNOPSIS: the counts of all combinations of keys                |
 | suggest     | SUGGEST BOUNDS: bounds to declare, as a release                        |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
+| quantifier  | IN, ANY and ALL of a subquery, in three values                         |
 | asked       | what a subquery is asked for: its truth or a value, one row or any     |
 | found_group | which releases leave out groups that may be empty                     |
 | presence    | whether private rows are there, asked by rows of nobody, by a count    |
@@ -42,6 +43,7 @@
 | ordering    | ORDER BY and LIMIT                                                    |
 | order_term  | the terms of an ORDER BY                                              |
 | expression  | scalar expressions, with their types                                  |
+| row_value   | (a, b): comparisons of rows, and their texts to count by              |
 | predicate   | AND, OR, BETWEEN, IN and IS                                           |
 | conditional | CASE and what is short for it                                         |
 | unlike      | DuckDB's functions that sqlglot reads as others                       |
@@ -58,5 +60,6 @@
 | scope       | names → columns                                                       |
 | name        | column ids                                                            |
 | size        | how large expressions and plans are once they are written out          |
+| construct   | what a construct without a rule is called in SQL                       |
 | allow       | which parts of a syntax node may be present                           |
 """

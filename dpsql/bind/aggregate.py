@@ -18,6 +18,7 @@ from dpsql.bind.name import Names
 from dpsql.bind.order_term import order_terms, telling
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
+from dpsql.bind.row_value import row_parts, row_text
 from dpsql.bind.scope import Scope
 from dpsql.errors import GroupingFault, Refused, Span, TypeFault
 from dpsql.plan.aggregate import (
@@ -88,7 +89,7 @@ class Aggregates:
     def _absent(self, node: exp.Expr) -> Column:
         only(node, "expressions")
         if not all(isinstance(key, exp.Expr) for key in node.expressions or [None]):
-            raise refused(node, "GROUPING of nothing")
+            raise refused(node, "GROUPING() of nothing", "GROUPING(key), of a key of GROUP BY")
         inner = ExpressionBinder(self.scope, _no_aggregate, self.parameters)
         keys = tuple(inner.bind(key) for key in node.expressions)
         column = self.names.column("grouping", COUNT_TYPE)
@@ -123,13 +124,14 @@ class Aggregates:
         conditions = tuple(inner.condition(c) for c in wanted)
         only_rows = conjunction(conditions) if conditions else None
         function, at = found.function, span(node)
+        name = function.value
         if any(isinstance(a, exp.Star) for a in found.arguments):
-            raise refused(node, f"{function.value} of *")
-        arguments = tuple(inner.bind(a) for a in found.arguments)
+            raise refused(node, f"{name} of *", f"name what is meant: {name}(DISTINCT (a, b))")
+        arguments = tuple(_argument(a, inner, found) for a in found.arguments)
         if not arguments and function is not AggregateFunction.COUNT:
-            raise refused(node, f"{function.value} of nothing")
+            raise refused(node, f"{name} of nothing", f"name a column: {name}(x)")
         if len(arguments) != _number(function) and arguments:
-            raise refused(node, f"{function.value} of {len(arguments)} arguments")
+            raise refused(node, f"{name} of {len(arguments)} arguments", _usage(function))
         if function is AggregateFunction.COUNT and not found.distinct:
             arguments = tuple(a for a in arguments if not _never_null(a))
         types = [a.type for a in arguments]
@@ -137,9 +139,9 @@ class Aggregates:
         if kind is None:
             shown, taken = ", ".join(map(str, types)), _taken(function)
             raise TypeFault(
-                f"{function.value}({shown}) has no rule",
+                f"{name}({shown}) has no rule",
                 at=at,
-                hint=f"convert it: {function.value}(CAST({describe(arguments[0])} AS {taken}))",
+                hint=f"convert it: {name}(CAST({describe(arguments[0])} AS {taken}))",
             )
         if is_summed(function):
             arguments = tuple(summable(a, node) for a in arguments)
@@ -157,7 +159,7 @@ class Aggregates:
             raise GroupingFault(
                 f"distinct values of {shown} are in the order of something else",
                 at=at,
-                hint=f"{function.value}(DISTINCT {shown} … ORDER BY {shown})",
+                hint=f"{name}(DISTINCT {shown} … ORDER BY {shown})",
             )
         return AggregateCall(
             function, arguments, found.distinct, only_rows, kind, fraction, order=order, at=at
@@ -221,6 +223,15 @@ def _no_aggregate(node: exp.Expr) -> Expression | None:
     return None
 
 
+def _argument(node: exp.Expr, binder: ExpressionBinder, found: Form) -> Expression:
+    """What is aggregated; a row value is counted, and no NULL whatever its parts are."""
+    parts = row_parts(node)
+    if parts is None or found.function is not AggregateFunction.COUNT:
+        return binder.bind(node)
+    values = [binder.bind(part) for part in parts]
+    return row_text(values, node) if found.distinct else Literal(1, COUNT_TYPE)
+
+
 def _fraction(node: exp.Expr, binder: ExpressionBinder, written: Form, at: Span | None) -> Fraction:
     place = None if isinstance(node, exp.Array) else binder.bind(node)
     if isinstance(place, Literal) and isinstance(place.value, int | Fraction):
@@ -269,6 +280,10 @@ def _taken(function: AggregateFunction | OpenFunction) -> SqlType:
             return Varchar()
         case _:
             return Double()
+
+
+def _usage(function: AggregateFunction | OpenFunction) -> str:
+    return f"write {function.value}({', '.join('xy'[: _number(function)])})"
 
 
 def _number(function: AggregateFunction | OpenFunction) -> int:

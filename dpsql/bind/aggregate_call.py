@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
+from dpsql.bind.parse import span
+from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction, Part
 from dpsql.schema.type import HUGEINT, Integer, SqlType
 
@@ -99,7 +101,7 @@ def _check_complete(node: exp.Expr) -> None:
     if isinstance(node, exp.RegrCount | exp.RegrAvgx | exp.RegrAvgy):
         needed |= {"this", "expression"}
     if any(node.args.get(name) is None for name in needed):
-        raise refused(node, "an aggregate without an argument")
+        raise _without_argument(node)
 
 
 def _plain(node: exp.Expr) -> Form:
@@ -108,11 +110,31 @@ def _plain(node: exp.Expr) -> Form:
     if isinstance(node.this, exp.Distinct):
         only(node.this, "expressions")
         if len(node.this.expressions) != 1:
-            raise refused(node, "DISTINCT over several columns")
+            raise _several_distinct(node, node.this)
         return Form(_PLAIN[type(node)], (*node.this.expressions, *parts[1:]), distinct=True)
     if len(parts) == 1 and isinstance(parts[0], exp.Star):
         parts = []
     return Form(_PLAIN[type(node)], tuple(parts))
+
+
+_PERCENTILE = "percentile_cont(0.5) WITHIN GROUP (ORDER BY x), or median(x)"
+
+
+def _without_argument(node: exp.Expr) -> Refused:
+    name = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
+    hint = f"{name}(y, x)" if "expression" in type(node).arg_types else f"{name}(x)"
+    return refused(node, f"{name}() without an argument", hint)
+
+
+def _several_distinct(node: exp.Expr, distinct: exp.Expr) -> Refused:
+    name = node.sql_name() if isinstance(node, exp.Func) else node.key
+    inside = ", ".join(part.sql(dialect="duckdb") for part in distinct.expressions)
+    return Refused(
+        f"{name.lower()}(DISTINCT {inside}) is of several columns",
+        at=span(node),
+        hint=f"count distinct rows: count(DISTINCT ({inside}))",
+        note="row_values",
+    )
 
 
 def _open(node: exp.Expr) -> Form:
@@ -125,10 +147,10 @@ def _open(node: exp.Expr) -> Form:
     if distinct:
         only(value, "expressions")
         if len(value.expressions) != 1:
-            raise refused(node, "DISTINCT over several columns")
+            raise _several_distinct(node, value)
         (value,) = value.expressions
     if value is None:
-        raise refused(node, "an aggregate without an argument")
+        raise _without_argument(node)
     arguments: tuple[exp.Expr, ...] = (value,)
     if isinstance(node, exp.GroupConcat):
         arguments = (value, node.args.get("separator") or exp.Literal.string(","))
@@ -178,7 +200,7 @@ def _percentile(node: exp.Expr) -> Form:
     only(node, "this", "expression")
     place = node.args.get("expression")
     if place is None:
-        raise refused(node, "a percentile without WITHIN GROUP")
+        raise refused(node, "a percentile without WITHIN GROUP", _PERCENTILE)
     return Form(_kind(node), (node.this,), place=place)
 
 
@@ -186,12 +208,12 @@ def _within_group(node: exp.Expr) -> Form:
     only(node, "this", "expression")
     call, order = node.this, node.expression
     if not isinstance(order, exp.Order) or len(order.expressions) != 1:
-        raise refused(node, "WITHIN GROUP of several columns")
+        raise refused(node, "WITHIN GROUP of several columns", _PERCENTILE)
     (term,) = order.expressions
     if isinstance(call, exp.Mode):
         return Form(AggregateFunction.MODE, (term.this,))
     if not isinstance(call, exp.PercentileCont | exp.PercentileDisc):
-        raise refused(node, "this aggregate WITHIN GROUP")
+        raise refused(node, "WITHIN GROUP of this aggregate", _PERCENTILE)
     only(call, "this")
     return Form(_kind(call), (term.this,), place=call.this, descending=bool(term.args.get("desc")))
 

@@ -8,27 +8,23 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.bind.construct import node_words, part_words
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
-
-_INSTEAD = {
-    "sample": "leave it out: an answer over all rows costs the same, and is closer",
-    "recursive": "list numbers and dates by generate_series(1, 12) in FROM",
-    "pivots": "write a column for each value: sum(x) FILTER (WHERE kind = 'a') AS a, …",
-    "symmetric": "write the smaller end first: x BETWEEN 1 AND 5",
-}
-"""What to write where an argument has no rule."""
 
 
 def only(node: exp.Expr, *names: str) -> None:
     """Refuse `node` if it carries an argument that isn't among `names`."""
     for name, value in node.args.items():
         if name not in names and value not in (None, False, [], ""):
-            what = f"{name.replace('_', ' ').strip().upper()} here"
-            raise refused(node, what, _INSTEAD.get(name, ""))
+            raise refused(node, *part_words(node, name))
 
 
-def refused(node: exp.Expr, what: str = "", hint: str = "") -> Refused:
-    """The refusal of a construct that has no rule."""
-    kind = what or type(node).__name__.upper()
-    return Refused(f"{kind} has no rule", at=span(node), hint=hint, note="refused_constructs")
+def refused(node: exp.Expr, what: str, hint: str) -> Refused:
+    """The refusal of a construct that has no rule, called `what`; `hint`: what to write instead."""
+    return Refused(f"{what} has no rule", at=span(node), hint=hint, note="refused_constructs")
+
+
+def unlisted(node: exp.Expr) -> Refused:
+    """The refusal of a node that no rule is for."""
+    return refused(node, *node_words(node))

@@ -92,16 +92,27 @@ def _day(expression: Expression, beside: Expression) -> Expression:
             return expression
 
 
+def _length_instead(op: ArithmeticOperator, left: Expression, right: Expression) -> str:
+    if op is ArithmeticOperator.SUBTRACT and {left.type, right.type} <= {Date(), Timestamp()}:
+        return f"date_diff('second', {describe(right)}, {describe(left)}) counts seconds"
+    return "moment + INTERVAL '1 day'"
+
+
 def _of_moments(
     op: ArithmeticOperator, left: Expression, right: Expression, node: exp.Expr
 ) -> Expression:
     if op in (ArithmeticOperator.MULTIPLY, ArithmeticOperator.DIVIDE):
-        raise TypeFault(f"{left.type} {op.value} {right.type} has no rule", at=span(node))
+        raise TypeFault(
+            f"{left.type} {op.value} {right.type} has no rule",
+            at=span(node),
+            hint="measure it first: date_diff('day', DATE '2000-01-01', moment)",
+            note="functions_time",
+        )
     if Timestamp() in (left.type, right.type):
         raise TypeFault(
             f"{left.type} {op.value} {right.type} has no rule",
             at=span(node),
-            hint="write date_diff('second', a, b), or moment + INTERVAL '1 day'",
+            hint=_length_instead(op, left, right),
             note="functions_time",
         )
     return bind_call(registered(op.value, node), (left, right), node)

@@ -51,12 +51,6 @@ def only_truth_counts(node: exp.Expr) -> bool:
             return False
 
 
-def negated_member(node: exp.Not) -> exp.In | None:
-    """The test of `NOT x IN (SELECT …)`, in parentheses or not; None if it is something else."""
-    test = node.this.unnest()
-    return test if isinstance(test, exp.In) and test.args.get("query") is not None else None
-
-
 def has_one_row(query: exp.Expr) -> bool:
     """Whether `query` aggregates all of its rows: one row, also of none, but for LIMIT 0."""
     select = without_limit(query).unnest()

@@ -6,7 +6,7 @@ import datetime as dt
 
 from sqlglot import exp
 
-from dpsql.bind.allow import refused
+from dpsql.bind.allow import unlisted
 from dpsql.bind.bins import bins_instead
 from dpsql.bind.convert import convert
 from dpsql.bind.parse import span
@@ -26,7 +26,7 @@ def function_call(node: exp.Expr) -> Named | None:
     """The scalar function that `node` calls, and its arguments; None if it is no call."""
     found = shaped(node)
     if isinstance(node, exp.Collate | exp.Array | exp.Struct):
-        raise refused(node)
+        raise unlisted(node)
     if found is None and isinstance(node, exp.Func):
         raise unknown_function(node)
     return found

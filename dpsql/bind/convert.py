@@ -9,7 +9,7 @@ from dpsql.bind.parse import span
 from dpsql.errors import TypeFault
 from dpsql.plan.expression import Cast, Expression, Literal
 from dpsql.plan.number import is_number
-from dpsql.schema.type import BIGINT, Boolean, Date, SqlType, Timestamp, Uuid, Varchar
+from dpsql.schema.type import BIGINT, Boolean, Date, Null, SqlType, Timestamp, Uuid, Varchar
 
 
 def convert(expression: Expression, target: SqlType, node: exp.Expr) -> Expression:
@@ -18,6 +18,8 @@ def convert(expression: Expression, target: SqlType, node: exp.Expr) -> Expressi
         return expression
     if isinstance(expression, Literal):
         return constant.cast(expression, target, span(node))
+    if isinstance(expression.type, Null):
+        return Literal(None, target)
     if not castable(expression.type, target):
         raise TypeFault(f"{expression.type} can't be cast to {target}", at=span(node))
     return Cast(expression, target)

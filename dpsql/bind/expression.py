@@ -8,17 +8,26 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from dpsql.bind import literal as constant
-from dpsql.bind.allow import only, refused
+from dpsql.bind.allow import only, refused, unlisted
 from dpsql.bind.arithmetic import combined, midnights, moved, seconds_between
 from dpsql.bind.bins import width_bucket
 from dpsql.bind.call import bind_call, function_call, registered
 from dpsql.bind.coercion import adapted, common_type, is_comparable, is_number
 from dpsql.bind.conditional import bind_case, bind_coalesce, bind_if, bind_nullif
+from dpsql.bind.construct import cast_words
 from dpsql.bind.convert import castable, convert
 from dpsql.bind.interval import Length, length
 from dpsql.bind.parameter import value_of
 from dpsql.bind.parse import span
-from dpsql.bind.predicate import bind_between, bind_connective, bind_in, bind_is, membership
+from dpsql.bind.predicate import (
+    bind_between,
+    bind_connective,
+    bind_in,
+    bind_is,
+    bind_quantified,
+    quantified_list,
+)
+from dpsql.bind.row_value import compare_rows, row_parts
 from dpsql.bind.scope import Scope, table_of
 from dpsql.bind.size import Sizes
 from dpsql.bind.unlike import is_negated, unnegated, with_unit
@@ -48,7 +57,7 @@ __all__ = ["ExpressionBinder", "Special", "convert"]
 Special = Callable[[exp.Expr], Expression | None]
 """Binds what isn't scalar (aggregates, subqueries); None for the rest."""
 
-_COMPARISONS: dict[type[exp.Expr], Comparison] = {
+COMPARISONS: dict[type[exp.Expr], Comparison] = {
     exp.EQ: Comparison.EQUAL,
     exp.NEQ: Comparison.UNEQUAL,
     exp.LT: Comparison.LESS,
@@ -95,7 +104,7 @@ class ExpressionBinder:
             case exp.Column():
                 only(node, "this", "table", "db", "catalog")
                 if not isinstance(node.this, exp.Identifier):
-                    raise refused(node)
+                    raise unlisted(node)
                 return self._scope.resolve(node.name, table_of(node), span(node))
             case exp.Paren():
                 only(node, "this")
@@ -124,8 +133,6 @@ class ExpressionBinder:
                 return bind_between(self, node)
             case exp.In():
                 return bind_in(self, node)
-            case exp.EQ(expression=exp.Any()) | exp.NEQ(expression=exp.All()):
-                return self.bind(membership(node))
             case exp.Is():
                 return bind_is(self, node)
             case exp.Case():
@@ -152,12 +159,15 @@ class ExpressionBinder:
                 return self._by_class(node)
 
     def _by_class(self, node: exp.Expr) -> Expression:
-        if type(node) in _COMPARISONS:
+        if type(node) in COMPARISONS:
             only(node, "this", "expression")
-            return self.compare(_COMPARISONS[type(node)], node.this, node.expression)
+            listed = quantified_list(node.expression)
+            if listed is not None:
+                return bind_quantified(self, COMPARISONS[type(node)], node.this, listed)
+            return self.compare(COMPARISONS[type(node)], node.this, node.expression)
         call = function_call(with_unit(node, self._parameters))
         if call is None:
-            raise refused(node)
+            raise unlisted(node)
         return self._call(node, *call)
 
     def condition(self, node: exp.Expr) -> Expression:
@@ -199,7 +209,7 @@ class ExpressionBinder:
         by, base, sign = (right, node.this, 1) if right else (left, node.expression, 1)
         if isinstance(node, exp.Sub):
             if right is None:
-                raise refused(node, "an INTERVAL less a moment")
+                raise refused(node, "an INTERVAL less a moment", "moment - INTERVAL 1 DAY")
             sign = -1
         assert by is not None
         count = None if by.count is None else self.bind(by.count)
@@ -207,6 +217,8 @@ class ExpressionBinder:
 
     def compare(self, op: Comparison, left: exp.Expr, right: exp.Expr) -> Expression:
         """`left op right`, of one type."""
+        if row_parts(left) is not None or row_parts(right) is not None:
+            return compare_rows(self, op, left, right)
         a, b = self.unify([*midnights(self.bind(left), self.bind(right))], [left, right])
         return Compare(op, a, b)
 
@@ -239,7 +251,7 @@ class ExpressionBinder:
         if name in _ZONED and isinstance(operand, Literal):
             return constant.in_utc(operand, span(node))
         if target is None:
-            raise refused(node, f"CAST to {name}")
+            raise refused(node, *cast_words(name))
         try:
             return convert(operand, target, node)
         except DataError:

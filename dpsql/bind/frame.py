@@ -64,7 +64,7 @@ def _end(
         if not holds(BIGINT, rows):
             raise refused(node, "a window frame of 2^63 rows or more", hint="write UNBOUNDED")
         return rows if following else -rows
-    raise refused(node, "this window frame")
+    raise refused(node, "this window frame", "ROWS BETWEEN 6 PRECEDING AND CURRENT ROW")
 
 
 def _distance(node: exp.Window, end: exp.Expr, order: tuple[SortKey, ...]) -> Literal:

@@ -40,6 +40,14 @@ class KeyReader:
         self.found.setdefault(key, span(node))
         return list(self.found).index(key)
 
+    def places(self, node: exp.Expr) -> tuple[int, ...]:
+        """Those of the keys of a row, (a, b); () has none."""
+        if isinstance(node, exp.Tuple):
+            return tuple(self.place(part) for part in node.expressions)
+        if isinstance(node, exp.Paren):
+            node = node.this
+        return (self.place(node),)
+
     def sets(self, clauses: list[exp.Expr], plain: tuple[int, ...]) -> list[tuple[int, ...]] | None:
         """Every grouping set, each with the plain keys; None where there are only plain ones."""
         if not clauses:
@@ -55,7 +63,7 @@ class KeyReader:
     def _expanded(self, clause: exp.Expr) -> list[tuple[int, ...]]:
         """The sets of one clause: prefixes of a ROLLUP, subsets of a CUBE, or as listed."""
         only(clause, "expressions")
-        parts = [self._tuple(part) for part in clause.expressions]
+        parts = [self.places(part) for part in clause.expressions]
         match clause:
             case exp.Rollup():
                 chosen = [parts[:n] for n in range(len(parts), -1, -1)]
@@ -67,13 +75,6 @@ class KeyReader:
             case _:
                 return parts
         return [tuple(place for part in group for place in part) for group in chosen]
-
-    def _tuple(self, node: exp.Expr) -> tuple[int, ...]:
-        if isinstance(node, exp.Tuple):
-            return tuple(self.place(part) for part in node.expressions)
-        if isinstance(node, exp.Paren):
-            node = node.this
-        return (self.place(node),)
 
     def _key(self, node: exp.Expr) -> Expression:
         """An ordinal, a column in scope, or an alias of the SELECT list, in this order."""

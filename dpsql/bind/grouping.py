@@ -66,7 +66,8 @@ class Grouping:
             reader = KeyReader(items, binder, held, found)
             if group.args.get("all"):
                 found |= {i.expression: i.at for i in items if not columns(i.expression) & held}
-            plain = tuple(reader.place(k) for k in group.expressions if not _is_set(k))
+            written = [k for k in group.expressions if not isinstance(k, SETS)]
+            plain = tuple(place for k in written for place in reader.places(k))
             sets = reader.sets([k for k in group.expressions if isinstance(k, SETS)], plain)
         listed = [(key, at) for key, at in found.items()]
         return cls(
@@ -86,11 +87,6 @@ class Grouping:
             names=(*self.names, "key"),
             places=(*self.places, None),
         )
-
-
-def _is_set(node: exp.Expr) -> bool:
-    """GROUP BY () has no key."""
-    return isinstance(node, SETS) or (isinstance(node, exp.Tuple) and not node.expressions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dpsql.bind.allow import refused
 from dpsql.bind.name import Names
 from dpsql.bind.ownership import check_asked
 from dpsql.bind.parse import span
+from dpsql.bind.quantifier import Quantifier
 from dpsql.bind.scope import Relation, Scope
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.plan.expression import Expression, Not, matched
@@ -75,9 +76,12 @@ def asks_around() -> Refused:
 
 
 def no_aggregate_in_join(node: exp.Expr) -> Expression | None:
-    """Refuse an aggregate where rows are joined."""
+    """Refuse an aggregate, and a subquery, where rows are joined."""
     if isinstance(node, exp.AggFunc):
-        raise refused(node, "an aggregate in a join condition")
+        raise refused(node, "an aggregate in a join condition", "aggregate in a subquery first")
+    if isinstance(node, exp.Query | exp.Exists) or Quantifier.of(node) is not None:
+        hint = "put it into WHERE, or join its rows: JOIN (SELECT …) AS q ON …"
+        raise refused(node, "a subquery in a join condition", hint=hint)
     return None
 
 

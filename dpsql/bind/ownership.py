@@ -109,7 +109,8 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
         raise Refused(
             "the subquery asks rows of other privacy units",
             at=span(node),
-            hint="correlate it on a key of the unit, or aggregate it with GROUP BY",
+            hint=_extreme_instead(node)
+            or "correlate it on a key of the unit, or aggregate it with GROUP BY",
             note="subqueries",
         )
 
@@ -122,6 +123,16 @@ def asks_own_unit(sources: Sequence[Plan], relation: Plan, equal: list[Pair]) ->
     kinds = {unit_kind(s) for s in sources if visibility(s) is Visibility.PRIVATE}
     by_row = any(map(has_row_units, (*sources, relation)))
     return proved and kinds == {unit_kind(relation)} and not by_row
+
+
+def _extreme_instead(node: exp.Expr) -> str:
+    """X > ANY (…) is x > the least of them, which can be released."""
+    rows = node.args.get("expression")
+    if not isinstance(rows, exp.Any | exp.All) or isinstance(node, exp.EQ | exp.NEQ):
+        return ""
+    is_above = isinstance(node, exp.GT | exp.GTE)
+    extreme = "min" if is_above is isinstance(rows, exp.Any) else "max"
+    return f"compare with (SELECT {extreme}(…) …), which can be released"
 
 
 def _check_kinds(private: list[Plan], at: Span | None) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.bind.allow import only, refused
+from dpsql.bind.allow import only, refused, unlisted
 from dpsql.bind.conditional import Binder
+from dpsql.bind.row_value import disjunction, row_among, row_parts
 from dpsql.plan.expression import (
     And,
     Compare,
@@ -14,7 +15,9 @@ from dpsql.plan.expression import (
     InList,
     IsNull,
     Literal,
+    Not,
     Or,
+    conjunction,
 )
 from dpsql.schema.type import Boolean
 
@@ -42,6 +45,8 @@ def bind_connective(binder: Binder, node: exp.Expr) -> Expression:
 def bind_in(binder: Binder, node: exp.In) -> Expression:
     """IN over listed values."""
     only(node, "this", "expressions")
+    if row_parts(node.this) is not None:
+        return row_among(binder, node)
     nodes = [node.this, *node.expressions]
     operand, *values = binder.unified(nodes)
     constants = tuple(value for value in values if isinstance(value, Literal))
@@ -50,19 +55,35 @@ def bind_in(binder: Binder, node: exp.In) -> Expression:
     return Or(tuple(Compare(Comparison.EQUAL, operand, value) for value in values))
 
 
-def membership(node: exp.Expr) -> exp.Expr:
-    """`x = ANY (…)` as `x IN (…)`, and `x <> ALL (…)` as `x NOT IN (…)`."""
-    only(node, "this", "expression")
-    among = node.expression.this
-    while isinstance(among, exp.Paren):
-        among = among.this
-    if isinstance(among, exp.Query | exp.Subquery):
-        found = exp.In(this=node.this, query=among)
-    elif isinstance(among, exp.Array | exp.Tuple):
-        found = exp.In(this=node.this, expressions=among.expressions)
-    else:
-        raise refused(node.expression, hint="write x IN (1, 2, 3)")
-    return exp.Not(this=found) if isinstance(node, exp.NEQ) else found
+def quantified_list(node: exp.Expr) -> exp.Expr | None:
+    """ANY or ALL, of listed values or of anything; None if `node` is neither."""
+    if isinstance(node, exp.Any | exp.All):
+        return node
+    is_called = isinstance(node, exp.Anonymous) and node.name.casefold() in ("any", "some", "all")
+    return node if is_called and len(node.expressions) == 1 else None
+
+
+def bind_quantified(
+    binder: Binder, op: Comparison, asked: exp.Expr, quantifier: exp.Expr
+) -> Expression:
+    """`asked op ANY (values)`, or `asked op ALL (values)`, of values that are listed."""
+    is_all = isinstance(quantifier, exp.All) or quantifier.name.casefold() == "all"
+    among = quantifier.this if isinstance(quantifier, exp.Any | exp.All) else None
+    among = quantifier.expressions[0] if among is None else among.unnest()
+    if not isinstance(among, exp.Array | exp.Tuple):
+        word = "ALL" if is_all else "ANY"
+        hint = "write x IN (1, 2, 3)" if op is Comparison.EQUAL else "compare with min(…) or max(…)"
+        raise refused(quantifier, f"{word} (…) of a query here, or of what isn't a list", hint=hint)
+    only(among, "expressions", "value_constructor")
+    listed = among.expressions
+    if not listed:
+        return Literal(is_all, Boolean())
+    if op is Comparison.EQUAL and not is_all:
+        return binder.bind(exp.In(this=asked, expressions=listed))
+    if op is Comparison.UNEQUAL and is_all:
+        return Not(binder.condition(exp.In(this=asked, expressions=listed)))
+    parts = tuple(binder.compare(op, asked, value) for value in listed)
+    return conjunction(parts) if is_all else disjunction(parts)
 
 
 def bind_is(binder: Binder, node: exp.Is) -> Expression:
@@ -75,4 +96,4 @@ def bind_is(binder: Binder, node: exp.Is) -> Expression:
             known = Literal(bool(truth.this), Boolean())
             return Compare(Comparison.NOT_DISTINCT, binder.condition(node.this), known)
         case _:
-            raise refused(node)
+            raise unlisted(node)

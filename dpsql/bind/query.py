@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.bind.allow import only, refused
+from dpsql.bind.allow import only, refused, unlisted
 from dpsql.bind.coercion import common_type
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.expression import convert
@@ -43,7 +43,7 @@ def bind_query(node: exp.Expr, context: Context) -> Selected:
         case exp.SetOperation():
             return _set_operation(node, context)
         case _:
-            raise refused(node)
+            raise unlisted(node)
 
 
 def _with(node: exp.Expr, context: Context) -> Context:
@@ -124,7 +124,7 @@ def _combined(node: exp.SetOperation, arms: tuple[Plan, Plan], context: Context)
         united = Union(arms, outputs, own)
         return united if all_rows else _distinct(united, context)
     if not node.args.get("distinct"):
-        raise refused(node, f"{type(node).__name__.upper()} ALL")
+        raise refused(node, f"{type(node).__name__.upper()} ALL", "leave ALL out")
     kind = SetKind.INTERSECT if isinstance(node, exp.Intersect) else SetKind.EXCEPT
     return SetOperation(kind, arms[0], arms[1], outputs)
 

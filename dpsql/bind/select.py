@@ -52,7 +52,7 @@ _CLAUSES = (
 def bind_select(node: exp.Select, context: Context) -> Selected:
     """The plan of a SELECT."""
     if node.args.get("kind"):
-        raise refused(node, f"SELECT AS {node.args['kind']}")
+        raise refused(node, f"SELECT AS {node.args['kind']}", "leave AS out")
     only(node, *_CLAUSES)
     if not node.expressions:
         raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")

@@ -20,7 +20,6 @@ from dpsql.bind.asked import (
     check_unlimited,
     has_groups,
     has_one_row,
-    negated_member,
     only_truth_counts,
     without_limit,
 )
@@ -30,6 +29,7 @@ from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.ownership import Pair, asks_own_unit, check_asked
 from dpsql.bind.parse import span
 from dpsql.bind.presence import Listed, are_there, counted_member, item_of
+from dpsql.bind.quantifier import Quantifier, column_counts
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
 from dpsql.bind.single_row import grouping_of, has_one_group, listed, of_nothing, single
@@ -38,13 +38,11 @@ from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Case,
     Column,
-    Compare,
     Comparison,
     Expression,
     IsNull,
     Literal,
     Not,
-    Or,
     When,
     equated,
     matched,
@@ -86,17 +84,10 @@ class Subqueries:
             case exp.Exists():
                 only(node, "this")
                 return self._any_row(node, binder)
-            case exp.In() if node.args.get("query") is not None:
-                return self._member(node, binder, negated=False)
-            case exp.Not():
-                test = negated_member(node)
-                if test is None or not only_truth_counts(node):
-                    return None
-                return Not(self._member(test, binder, negated=True))
             case exp.Subquery() | exp.Select():
                 return self._scalar(node, self._bound(node))
             case _:
-                return None
+                return self._quantified(node, binder)
 
     def attach(self, source: Plan, conditions: Sequence[Expression] = ()) -> Plan:
         """The rows of `source` that satisfy `conditions`, with the columns of all subqueries.
@@ -118,42 +109,72 @@ class Subqueries:
         counted = are_there(node.this) if self._asks_others(inner, []) else None
         return self._exists(node, inner, [], []) if counted is None else binder.bind(counted)
 
-    def _member(self, node: exp.In, binder: ExpressionBinder, *, negated: bool) -> Expression:
-        """IN: NULL if no row is known to be equal, and of one it is unknown.
+    def _quantified(self, node: exp.Expr, binder: ExpressionBinder) -> Expression | None:
+        """IN, ANY and ALL: NULL if no row is known to be as asked, and of one it is unknown.
 
-        For NOT IN, whether a row is equal, or of one it is unknown: it holds where neither is so.
-        One NULL among other units' rows would otherwise empty the answer for everybody.
+        Where NULL means what FALSE does, NOT IN holds where no row is equal, nor may be.
         """
-        only(node, "this", "query")
-        query = node.args["query"]
-        asked, inner = binder.bind(node.this), self._bound(query)
-        if len(inner.names) != 1:
-            raise refused(node, "IN over several columns")
-        pairs: list[Pair] = [(asked, inner.columns[0])]
-        item = item_of(query) if self._asks_others(inner, pairs) else None
-        if item is not None:
-            known = environment(inner.plan).get(inner.columns[0].id, UNKNOWN)
-            nulls = known.nullable and (negated or not only_truth_counts(node))
-            rows = Listed(query, item, asks_nulls=nulls)
-            return counted_member(asked, rows, self.scope, binder.bind)
-        is_alone = bool(inner.correlated) and has_one_row(query)
-        each = self._scalar(query, inner) if is_alone else inner.columns[0]
-        a, b = binder.unify([asked, each], [node.this, node.this])
-        equal = Compare(Comparison.EQUAL, a, b)
-        perhaps = Or((equal, IsNull(a), IsNull(b)))
+        asked = Quantifier.of(node)
+        if asked is None or (isinstance(node, exp.Not) and not only_truth_counts(node)):
+            return None
+        values = [binder.bind(part) for part in asked.asked]
+        inner = self._bound(asked.query)
+        if len(inner.names) != len(values):
+            raise column_counts(node, len(values), len(inner.names))
+        found = self._counted(node, asked, values, inner, binder)
+        if found is None:
+            found = self._some_row(node, asked, values, inner, binder)
+        return Not(found) if asked.negated else found
+
+    def _counted(
+        self,
+        node: exp.Expr,
+        asked: Quantifier,
+        values: list[Expression],
+        inner: Selected,
+        binder: ExpressionBinder,
+    ) -> Expression | None:
+        """IN of rows of others, by how many there are; None where they aren't asked so."""
+        if asked.op is not Comparison.EQUAL or len(values) > 1:
+            return None
+        column = inner.columns[0]
+        item = item_of(asked.query) if self._asks_others(inner, [(values[0], column)]) else None
+        if item is None:
+            return None
+        known = environment(inner.plan).get(column.id, UNKNOWN)
+        nulls = known.nullable and (asked.negated or not only_truth_counts(node))
+        rows = Listed(asked.query, item, asks_nulls=nulls)
+        return counted_member(values[0], rows, self.scope, binder.bind)
+
+    def _some_row(
+        self,
+        node: exp.Expr,
+        asked: Quantifier,
+        values: list[Expression],
+        inner: Selected,
+        binder: ExpressionBinder,
+    ) -> Expression:
+        """Whether some row is as asked, or, of a negated question in a condition, may be."""
+        is_alone = bool(inner.correlated) and has_one_row(asked.query)
+        is_truth = only_truth_counts(node)
+        each = [self._scalar(asked.query, inner)] if is_alone else inner.columns[: len(values)]
+        pairs: list[Pair] = []
+        for part, value, other in zip(asked.asked, values, each, strict=True):
+            a, b = binder.unify([value, other], [part, part])
+            pairs.append((a, b))
+        # Only equal columns prove that rows which meet share their unit.
+        equal = list(zip(values, each, strict=True)) if asked.op is Comparison.EQUAL else []
+
+        def any_row(condition: Expression) -> Expression:
+            return condition if is_alone else self._exists(node, inner, [condition], equal)
+
+        if is_truth:
+            return any_row(asked.perhaps(pairs) if asked.negated else asked.holds(pairs))
         if is_alone:
-            return perhaps if negated else equal
-
-        def any_row(condition: Expression) -> Column:
-            return self._exists(node, inner, [condition], pairs)
-
-        if negated:
-            return any_row(perhaps)
-        if only_truth_counts(node):
-            return any_row(equal)
+            return asked.holds(pairs)
         yes, no, unknown = (Literal(value, Boolean()) for value in (True, False, None))
-        some = Or((IsNull(a), IsNull(b)))
-        return Case((When(any_row(equal), yes), When(any_row(some), unknown)), no, Boolean())
+        some = When(any_row(asked.holds(pairs)), yes), When(any_row(asked.unknown(pairs)), unknown)
+        return Case(some, no, Boolean())
 
     def _asks_others(self, inner: Selected, pairs: list[Pair]) -> bool:
         """Whether rows of nobody, or of others, ask about private ones, and not one unit at a time.
@@ -186,7 +207,7 @@ class Subqueries:
 
     def _scalar(self, node: exp.Expr, inner: Selected) -> Expression:
         if len(inner.names) != 1:
-            raise refused(node, "a scalar subquery of several columns")
+            raise refused(node, "a scalar subquery of several columns", "select one of them")
         self.context.values.append(grouping_of(inner.plan) or inner.plan)
         equal, alike = equated(inner.correlated), matched(inner.correlated)
         if not single(inner, alike) and not inner.correlated:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dpsql.plan.expression import And, Compare, Comparison, Expression, Not, Or
 
-_OPPOSITE = {
+OPPOSITE = {
     Comparison.EQUAL: Comparison.UNEQUAL,
     Comparison.LESS: Comparison.GREATER_EQUAL,
     Comparison.LESS_EQUAL: Comparison.GREATER,
     Comparison.DISTINCT: Comparison.NOT_DISTINCT,
 }
-_OPPOSITE |= {right: left for left, right in _OPPOSITE.items()}
+OPPOSITE |= {right: left for left, right in OPPOSITE.items()}
+"""The comparison that is true where one is false, and NULL where it is."""
 
 
 def negated(condition: Expression) -> Expression:
@@ -23,6 +24,6 @@ def negated(condition: Expression) -> Expression:
         case Or(operands=operands):
             return And(tuple(map(negated, operands)))
         case Compare(op=op, left=left, right=right):
-            return Compare(_OPPOSITE[op], left, right)
+            return Compare(OPPOSITE[op], left, right)
         case _:
             return Not(condition)
