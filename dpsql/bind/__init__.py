@@ -8,6 +8,7 @@
 | parameter   | values given beside the text, as typed constants                      |
 | context     | what is known around a query: schema, ids, CTEs, the query outside    |
 | query       | WITH, SELECT and set operations, in any nesting                       |
+| multiset    | INTERSECT ALL and EXCEPT ALL                                          |
 | select      | SELECT, clause by clause                                              |
 | alias       | names of the SELECT list in other clauses                             |
 | item        | the SELECT list and its columns' names                                |

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.bind.allow import only, refused, unlisted
+from dpsql.bind.allow import only, unlisted
 from dpsql.bind.coercion import common_type
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.expression import convert
 from dpsql.bind.kept_row import release_of
+from dpsql.bind.multiset import of_all_rows
 from dpsql.bind.ordering import order_by_name, row_limit
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, SyntaxFault, TypeFault
@@ -106,14 +107,14 @@ def _unified(
 
 def _combined(node: exp.SetOperation, arms: tuple[Plan, Plan], context: Context) -> Plan:
     """Rows that keep their unit, or released ones: private arms that lose it are released first."""
-    all_rows = isinstance(node, exp.Union) and not node.args.get("distinct")
+    all_rows = not node.args.get("distinct")
     private = [visibility(arm) is Visibility.PRIVATE for arm in arms]
-    if any(private) and not _keep_unit(arms, all_rows=all_rows):
+    if any(private) and not _keep_unit(arms, all_rows=all_rows and isinstance(node, exp.Union)):
         if all_rows:
             raise Refused(
-                "UNION ALL of rows of a privacy unit with others",
+                f"{type(node).__name__.upper()} ALL of rows of a privacy unit with others",
                 at=span(node),
-                hint="aggregate each side first, then unite the results",
+                hint="aggregate each side first, with GROUP BY, and then the results",
                 note="set_operations",
             )
         arms = (_keys_of(arms[0], context), _keys_of(arms[1], context))
@@ -123,14 +124,17 @@ def _combined(node: exp.SetOperation, arms: tuple[Plan, Plan], context: Context)
         own = context.names.column("unit", BIGINT) if any(private) else None
         united = Union(arms, outputs, own)
         return united if all_rows else _distinct(united, context)
-    if not node.args.get("distinct"):
-        raise refused(node, f"{type(node).__name__.upper()} ALL", "leave ALL out")
     kind = SetKind.INTERSECT if isinstance(node, exp.Intersect) else SetKind.EXCEPT
+    if all_rows:
+        return of_all_rows(kind, *arms, context.names)
     return SetOperation(kind, arms[0], arms[1], outputs)
 
 
 def _keep_unit(arms: tuple[Plan, Plan], *, all_rows: bool) -> bool:
-    """Rows of one kind of unit on both sides; equal ones of one unit, if equality matters."""
+    """Rows of one kind of unit on both sides; equal ones of one unit, if equality matters.
+
+    `all_rows`: those of UNION ALL, which compares none.
+    """
     if any(visibility(arm) is not Visibility.PRIVATE for arm in arms):
         return False
     kinds = {unit_kind(arm) for arm in arms}
