@@ -1,4 +1,4 @@
-"""CASE, and what is short for it."""
+"""CASE and what is short for it, and typeof()."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from dpsql.plan.expression import (
     Not,
     When,
 )
+from dpsql.schema.type import Varchar
 
 
 class Binder(Protocol):
@@ -73,3 +74,9 @@ def bind_nullif(binder: Binder, node: exp.Nullif) -> Expression:
     left = binder.bind(node.this)
     equal = binder.compare(Comparison.EQUAL, node.this, node.expression)
     return Case((When(equal, Literal(None, left.type)),), left, left.type)
+
+
+def bind_typeof(binder: Binder, node: exp.Typeof) -> Expression:
+    """The name of a value's type, which the statement tells: no value is read for it."""
+    only(node, "this")
+    return Literal(str(binder.bind(node.this).type), Varchar())

@@ -13,7 +13,7 @@ from dpsql.bind.arithmetic import combined, midnights, moved, seconds_between
 from dpsql.bind.bins import width_bucket
 from dpsql.bind.call import bind_call, function_call, registered
 from dpsql.bind.coercion import adapted, common_type, is_comparable, is_number
-from dpsql.bind.conditional import bind_case, bind_coalesce, bind_if, bind_nullif
+from dpsql.bind.conditional import bind_case, bind_coalesce, bind_if, bind_nullif, bind_typeof
 from dpsql.bind.construct import cast_words
 from dpsql.bind.convert import castable, convert
 from dpsql.bind.interval import Length, length
@@ -143,6 +143,8 @@ class ExpressionBinder:
                 return bind_if(self, node)
             case exp.Coalesce():
                 return bind_coalesce(self, node)
+            case exp.Typeof():
+                return bind_typeof(self, node)
             case exp.Nullif():
                 return bind_nullif(self, node)
             case exp.Cast() | exp.TryCast():

@@ -168,9 +168,8 @@ class _Select:
         condition = above.condition and without_tautologies(
             above.condition, grouping, self._aggregates, columns(*self._read(above))
         )
-        if condition != above.condition:
-            # A count that nothing else reads isn't asked for.
-            self._aggregates.keep(columns(condition, *self._read(above)))
+        # What only a tautology or typeof() read isn't asked for.
+        self._aggregates.keep(columns(condition, *self._read(above)))
         result = grouped(above.plan, grouping, self._aggregates, self._context)
         held = result.columns | self._upper.columns | {w.column for w in self._windows.found}
 
