@@ -12,6 +12,7 @@ from dpsql.bind.aggregate_call import Form, form, is_aggregate
 from dpsql.bind.aggregate_type import is_summed, result_type
 from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import COUNT_TYPE
+from dpsql.bind.construct import aggregate_instead
 from dpsql.bind.convert import summable
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.name import Names
@@ -179,11 +180,7 @@ class Aggregates:
 
     def _no_rule(self, node: exp.Expr) -> Refused:
         name = node.sql(dialect="duckdb", comments=False).split("(")[0].lower()
-        hint = "ask for count, sum, avg, stddev, corr or median"
-        if isinstance(node, exp.ArrayAgg):
-            # There are no lists here: the values are rows.
-            value = node.this.sql(dialect="duckdb", comments=False)
-            hint = f"SELECT {value}, count(*) … GROUP BY {value}"
+        hint = aggregate_instead(node) or "ask for count, sum, avg, stddev, corr or median"
         return Refused(f"{name}() has no rule", at=span(node), hint=hint, note="refused_functions")
 
 

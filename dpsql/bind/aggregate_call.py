@@ -42,8 +42,15 @@ _NAMED: dict[str, AggregateFunction | OpenFunction] = {
     "product": OpenFunction.PRODUCT,
     "entropy": OpenFunction.ENTROPY,
     "mad": OpenFunction.MAD,
+    "kurtosis_pop": OpenFunction.KURTOSIS_POP,
+    "favg": AggregateFunction.AVG,
+    "var": AggregateFunction.VAR_SAMP,
+    "count_star": AggregateFunction.COUNT,
 }
 """Functions that the parser has no node for."""
+
+_OF_DOUBLES = frozenset({"fsum", "kahan_sum", "sumkahan"})
+"""Sums that DuckDB adds up as doubles, with less error: here none is made."""
 
 _OPEN: dict[type[exp.Expr], OpenFunction] = {
     exp.LogicalOr: OpenFunction.BOOL_OR,
@@ -53,6 +60,9 @@ _OPEN: dict[type[exp.Expr], OpenFunction] = {
     exp.Last: OpenFunction.LAST,
     exp.GroupConcat: OpenFunction.STRING_AGG,
     exp.Kurtosis: OpenFunction.KURTOSIS,
+    exp.BitwiseAndAgg: OpenFunction.BIT_AND,
+    exp.BitwiseOrAgg: OpenFunction.BIT_OR,
+    exp.BitwiseXorAgg: OpenFunction.BIT_XOR,
     exp.Skewness: OpenFunction.SKEWNESS,
 }
 
@@ -83,8 +93,11 @@ def form(node: exp.Expr) -> Form | None:
     if reader is not None:
         _check_complete(node)
         return reader(node)
-    if isinstance(node, exp.Anonymous) and node.name.lower() in _NAMED:
-        return Form(_NAMED[node.name.lower()], tuple(node.expressions))
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    if name in _OF_DOUBLES and len(node.expressions) == 1:
+        return Form(AggregateFunction.SUM, (exp.cast(node.expressions[0], "DOUBLE"),))
+    if name in _NAMED:
+        return Form(_NAMED[name], tuple(node.expressions))
     return None
 
 
@@ -92,7 +105,10 @@ def is_aggregate(node: exp.Expr) -> bool:
     """An aggregate function's call, whether it has a rule or not."""
     if isinstance(node, exp.AggFunc | exp.WithinGroup):
         return True
-    return isinstance(node, exp.Anonymous) and node.name.lower() in _NAMED.keys() | _PARTS
+    return (
+        isinstance(node, exp.Anonymous)
+        and node.name.lower() in _NAMED.keys() | _OF_DOUBLES | _PARTS
+    )
 
 
 def _check_complete(node: exp.Expr) -> None:

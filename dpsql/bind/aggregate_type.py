@@ -80,7 +80,14 @@ def _open_type(function: OpenFunction, arguments: Sequence[SqlType]) -> SqlType 
             return kind
         case OpenFunction.STRING_AGG:
             return kind if all(isinstance(a, Varchar) for a in arguments) else None
-        case OpenFunction.PRODUCT | OpenFunction.KURTOSIS | OpenFunction.SKEWNESS:
+        case OpenFunction.BIT_AND | OpenFunction.BIT_OR | OpenFunction.BIT_XOR:
+            return kind if isinstance(kind, Integer) else None
+        case (
+            OpenFunction.PRODUCT
+            | OpenFunction.KURTOSIS
+            | OpenFunction.KURTOSIS_POP
+            | OpenFunction.SKEWNESS
+        ):
             # A boolean can be summed, but isn't taken for a double.
             numeric = sum_type(kind) is not None and not isinstance(kind, Boolean)
             return Double() if numeric else None

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dpsql.bind.allow import unlisted
 from dpsql.bind.bins import bins_instead
+from dpsql.bind.construct import aggregate_instead
 from dpsql.bind.convert import convert
 from dpsql.bind.parse import span
 from dpsql.bind.shape import shaped
@@ -91,12 +92,6 @@ def _is_fault(function: Function, template: Template, operands: tuple[Operand, .
     return function.total is Total.FINITE or raises(template, operands)
 
 
-def _mean_instead(node: exp.Expr) -> str:
-    if isinstance(node, exp.Anonymous) and node.name.lower() in ("geomean", "geometric_mean"):
-        return "exp(avg(ln(x))), of values above 0"
-    return ""
-
-
 def unknown_function(node: exp.Expr) -> UnknownFunction:
     """The refusal of a function that isn't on the allow-list."""
     name = node.sql(dialect="duckdb", comments=False).split("(")[0][:60]
@@ -104,7 +99,7 @@ def unknown_function(node: exp.Expr) -> UnknownFunction:
     return UnknownFunction(
         f"function {name.lower()} isn't on the allow-list",
         at=span(node),
-        hint=bins_instead(node) or _mean_instead(node) or listed,
+        hint=bins_instead(node) or aggregate_instead(node) or listed,
         note="refused_functions",
     )
 

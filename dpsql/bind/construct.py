@@ -60,6 +60,21 @@ _CASTS = {
 }
 """What to write instead of casts to types that begin so."""
 
+_AGGREGATES = {
+    "array_agg": "SELECT {0}, count(*) … GROUP BY {0}",
+    "geomean": "exp(avg(ln({0}))), of values above 0",
+    "geometric_mean": "exp(avg(ln({0}))), of values above 0",
+    "histogram": "SELECT {0}, count(*) … GROUP BY {0}",
+    "regr_sxx": "regr_count({0}, {1}) * var_pop({1}) FILTER (WHERE {0} IS NOT NULL)",
+    "regr_sxy": "regr_count({0}, {1}) * covar_pop({0}, {1})",
+    "regr_syy": "regr_count({0}, {1}) * var_pop({0}) FILTER (WHERE {1} IS NOT NULL)",
+    "reservoir_quantile": "quantile_cont({0}, {1})",
+    "sem": "stddev_pop({0}) / sqrt(count({0}))",
+    "std": "stddev({0}) of a sample, or stddev_pop({0})",
+    "varp": "var_pop({0})",
+}
+"""What to write instead of aggregates, by their arguments."""
+
 _LONGEST = 60
 
 
@@ -89,3 +104,13 @@ def cast_words(kind: str) -> tuple[str, str]:
         (hint for start, hint in _CASTS.items() if kind.startswith(start)),
         "cast to a number, DATE, TIMESTAMP, BOOLEAN or VARCHAR",
     )
+
+
+def aggregate_instead(node: exp.Expr) -> str:
+    """What to write instead of an aggregate without a rule; empty for others."""
+    name = node.name if isinstance(node, exp.Anonymous) else ""
+    if isinstance(node, exp.Func) and not name:
+        name = node.sql_name()
+    given = node.expressions or [node.args.get(part) for part in ("this", "expression")]
+    shown = [a.sql(dialect="duckdb", comments=False) for a in given if isinstance(a, exp.Expr)]
+    return _AGGREGATES.get(name.lower(), "").format(*shown, "x", "y")

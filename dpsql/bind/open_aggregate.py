@@ -32,7 +32,9 @@ def _instead(function: OpenFunction, value: str) -> str:
             return f"{function.value}() of the rows of SELECT {value}, count(*) … GROUP BY {value}"
         case OpenFunction.PRODUCT:
             return f"exp(sum(ln({value}))), with bounds of {value} above 0"
-        case OpenFunction.KURTOSIS | OpenFunction.SKEWNESS:
+        case OpenFunction.BIT_AND | OpenFunction.BIT_OR | OpenFunction.BIT_XOR:
+            return f"count each bit: count(*) FILTER (WHERE {value} % 2 = 1)"
+        case OpenFunction.KURTOSIS | OpenFunction.KURTOSIS_POP | OpenFunction.SKEWNESS:
             return f"avg({value}), stddev({value}) and quantiles of {value}"
         case OpenFunction.MAD:
             return f"quantile_cont({value}, 0.75) - quantile_cont({value}, 0.25)"

@@ -54,9 +54,13 @@ class OpenFunction(Enum):
     STRING_AGG = "string_agg"
     PRODUCT = "product"
     KURTOSIS = "kurtosis"
+    KURTOSIS_POP = "kurtosis_pop"
     SKEWNESS = "skewness"
     ENTROPY = "entropy"
     MAD = "mad"
+    BIT_AND = "bit_and"
+    BIT_OR = "bit_or"
+    BIT_XOR = "bit_xor"
 
 
 SPREADS = frozenset(

@@ -85,9 +85,13 @@ def aggregate_form(
             | OpenFunction.STRING_AGG
             | OpenFunction.PRODUCT
             | OpenFunction.KURTOSIS
+            | OpenFunction.KURTOSIS_POP
             | OpenFunction.SKEWNESS
             | OpenFunction.ENTROPY
             | OpenFunction.MAD
+            | OpenFunction.BIT_AND
+            | OpenFunction.BIT_OR
+            | OpenFunction.BIT_XOR
         ):
             return None
         case missing:
