@@ -24,12 +24,14 @@ class Selected:
     """A bound query: its plan, whose first columns are the answer's, and their names.
 
     `correlated` are the conditions that name columns of the query around it; they aren't part of
-    the plan, which hands on what they read of it, after the answer's columns.
+    the plan, which hands on what they read of it, after the answer's columns. `asking` are columns
+    of that query whose values the plan is for: an empty relation stands for them in it.
     """
 
     plan: Plan
     names: tuple[str, ...]
     correlated: tuple[Expression, ...] = ()
+    asking: tuple[Output, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:

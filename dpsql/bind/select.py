@@ -12,7 +12,7 @@ from dpsql.bind.alias import Aliases
 from dpsql.bind.allow import only, refused
 from dpsql.bind.constant_rows import unnested
 from dpsql.bind.context import Context, Selected
-from dpsql.bind.correlation import asked_by_key
+from dpsql.bind.correlation import asked_by_key, check_grouped
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.grouping import Grouping, grouped
 from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
@@ -77,6 +77,7 @@ class _Select:
         self._from = From(context.inside(None), Scope(parent=context.outer))
         self._from.bind(node)
         scope = self._from.scope
+        self._asking: tuple[Output, ...] = ()
         self._windows = Windows.of(node, context.names)
         self._below = Subqueries(context, scope, self._from.sources)
         self._aggregates = Aggregates(scope, context.names, self._below.bind, context.parameters)
@@ -164,13 +165,16 @@ class _Select:
     ) -> tuple[_Above, list[Expression]]:
         """Everything above the grouping reads its keys and aggregates only."""
         self._check_own([*grouping.keys, *expressions(tuple(self._aggregates.found))])
-        grouping = asked_by_key(grouping, asked, self._from.scope.correlated, self._node)
+        names, outer = self._context.names, self._from.scope.correlated
+        found = asked_by_key(above.plan, grouping, asked, outer, self._node, names)
+        grouping, self._asking = found.grouping, found.asking
         condition = above.condition and without_tautologies(
             above.condition, grouping, self._aggregates, columns(*self._read(above))
         )
         # What only a tautology or typeof() read isn't asked for.
         self._aggregates.keep(columns(condition, *self._read(above)))
-        result = grouped(above.plan, grouping, self._aggregates, self._context)
+        result = grouped(found.rows, grouping, self._aggregates, self._context)
+        check_grouped(result.plan, found, self._node)
         held = result.columns | self._upper.columns | {w.column for w in self._windows.found}
 
         def lift(expression: Expression, at: Span | None) -> Expression:
@@ -191,7 +195,9 @@ class _Select:
             condition=condition,
             qualify=above.qualify and lift(above.qualify, self._place("qualify")),
         )
-        return lifted, [rewrite_top_down(result.lifted.get, condition) for condition in asked]
+        return lifted, [
+            rewrite_top_down(result.lifted.get, condition) for condition in found.conditions
+        ]
 
     def _read(self, above: _Above) -> list[Expression | None]:
         """What stands above the grouping, but for HAVING."""
@@ -252,6 +258,7 @@ class _Select:
             Project(plan, (*outputs, *handed.values())),
             tuple(item.name for item in items),
             tuple(rewrite_top_down(meaning.get, p) for p in asked),
+            self._asking,
         )
 
     def _distinct(self, plan: Plan, above: _Above) -> Selected:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from dpsql.bind.context import Selected
 from dpsql.bind.ownership import Pair
 from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Project, Release, Sort
-from dpsql.plan.tree import bottom_up, rewrite_top_down
+from dpsql.plan.tree import bottom_up, columns, rewrite_top_down
 from dpsql.stability.constant import constant
 from dpsql.stability.dependency import declared, unique_key
 from dpsql.stability.domain import domain
@@ -23,7 +24,9 @@ def single(inner: Selected, equal: list[Pair]) -> bool:
     fixed = {side for pair in equal for side in pair if isinstance(side, Column)}
     if visibility(inner.plan) is Visibility.PRIVATE:
         grouped = grouping_of(inner.plan)
-        return grouped is not None and bool(grouped.keys) and len(grouped.keys) == len(equal)
+        inside = frozenset(output_columns(inner.plan))
+        asked = {side for c in inner.correlated for side in columns(c) & inside}
+        return grouped is not None and bool(asked) and len(grouped.keys) == len(asked)
     key = unique_key(inner.plan, declared)
     return key is not None and key <= fixed
 

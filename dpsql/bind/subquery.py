@@ -25,6 +25,7 @@ from dpsql.bind.asked import (
 )
 from dpsql.bind.constant_rows import row_count
 from dpsql.bind.context import Context, Selected, SingleRow
+from dpsql.bind.correlation import answering
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.ownership import Pair, asks_own_unit, check_asked
 from dpsql.bind.parse import span
@@ -198,9 +199,10 @@ class Subqueries:
         self.columns.add(column)
 
         def attach(source: Plan) -> Plan:
-            _check_there(node, source, inner.plan, conditions)
+            _check_there(node, source, inner, conditions)
             check_asked(node, source, inner.plan, equal)
-            return Mark(source, inner.plan, conditions, column)
+            relation = answering(inner, source, self.context, node)
+            return Mark(source, relation, conditions, column)
 
         (self.public if first else self.attachments).append(attach)
         return column
@@ -225,9 +227,10 @@ class Subqueries:
             )
 
         def attach(source: Plan) -> Plan:
-            _check_there(node, source, inner.plan, inner.correlated)
+            _check_there(node, source, inner, inner.correlated)
             check_asked(node, source, inner.plan, alike)
-            asked = listed(inner, source, equal)
+            answers = replace(inner, plan=answering(inner, source, self.context, node))
+            asked = listed(answers, source, equal)
             return OuterJoin(OuterKind.LEFT, source, asked, inner.correlated, unit(source))
 
         self.attachments.append(attach)
@@ -272,10 +275,11 @@ def filtered(plan: Plan, conditions: Iterable[Expression]) -> Plan:
 
 
 def _check_there(
-    node: exp.Expr, source: Plan, relation: Plan, conditions: tuple[Expression, ...]
+    node: exp.Expr, source: Plan, inner: Selected, conditions: tuple[Expression, ...]
 ) -> None:
     """Refuse to ask about columns that the asking rows, which may be groups, don't have."""
-    if columns(*conditions) - {*output_columns(source), *output_columns(relation)}:
+    asked = columns(*conditions, *(output.expression for output in inner.asking))
+    if asked - {*output_columns(source), *output_columns(inner.plan)}:
         raise Refused(
             "a subquery beside groups names a column of their rows",
             at=span(node),

@@ -9,7 +9,7 @@ from operator import is_not
 from typing import Any, TypeVar, assert_never, get_args
 
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.operator import Plan
+from dpsql.plan.operator import Plan, Release
 
 Node = TypeVar("Node")
 
@@ -50,6 +50,7 @@ class _Kinds(dict[type, _Way]):
 
 _PLAN = _Kinds(get_args(Plan))
 _EXPRESSION = _Kinds(get_args(Expression))
+_ABOVE = _Kinds((*get_args(Expression), Release))
 
 
 def bottom_up(rule: Callable[[Plan], Plan], plan: Plan) -> Plan:
@@ -168,6 +169,23 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 _NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def renamed_columns(rule: Callable[[Column], Column], plan: Plan) -> Plan:
+    """`plan` with `rule` applied to every column that private and public rows have in it.
+
+    What is released stays as it is, and is released once.
+    """
+    above = [part for part in operators(plan) if isinstance(part, Release)]
+    released = {key.column for part in above for key in part.keys}
+    released |= {output.column for part in above for output in part.aggregates}
+
+    def changed(part: Any) -> Any:
+        if isinstance(part, Release) or part in released:
+            return part
+        return rule(part) if isinstance(part, Column) else _rebuild(part, changed, _ABOVE)
+
+    return _rebuild(plan, changed, _ABOVE)
 
 
 def rewrite_top_down(

@@ -553,3 +553,27 @@ SELECT "t3"."c" AS "c", SUM(1) AS "n" FROM (SELECT (CASE WHEN ("t2"."x" <= 17) T
 SELECT (NOT (t0.flag IS NULL)) AS once, (NOT (t1.flag IS NULL)) AS twice, COUNT(DISTINCT h.screen_name) AS people FROM HashTags_1 h LEFT JOIN (SELECT screen_name, MIN(1) AS flag FROM HashTags_1 GROUP BY screen_name HAVING (SUM(1) = 1)) t0 ON h.screen_name = t0.screen_name LEFT JOIN (SELECT screen_name, MIN(1) AS flag FROM HashTags_1 GROUP BY screen_name HAVING (SUM(1) = 2)) t1 ON h.screen_name = t1.screen_name GROUP BY once, twice;
 SELECT time_bucket(INTERVAL '1 day', ts) AS b, count(*) AS n FROM orders WHERE ts >= TIMESTAMP '2024-01-01' AND ts < TIMESTAMP '2024-02-01' GROUP BY b;
 SELECT paid, avg(amount) AS a, count(*) FILTER (WHERE qty > 50) AS big FROM orders GROUP BY paid;
+
+-- == clinic: row values and quantifiers
+
+SELECT count(*) FROM visits WHERE (doctor_id, ward) IN ((1, 'ER'), (2, NULL), NULL);
+SELECT count(*) FROM visits WHERE (doctor_id, ward) NOT IN ((1, 'ER'), (2, NULL));
+SELECT count(*) FROM visits WHERE NOT ((doctor_id, cost) < (3, NULL)) OR (NULL, cost) = (doctor_id, cost);
+SELECT count(*) FILTER (WHERE ((doctor_id, ward) >= (2, 'GP')) IS NULL) AS unknown FROM visits;
+SELECT count(*) FROM visits WHERE coalesce((doctor_id, ward) IN (SELECT doctor_id, specialty FROM doctors), TRUE);
+SELECT count(*) FROM visits WHERE (doctor_id, ward) NOT IN (SELECT region_id, specialty FROM doctors);
+SELECT count(*) FROM visits WHERE ((doctor_id, cost) = ALL (SELECT region_id, doctor_id FROM doctors)) IS NOT FALSE;
+SELECT count(*) FROM visits v WHERE NOT (v.cost > ALL (SELECT w.cost FROM visits w WHERE w.patient_id = v.patient_id AND w.visit_id <> v.visit_id));
+SELECT ward, count(*) FILTER (WHERE coalesce(cost <= ANY (SELECT w.cost FROM visits w WHERE w.patient_id = v.patient_id AND w.ward = v.ward), TRUE)) AS n FROM visits v GROUP BY ward;
+SELECT count(*) FROM visits WHERE doctor_id < ANY (SELECT region_id FROM doctors WHERE doctor_id > 99) OR doctor_id > ALL (SELECT region_id FROM doctors WHERE doctor_id > 99);
+SELECT count(*) FROM visits WHERE (doctor_id <> ANY (SELECT region_id FROM doctors)) IS NULL;
+SELECT count(*) FROM visits WHERE doctor_id >= ALL ([1, 2, NULL]) IS NULL;
+SELECT count(DISTINCT (ward, doctor_id)) AS pairs, count((ward, doctor_id)) AS n FROM visits;
+SELECT count(*) FROM (SELECT patient_id, cost FROM visits EXCEPT ALL SELECT patient_id, weight FROM patients) t;
+SELECT region_id FROM doctors EXCEPT ALL SELECT region_id FROM regions;
+
+-- == clinic: aggregates of one's own unit
+
+SELECT count(*) FROM visits v WHERE (SELECT count(*) FROM visits w WHERE w.patient_id = v.patient_id AND (w.cost < v.cost OR v.cost IS NULL)) > 1;
+SELECT count(*) FROM visits v WHERE (SELECT max(w.cost) FROM visits w WHERE w.patient_id = v.patient_id AND NOT (w.ward IS DISTINCT FROM v.ward)) IS NULL;
+SELECT count(*) FROM visits v WHERE coalesce((SELECT min(w.doctor_id) FROM visits w WHERE w.patient_id = v.patient_id AND (w.visit_date, w.visit_id) < (v.visit_date, v.visit_id)), 2) = 2;
