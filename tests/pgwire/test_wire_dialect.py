@@ -54,6 +54,30 @@ def test_what_has_another_meaning_here_is_refused(connection: Any, sql: str) -> 
     assert raised.value.diag.message_hint
 
 
+@pytest.mark.parametrize(
+    ("compared", "answer"),
+    [
+        ("(1, j) = (1, 2)", None),
+        ("(1, j) = (2, 2)", "f"),
+        ("(1, j) <> (1, 2)", None),
+        ("(1, j) <> (2, 2)", "t"),
+        ("(1, j) < (2, 0)", "t"),
+        ("(j, 1) < (2, 0)", None),
+        ("(1, j) >= (1, 0)", None),
+        ("(1, j) IN ((1, 2), (2, 2))", None),
+        ("(1, j) NOT IN ((2, 2), (3, 3))", "t"),
+        ("ROW(1, 2) <= ROW(1, 2)", "t"),
+        ("(1, 2) BETWEEN (1, 1) AND (1, 3)", "t"),
+        ("(1, j) IN (SELECT 1, 2)", None),
+    ],
+)
+def test_a_null_in_a_row_leaves_a_comparison_unknown(
+    connection: Any, compared: str, answer: str | None
+) -> None:
+    told = asked(connection, f"SELECT {compared} AS c FROM (SELECT NULL::integer AS j) AS n")
+    assert told.rows == ((answer,),)
+
+
 def test_whether_rows_exist_is_refused_in_favour_of_their_count(connection: Any) -> None:
     psycopg = pytest.importorskip("psycopg")
     with pytest.raises(psycopg.Error) as raised:

@@ -14,6 +14,7 @@
 | source    | what a column's name stands for                                       |
 | division  | which divisions are of integers                                       |
 | number    | numeric, and rounding                                                 |
+| row       | comparisons of row values                                              |
 | text      | texts of numbers and booleans, parts of texts                         |
 | pattern   | LIKE, SIMILAR TO, regular expressions                                 |
 | moment    | parts and lengths of time                                             |

@@ -20,6 +20,7 @@ from dpsql.pgwire.sql.moment import check_lengths, moment_edits
 from dpsql.pgwire.sql.naming import name_columns
 from dpsql.pgwire.sql.number import number_edits
 from dpsql.pgwire.sql.pattern import pattern_edits
+from dpsql.pgwire.sql.row import compare_parts
 from dpsql.pgwire.sql.source import Missing
 from dpsql.pgwire.sql.spoken import keep_order, restore
 from dpsql.pgwire.sql.text import text_edits
@@ -42,6 +43,7 @@ def as_meant(
         if node.name.lower() == "pg_typeof":
             raise Refused("the type of this can't be told", at=span(node), hint="leave it out")
     restore(tree, written)
+    compare_parts(tree)
     _edit(lambda: moment_edits(tree, Typing(schema, types)))
     _edit(lambda: text_edits(tree, Typing(schema, types), Held(schema, types)))
     _edit(lambda: pattern_edits(tree))
