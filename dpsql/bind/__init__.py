@@ -29,6 +29,7 @@
 | aggregate_call | which aggregate a node is, as written                              |
 | aggregate_type | the types of aggregates                                            |
 | open_aggregate | aggregates of public and released rows                             |
+| distinct_on | DISTINCT ON, by row_number()                                          |
 | window      | window functions                                                      |
 | frame       | their frames: ROWS, GROUPS, RANGE                                     |
 | named_window | WINDOW w AS (…)                                                      |

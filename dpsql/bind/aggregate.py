@@ -12,7 +12,7 @@ from dpsql.bind.aggregate_call import Form, form, is_aggregate
 from dpsql.bind.aggregate_type import is_summed, result_type
 from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import COUNT_TYPE
-from dpsql.bind.construct import aggregate_instead
+from dpsql.bind.construct import function_instead
 from dpsql.bind.convert import summable
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.name import Names
@@ -180,7 +180,7 @@ class Aggregates:
 
     def _no_rule(self, node: exp.Expr) -> Refused:
         name = node.sql(dialect="duckdb", comments=False).split("(")[0].lower()
-        hint = aggregate_instead(node) or "ask for count, sum, avg, stddev, corr or median"
+        hint = function_instead(node) or "ask for count, sum, avg, stddev, corr or median"
         return Refused(f"{name}() has no rule", at=span(node), hint=hint, note="refused_functions")
 
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dpsql.bind.allow import unlisted
 from dpsql.bind.bins import bins_instead
-from dpsql.bind.construct import aggregate_instead
+from dpsql.bind.construct import function_instead
 from dpsql.bind.convert import convert
 from dpsql.bind.parse import span
 from dpsql.bind.shape import shaped
@@ -99,7 +99,7 @@ def unknown_function(node: exp.Expr) -> UnknownFunction:
     return UnknownFunction(
         f"function {name.lower()} isn't on the allow-list",
         at=span(node),
-        hint=bins_instead(node) or aggregate_instead(node) or listed,
+        hint=bins_instead(node) or function_instead(node) or listed,
         note="refused_functions",
     )
 

@@ -60,7 +60,8 @@ _CASTS = {
 }
 """What to write instead of casts to types that begin so."""
 
-_AGGREGATES = {
+_FUNCTIONS = {
+    "age": "datesub('year', {1}, {0}) counts whole years",
     "array_agg": "SELECT {0}, count(*) … GROUP BY {0}",
     "geomean": "exp(avg(ln({0}))), of values above 0",
     "geometric_mean": "exp(avg(ln({0}))), of values above 0",
@@ -73,7 +74,7 @@ _AGGREGATES = {
     "std": "stddev({0}) of a sample, or stddev_pop({0})",
     "varp": "var_pop({0})",
 }
-"""What to write instead of aggregates, by their arguments."""
+"""What to write instead of functions, by their arguments."""
 
 _LONGEST = 60
 
@@ -106,11 +107,13 @@ def cast_words(kind: str) -> tuple[str, str]:
     )
 
 
-def aggregate_instead(node: exp.Expr) -> str:
-    """What to write instead of an aggregate without a rule; empty for others."""
+def function_instead(node: exp.Expr) -> str:
+    """What to write instead of a function without a rule; empty for others."""
     name = node.name if isinstance(node, exp.Anonymous) else ""
     if isinstance(node, exp.Func) and not name:
         name = node.sql_name()
     given = node.expressions or [node.args.get(part) for part in ("this", "expression")]
     shown = [a.sql(dialect="duckdb", comments=False) for a in given if isinstance(a, exp.Expr)]
-    return _AGGREGATES.get(name.lower(), "").format(*shown, "x", "y")
+    if name.lower() == "age" and len(shown) == 1:
+        shown = ["current_date", *shown]
+    return _FUNCTIONS.get(name.lower(), "").format(*shown, "x", "y")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dpsql.bind.allow import refused
+from dpsql.bind.construct import node_words
 from dpsql.bind.name import Names
 from dpsql.bind.ownership import check_asked
 from dpsql.bind.parse import span
@@ -92,5 +93,7 @@ def source_words(node: exp.Expr) -> str:
             return "a subquery in FROM"
         case exp.Table() if isinstance(node.this, exp.Func):
             return f"the table function {node.this.sql_name().lower()}"
+        case exp.Lateral():
+            return "LATERAL"
         case _:
-            return f"{type(node).__name__.lower()} in FROM"
+            return f"{node_words(node)[0]} in FROM"

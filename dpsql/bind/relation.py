@@ -129,7 +129,7 @@ class From:
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             hint = "name a table of the schema"
             if isinstance(node, exp.Lateral):
-                hint = "join a subquery with GROUP BY on its key"
+                hint = "join it by its key: JOIN (SELECT key, … GROUP BY key) AS t ON t.key = a.key"
             raise refused(node, source_words(node), hint=hint)
         only(node, "this", "alias", "joins", "db", "catalog")
         cte = self.context.ctes.get(node.name.casefold())

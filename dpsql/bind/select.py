@@ -13,6 +13,7 @@ from dpsql.bind.allow import only, refused
 from dpsql.bind.constant_rows import unnested
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.correlation import asked_by_key, check_grouped
+from dpsql.bind.distinct_on import had_distinct_on, without_distinct_on
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.grouping import Grouping, grouped
 from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
@@ -56,7 +57,7 @@ def bind_select(node: exp.Select, context: Context) -> Selected:
     only(node, *_CLAUSES)
     if not node.expressions:
         raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
-    return _Select(unnested(node), context).bound()
+    return _Select(without_distinct_on(unnested(node)), context).bound()
 
 
 @dataclass(slots=True)
@@ -234,7 +235,9 @@ class _Select:
         count, _ = limit_of(self._node, self._context.parameters)
         # As the statement's answer private rows are refused for what they are.
         if count != 0 and not (self._context.outermost and visibility(plan) is Visibility.PRIVATE):
-            if above.order:
+            # In a subquery the order only says which rows of a DISTINCT ON are first.
+            chosen = had_distinct_on(self._node) and visibility(plan) is Visibility.PRIVATE
+            if above.order and not (chosen and count is None):
                 self._check_own([key.expression for key in above.order])
                 plan = sorted_rows(plan, tuple(above.order), self._node.args["order"])
             plan = self._limited(Selected(plan, ())).plan

@@ -10,6 +10,7 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import sum_type
 from dpsql.bind.convert import summable
+from dpsql.bind.distinct_on import had_distinct_on
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.frame import frame_of
 from dpsql.bind.name import Names
@@ -115,10 +116,13 @@ def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
     for output in windows.found:
         call = output.call
         if not tells_unit(plan, call.partition) or has_row_units(plan):
+            is_first = had_distinct_on(node)
+            what = "DISTINCT ON" if is_first else f"{call.function}()"
+            by = "DISTINCT ON" if is_first else "PARTITION BY"
             raise Refused(
-                f"{call.function}() over private rows of several units",
+                f"{what} over private rows of several units",
                 at=span(node),
-                hint="PARTITION BY a key of the unit, or aggregate first",
+                hint=f"{by} a key of the unit, or aggregate first",
                 note="window",
             )
         if call.function in _TOTALS and isinstance(call.arguments[0].type, Double):
