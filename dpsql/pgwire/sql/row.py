@@ -22,11 +22,11 @@ _STRICT: dict[type[exp.Expr], type[exp.Expr]] = {
 
 def compare_parts(tree: exp.Expr) -> None:
     """Put comparisons of their parts in the place of comparisons of rows."""
-    for node in [*tree.find_all(exp.Case)]:
-        if node.this is not None and row_parts(node.this) is not None:
+    for case in tree.find_all(exp.Case):
+        if case.this is not None and row_parts(case.this) is not None:
             raise Refused(
                 "CASE of a row value has no rule",
-                at=span(node.this),
+                at=span(case.this),
                 hint="write the comparison: CASE WHEN (a, b) = (1, 2) THEN …",
             )
     found = [*tree.find_all(exp.EQ, exp.NEQ, *_STRICT, exp.In, exp.Between)]
