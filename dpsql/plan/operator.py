@@ -34,13 +34,15 @@ class Ready(Enum):
 class Scan:
     """Read a declared table; `unit` is its lineage, which no name reaches; None if public.
 
-    Where it is `ready`, it is read from the sidecar.
+    Where it is `ready`, it is read from the sidecar. `known` is what the rows of a public table
+    have in columns that nobody declares bounds of, by their ids.
     """
 
     table: Table
     columns: tuple[Column, ...]
     unit: Column | None
     ready: Ready | None = None
+    known: tuple[tuple[int, Domain], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@
 | bound      | the whole: a release and public facts in, a bounded release out       |
 | statistic  | integer statistics of the aggregates, and formulas back to columns    |
 | public_rows | the same where the number of rows is public: a constant of formulas  |
+| public_bound | bounds of columns of public tables, by what their rows have         |
 | measure    | arguments as integer steps: how fine, within which bounds             |
 | clipped    | which rows have a value that bounds cut off                           |
 | response   | sums over randomised answers become estimates over true ones          |

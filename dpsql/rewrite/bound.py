@@ -26,6 +26,7 @@ from dpsql.rewrite.key_domain import key_domains
 from dpsql.rewrite.limit import limited
 from dpsql.rewrite.prepared import from_prepared
 from dpsql.rewrite.prune import prune_release
+from dpsql.rewrite.public_bound import with_public_bounds
 from dpsql.rewrite.response import of_true_answers
 from dpsql.rewrite.selection import CHOSEN, Selections
 from dpsql.rewrite.setting import AS_DECLARED, Settings
@@ -41,7 +42,8 @@ _FOUND: Final = "groups that may be empty, as far as noise tells, are left out o
 
 def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from."""
-    release, responses, key = of_true_answers(from_prepared(prune_release(release), facts))
+    read = with_public_bounds(from_prepared(prune_release(release), facts), facts)
+    release, responses, key = of_true_answers(read)
     below = environment(release.source)
     domains = key_domains(release.keys, release.source, release.listed, below, facts)
     if key is not None:

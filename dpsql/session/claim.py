@@ -200,11 +200,8 @@ def _origins(argument: Expression, source: Plan) -> list[str]:
     lines: list[str] = []
     for column in sorted(columns(argument), key=lambda c: c.id):
         domain = found.get(column.id, Domain())
-        if column.id not in declared:
-            origin = "as computed"
-        elif domain.as_not_null() == declared[column.id].as_not_null():
-            origin = "declared in the schema"
-        else:
+        before, origin = declared.get(column.id, (None, "as computed"))
+        if before is not None and domain.as_not_null() != before.as_not_null():
             origin = "narrowed by the query"
         if domain.values is not None:
             lines.append(f"{column.name} is one of {len(domain.values)} values, {origin}")
@@ -214,12 +211,17 @@ def _origins(argument: Expression, source: Plan) -> list[str]:
     return lines
 
 
-def _declared(source: Plan) -> dict[Known, Domain]:
-    """What the schema says of the columns of all tables and views below `source`."""
-    found: dict[Known, Domain] = {}
+def _declared(source: Plan) -> dict[Known, tuple[Domain, str]]:
+    """What the schema, or public rows, say of columns of all tables and views below `source`."""
+    found: dict[Known, tuple[Domain, str]] = {}
+    schema = "declared in the schema"
     for part in operators(source):
         if isinstance(part, Scan):
-            found |= environment(part)
+            read = dict(part.known)
+            for column, known in environment(part).items():
+                found[column] = known, "as its public rows are" if column in read else schema
         elif isinstance(part, Project):
-            found.update((o.column.id, o.declared) for o in part.outputs if o.declared is not None)
+            for output in part.outputs:
+                if output.declared is not None:
+                    found[output.column.id] = output.declared, schema
     return found

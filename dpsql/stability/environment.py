@@ -41,8 +41,9 @@ from dpsql.stability.narrowing import Known, narrow
 def environment(plan: Plan) -> Environment:
     """The domain of each column that `plan` hands on."""
     match plan:
-        case Scan(table=table, columns=columns):
-            return _known((c, declared_domain(table.columns[c.name])) for c in columns)
+        case Scan(table=table, columns=columns, known=known):
+            declared = _known((c, declared_domain(table.columns[c.name])) for c in columns)
+            return {**declared, **dict(known)}
         case Filter(source=source, predicate=predicate):
             return narrow(predicate, environment(source))
         case Project(source=source, outputs=outputs):

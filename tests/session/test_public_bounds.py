@@ -1,0 +1,90 @@
+"""Bounds that rows of public tables give to columns of which the schema declares none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dpsql.errors import Refused
+from dpsql.session.session import Session
+
+SCHEMA = """
+dataset: shop
+source: {source}
+tables:
+  orders:
+    unit: row
+    columns:
+      item: {{type: integer}}
+  items:
+    public: true
+    columns:
+      item: {{type: integer}}
+      price: {{type: double}}
+      sold: {{type: date}}
+      many: {{type: "decimal(9,2)"}}
+      nothing: {{type: integer}}
+budget: {{epsilon: 60, delta: 1.0e-6, accounting: approx}}
+"""
+
+PRICES = "(1, '1.5'), (2, '-2.25'), (3, 'nan'), (4, 'inf'), (5, '-inf'), (6, NULL)"
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    source = tmp_path / "data.duckdb"
+    _write(source, PRICES)
+    file = tmp_path / "schema.yaml"
+    file.write_text(SCHEMA.format(source=source))
+    return Session(file)
+
+
+def _write(source: Path, prices: str) -> None:
+    with duckdb.connect(source) as connection:
+        connection.execute("CREATE OR REPLACE TABLE orders (item INTEGER)")
+        connection.execute(
+            "CREATE OR REPLACE TABLE items AS SELECT i::INTEGER AS item, price::DOUBLE AS price,"
+            " DATE '2024-01-01' + i::INTEGER AS sold, NULL::INTEGER AS nothing,"
+            " (n / 100)::DECIMAL(9,2) AS many"
+            f" FROM (VALUES {prices}) AS v(i, price), range(-500, 1001) AS r(n)"
+        )
+
+
+def _proof(session: Session, aggregate: str) -> tuple[list[tuple[object, ...]], str]:
+    """What each row is clamped to, and what the answer is stored by."""
+    explained = session.prepare(f"SELECT {aggregate} FROM orders JOIN items AS i USING (item)")
+    (release,) = explained.releases
+    terms = release.step.bounded.terms
+    found = [(s.interval, s.step) for s in terms.statistics]
+    return [*found, *((s.cells,) for s in terms.selections)], release.key
+
+
+def test_nan_and_infinities_are_no_bounds(session: Session) -> None:
+    (((low, high), step),), _ = _proof(session, "sum(i.price)")
+    assert (low * step, high * step) == (-2.25, 1.5)
+
+
+def test_a_column_of_many_values_has_bounds(session: Session) -> None:
+    (((low, high), step),), _ = _proof(session, "sum(i.many)")
+    assert (low * step, high * step) == (-5, 10)
+
+
+def test_a_column_without_values_has_none(session: Session) -> None:
+    with pytest.raises(Refused, match="nothing needs bounds"):
+        _proof(session, "sum(i.nothing)")
+
+
+def test_days_are_chosen_between_the_first_and_the_last(session: Session) -> None:
+    ((cells,),), _ = _proof(session, "median(i.sold)")
+    assert cells.count == 6  # type: ignore[attr-defined]
+
+
+def test_other_public_rows_are_other_bounds_and_another_answer(session: Session) -> None:
+    _, before = _proof(session, "sum(i.price)")
+    session.close()
+    _write(session.schema.source.path, PRICES.replace("'1.5'", "'7.5'"))
+    (((_, high), step),), after = _proof(Session(session.schema.path), "sum(i.price)")
+    assert high * step == 7.5
+    assert after != before
