@@ -11,6 +11,7 @@ import datetime as dt
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 
 Value = bool | int | Fraction | str | dt.date | dt.datetime
 
@@ -51,12 +52,16 @@ class Interval:
         ends = (low, high)
         return Interval(*(end if isinstance(end, Fraction) else None for end in ends))
 
-    def divide(self, other: Interval) -> Interval | None:
-        """Quotients, None when `other` may be zero or has no end: nothing is known of them."""
-        if other.ends is None or Fraction(0) in other:
+    def divide(self, other: Interval, step: Fraction | None = None) -> Interval | None:
+        """Quotients by numbers that aren't zero, None when nothing is known of them.
+
+        Divisors are multiples of `step`, if that is known, so that none is nearer to zero.
+        """
+        above, below = _reciprocals(other, step), _reciprocals(-other, step)
+        if above is None or below is None:
             return None
-        low, high = other.ends
-        return self * Interval(1 / high, 1 / low)
+        inverses = [*above, *(-found for found in below)]
+        return self * reduce(Interval.union, inverses) if inverses else None
 
     def union(self, other: Interval) -> Interval:
         """The smallest interval that holds both."""
@@ -81,6 +86,19 @@ class Interval:
             -math.inf if self.low is None else self.low,
             math.inf if self.high is None else self.high,
         )
+
+
+def _reciprocals(numbers: Interval, step: Fraction | None) -> list[Interval] | None:
+    """Of the numbers above zero, none if there are none; None where they reach down to it."""
+    low, high = numbers.low, numbers.high
+    if high is not None and high <= 0:
+        return []
+    least = low if low is not None and low > 0 else step
+    if least is None:
+        return None
+    if high is not None and high < least:
+        return []
+    return [Interval(Fraction(0) if high is None else 1 / high, 1 / least)]
 
 
 def _sum(left: Fraction | None, right: Fraction | None) -> Fraction | None:

@@ -26,7 +26,7 @@ from dpsql.plan.expression import (
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, of_values
 from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
 from dpsql.stability.finite import applied, combined, converted, enumerated
-from dpsql.stability.narrowing import Known, narrow
+from dpsql.stability.narrowing import Known, bare, narrow
 
 Environment = Mapping[Known, Domain]
 """Domains of the columns in scope by id, and of expressions that a predicate told something of."""
@@ -99,7 +99,7 @@ def _arithmetic(expression: Arithmetic, columns: Environment) -> Domain:
             case ArithmeticOperator.MULTIPLY:
                 bounds = left.bounds * right.bounds
             case ArithmeticOperator.DIVIDE:
-                bounds = left.bounds.divide(right.bounds)
+                bounds = left.bounds.divide(right.bounds, _step(expression.right))
             case missing:
                 assert_never(missing)
     if expression.op is ArithmeticOperator.DIVIDE:
@@ -107,6 +107,24 @@ def _arithmetic(expression: Arithmetic, columns: Environment) -> Domain:
         nullable = nullable or divisor is None or Fraction(0) in divisor
     known = Domain(bounds, nullable=nullable or not _fits(bounds, expression.type))
     return combined(expression, (left, right), known)
+
+
+def _step(expression: Expression) -> Fraction | None:
+    """What every value of `expression` is a multiple of; None of doubles, which come near zero."""
+    found = bare(expression)
+    if isinstance(found, Case):
+        # NULL is no value. Steps are 1, 0.1, 0.01 and so on: the least divides all.
+        results = [*(b.result for b in found.branches), found.otherwise]
+        steps = [_step(r) for r in results if r != Literal(None, r.type)]
+        known = [step for step in steps if step is not None]
+        return min(known) if known and len(known) == len(steps) else None
+    match found.type:
+        case Integer():
+            return Fraction(1)
+        case Decimal(scale=scale):
+            return Fraction(1, 10**scale)
+        case _:
+            return None
 
 
 def _cast(before: Domain, source: SqlType, target: SqlType) -> Domain:

@@ -50,7 +50,7 @@ def narrow(predicate: Expression, columns: Mapping[Known, Domain]) -> Mapping[Kn
         case InList(operand=operand, values=values):
             wanted = tuple(v.value for v in values if v.value is not None)
             return _restrict(operand, columns, of_values(wanted, nullable=False))
-        case Not(operand=IsNull(operand=operand)) if isinstance(_bare(operand), Column):
+        case Not(operand=IsNull(operand=operand)) if isinstance(bare(operand), Column):
             return _with(operand, columns, _domain(operand, columns).as_not_null())
         case _:
             # Nothing is learnt: the domains stay as they were.
@@ -144,7 +144,7 @@ def _inside(value: Value, bounds: Interval | None) -> bool:
     return bounds is None or place is None or place in bounds
 
 
-def _bare(expression: Expression) -> Expression:
+def bare(expression: Expression) -> Expression:
     """The column under casts that change neither a number's value nor its order."""
     while isinstance(expression, Cast) and _widens(expression.operand.type, expression.type):
         expression = expression.operand
@@ -175,5 +175,5 @@ def _with(
 
 
 def _key(expression: Expression) -> Known:
-    bare = _bare(expression)
-    return bare.id if isinstance(bare, Column) else bare
+    found = bare(expression)
+    return found.id if isinstance(found, Column) else found

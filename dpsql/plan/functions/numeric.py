@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
+from math import ceil, floor
 
 from dpsql.plan.expression import Expression
 from dpsql.plan.functions.bound import anything, corners, perhaps, truth, within
@@ -31,12 +32,17 @@ def _remainder(found: Application) -> Domain:
 
 
 def _quotient(found: Application) -> Domain:
-    """Monotone in each operand while the divisor keeps its sign."""
-    divisor = found.domains[1].bounds
-    extremes = None if divisor is None or Fraction(0) in divisor else corners(found)
-    if extremes is None:
+    """Monotone in each operand while the divisor keeps its sign, NULL by zero."""
+    dividend, divisor = (d.bounds or _UNBOUNDED for d in found.domains)
+    extremes = None if Fraction(0) in divisor else corners(found)
+    if extremes is not None:
+        return Domain(Interval(*extremes), nullable=found.null)
+    whole = isinstance(found.call.type, Integer)
+    quotients = dividend.divide(divisor, Fraction(1)) if whole else None
+    ends = None if quotients is None else quotients.ends
+    if ends is None:
         return Domain(nullable=True)
-    return Domain(Interval(*extremes), nullable=found.null)
+    return Domain(Interval(*map(Fraction, (floor(ends[0]), ceil(ends[1])))), nullable=True)
 
 
 def _not_negative(found: Application) -> Domain:
