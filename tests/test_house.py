@@ -65,7 +65,7 @@ def test_notes_show_every_limit_and_term() -> None:
         "Product": ") * (",
         "Deviations": "squared differences of ",
     }
-    terms |= {"Distinct": "distinct doctor_id = "}
+    terms |= {"Distinct": "distinct doctor_id = ", "DistinctSum": "sum of distinct "}
     assert {term.__name__ for term in get_args(Term)} == set(terms)
     for text in (*shown.values(), *terms.values()):
         assert text in notes()

@@ -162,8 +162,10 @@ class Aggregates:
                 at=at,
                 hint=f"{name}(DISTINCT {shown} … ORDER BY {shown})",
             )
+        # The least of distinct values is the least of all.
+        distinct = found.distinct and function not in _EXTREMES
         return AggregateCall(
-            function, arguments, found.distinct, only_rows, kind, fraction, order=order, at=at
+            function, arguments, distinct, only_rows, kind, fraction, order=order, at=at
         )
 
     def _column(self, call: AggregateCall) -> Column:
@@ -249,6 +251,8 @@ def _never_null(argument: Expression) -> bool:
     """count(1) counts rows."""
     return isinstance(argument, Literal) and argument.value is not None
 
+
+_EXTREMES = frozenset({AggregateFunction.MIN, AggregateFunction.MAX})
 
 _PARTS = {part.value: part for part in Part if part is not Part.VALUE}
 

@@ -257,10 +257,13 @@ def _check_noisy(aggregates: tuple[AggregateOutput, ...]) -> None:
             )
 
 
+_DISTINCT = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFunction.AVG})
+"""What may be of distinct values: a unit adds or takes away so many of them."""
+
+
 def _check_distinct(output: AggregateOutput) -> None:
     call = output.call
-    if call.distinct and call.function is not AggregateFunction.COUNT:
-        # Of two units with the same value one is left out, and which of them is can't be told.
+    if call.distinct and call.function not in _DISTINCT:
         raise Refused(
             f"{call.function.value}(DISTINCT …) of private rows has no rule",
             at=call.at,

@@ -6,7 +6,7 @@
 | partials | unit and group     | rows n, sums s0 … of clamped terms; keys become cells |
 | scaled   | the same           | sums as integers, scaled down where n is too large  |
 | clamped  | the same           | sums within their intervals; then groups, and rows in all |
-| totals   | group              | sums s0 … of integers, and numbers of distinct values |
+| totals   | group              | sums s0 … of integers, and what distinct values make |
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from dpsql.plan.bounded import (
 )
 from dpsql.plan.operator import Release
 from dpsql.plan.query import DomainTable, EngineQuery, Histogram
-from dpsql.plan.statistic import Distinct, Over, Statistic
+from dpsql.plan.statistic import Over, Statistic
 from dpsql.stability.sensitivity import partial_bound, partial_interval, rows_per_group
 
 
@@ -92,7 +92,7 @@ def emit_release(
             select = row_totals(terms, rows, late)
         case LimitGroups():
             select = _limited_totals(limited, bounded.bounding, releases, late, part)
-            if any(map(_is_distinct, terms.statistics)):
+            if any(s.is_of_values for s in terms.statistics):
                 rows = emit_terms(terms, releases, with_unit=True)
                 select = with_distinct(select, limited, rows)
         case missing:
@@ -262,16 +262,12 @@ def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) ->
     return narrowed(clamped, low, high)
 
 
-def _is_distinct(statistic: Statistic) -> bool:
-    return isinstance(statistic.term, Distinct)
-
-
 def _is_salted(limited: Limited) -> bool:
     """Groups, or values in them, are chosen by a hash."""
     match limited:
         case OneRowPerUnit():
             return False
         case LimitGroups(limit=limit, terms=terms):
-            return isinstance(limit, ByHash) or any(map(_is_distinct, terms.statistics))
+            return isinstance(limit, ByHash) or any(s.is_of_values for s in terms.statistics)
         case missing:
             assert_never(missing)

@@ -1,35 +1,50 @@
-"""Counts of distinct values: they can't be summed over units, who may share them.
+"""Counts and sums of distinct values: they can't be summed over units, who may share them.
 
 | level   | one row per             | what is left                                       |
 | ------- | ----------------------- | -------------------------------------------------- |
 | pairs   | unit, group and value   | every value a unit has                              |
 | kept    | the same                | those in the unit's kept groups                      |
 | limited | the same                | so many values of each unit in a group, by keyed hash |
-| counted | group                   | the number of distinct values that any unit has left |
+| counted | group                   | distinct values that any unit has left: number or sum |
 """
 
 from __future__ import annotations
+
+from typing import assert_never
 
 from sqlglot import exp
 
 from dpsql.emit.limit import chosen, limited_groups
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field, subquery
+from dpsql.emit.term import in_range, steps_of, total
 from dpsql.emit.terms import group_names, grouped, select_from
 from dpsql.plan.bounded import LimitGroups
-from dpsql.plan.statistic import Distinct, Statistic
-from dpsql.stability.sensitivity import partial_bound
+from dpsql.plan.statistic import Distinct, DistinctSum
+from dpsql.stability.sensitivity import values_per_group
 
 
-def distinct_values(number: int) -> exp.Expr:
-    """The number of distinct values of statistic `number`, where each row is a unit's only one."""
-    return exp.Count(this=exp.Distinct(expressions=[field(f"r{number}")]))
+def of_distinct_values(term: Distinct | DistinctSum, number: int) -> exp.Expr:
+    """The count or sum of distinct values of statistic `number` that units have left."""
+    value = field(f"r{number}")
+    match term:
+        case Distinct():
+            return exp.Count(this=exp.Distinct(expressions=[value]))
+        case DistinctSum(value=found):
+            steps = in_range(found, steps_of(found, value))
+            return total(exp.Distinct(expressions=[steps]))
+        case missing:
+            assert_never(missing)
 
 
 def with_distinct(totals: exp.Select, limited: LimitGroups, rows: exp.Select) -> exp.Select:
-    """`totals` beside the counts of distinct values, all for the same groups."""
+    """`totals` beside what distinct values make, all for the same groups."""
     terms = limited.terms
-    found = [(n, s) for n, s in enumerate(terms.statistics) if isinstance(s.term, Distinct)]
+    found = [
+        (n, s.term)
+        for n, s in enumerate(terms.statistics)
+        if isinstance(s.term, Distinct | DistinctSum)
+    ]
     if not found:
         return totals
     names = group_names(terms)
@@ -43,13 +58,13 @@ def with_distinct(totals: exp.Select, limited: LimitGroups, rows: exp.Select) ->
         for n in range(len(terms.statistics))
     ]
     select = exp.select(*items, copy=False).from_(subquery(totals, "t"), copy=False)
-    for n, statistic in found:
+    for n, term in found:
         same = [
             exp.NullSafeEQ(this=field(g, table="t"), expression=field(g, table=f"d{n}"))
             for g in names
         ]
         select = select.join(
-            _counted(statistic, n, limited, rows),
+            _counted(term, n, limited, rows),
             join_type="left",
             join_alias=f"d{n}",
             on=exp.and_(*same, copy=False) if same else exp.true(),
@@ -59,7 +74,7 @@ def with_distinct(totals: exp.Select, limited: LimitGroups, rows: exp.Select) ->
 
 
 def _counted(
-    statistic: Statistic, number: int, limited: LimitGroups, rows: exp.Select
+    term: Distinct | DistinctSum, number: int, limited: LimitGroups, rows: exp.Select
 ) -> exp.Select:
     names = group_names(limited.terms)
     groups = [field(name) for name in names]
@@ -68,10 +83,11 @@ def _counted(
     pairs = grouped(rows.copy(), [field("u"), *groups, value], [])
     kept = limited_groups(pairs, limited, names, rank="dense_rank")
     place = chosen(limited, "row_number", groups, [value])
-    most = partial_bound(statistic, limited)
+    kept_values = values_per_group(term.most, limited)
     limited_values = (
         select_from(kept, [exp.Star()])
         .where(exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())), copy=False)
-        .qualify(exp.LTE(this=place, expression=integer(most)), copy=False)
+        .qualify(exp.LTE(this=place, expression=integer(kept_values)), copy=False)
     )
-    return grouped(limited_values, groups, [aliased(distinct_values(number), f"s{number}")])
+    found = aliased(of_distinct_values(term, number), f"s{number}")
+    return grouped(limited_values, groups, [found])

@@ -36,6 +36,7 @@ from dpsql.plan.statistic import (
     Amount,
     Deviations,
     Distinct,
+    DistinctSum,
     Ones,
     Over,
     Presence,
@@ -94,7 +95,7 @@ def _adds_up(statistic: Statistic) -> bool:
     match statistic.term:
         case Ones() | Present() | Amount() | Square() | Product() | Presence() | Over():
             return True
-        case Distinct() | Deviations():
+        case Distinct() | DistinctSum() | Deviations():
             return False
         case missing:
             assert_never(missing)

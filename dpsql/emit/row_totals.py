@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.emit.deviations import of_pairs, scaled
-from dpsql.emit.distinct import distinct_values
+from dpsql.emit.distinct import of_distinct_values
 from dpsql.emit.name import aliased, field
 from dpsql.emit.term import in_steps, number_of_rows, total
 from dpsql.emit.terms import (
@@ -18,7 +18,7 @@ from dpsql.emit.terms import (
     select_from,
 )
 from dpsql.plan.bounded import Terms
-from dpsql.plan.statistic import Deviations, Distinct, Statistic
+from dpsql.plan.statistic import Deviations, Distinct, DistinctSum, Statistic
 
 
 def row_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:
@@ -39,8 +39,8 @@ def row_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Sele
 def _total(statistic: Statistic, number: int) -> exp.Expr:
     term = emit_term(statistic, number)
     match statistic.term:
-        case Distinct():
-            return distinct_values(number)
+        case Distinct() | DistinctSum() as found:
+            return of_distinct_values(found, number)
         case Deviations():
             return of_pairs(term)
         case _:

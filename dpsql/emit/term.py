@@ -20,6 +20,7 @@ from dpsql.plan.statistic import (
     Amount,
     Deviations,
     Distinct,
+    DistinctSum,
     Measured,
     Ones,
     Over,
@@ -43,6 +44,8 @@ def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
             return ()
         case Distinct(argument=argument):
             return (_filtered(argument, statistic),)
+        case DistinctSum(value=value):
+            return (_filtered(value.argument, statistic),)
         case Ones():
             if statistic.filter is None:
                 return ()
@@ -60,7 +63,7 @@ def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
 def measured(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp.Expr, ...]:
     """A row's values in what they are clamped in: decimals as they are, else steps."""
     match statistic.term:
-        case Presence() | Over() | Distinct() | Ones() | Present():
+        case Presence() | Over() | Distinct() | DistinctSum() | Ones() | Present():
             return columns
         case Amount(value=value):
             return columns if value.decimal is not None else (_steps(value, columns[0]),)
@@ -79,8 +82,8 @@ def clamped_term(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Exp
             return integer(1)
         case Over():
             return integer(0)  # a unit's only row is never too many
-        case Distinct():
-            return integer(0)  # counted beside the sums, over the distinct values
+        case Distinct() | DistinctSum():
+            return integer(0)  # counted or summed beside the sums, over the distinct values
         case Ones() if statistic.counts_every_row:
             return integer(1)
         case Ones() | Present():

@@ -111,7 +111,29 @@ class Distinct:
     most: int | None
 
 
-Term = Ones | Present | Amount | Square | Product | Deviations | Presence | Over | Distinct
+@dataclass(frozen=True, slots=True)
+class DistinctSum:
+    """`value` of each distinct value of its argument that any unit has: the term of SUM(DISTINCT).
+
+    Each unit brings at most `most` of them to a group, as of those that are counted.
+    """
+
+    value: Measured
+    most: int | None
+
+
+Term = (
+    Ones
+    | Present
+    | Amount
+    | Square
+    | Product
+    | Deviations
+    | Presence
+    | Over
+    | Distinct
+    | DistinctSum
+)
 
 MOST_ROWS = 2**36
 """So many rows' squared differences fit 128 bits."""
@@ -130,7 +152,7 @@ class Statistic:
         match self.term:
             case Ones() | Present() | Presence() | Over() | Distinct():
                 return 0, 1
-            case Amount(value=value):
+            case Amount(value=value) | DistinctSum(value=value):
                 return value.low - value.centre, value.high - value.centre
             case Square(value=value):
                 return -(value.radius**2), 0
@@ -148,7 +170,7 @@ class Statistic:
         match self.term:
             case Ones() | Present() | Presence() | Over() | Distinct():
                 return Fraction(1)
-            case Amount(value=value):
+            case Amount(value=value) | DistinctSum(value=value):
                 return value.step
             case Square(value=value) | Deviations(value=value):
                 return value.step**2
@@ -160,7 +182,12 @@ class Statistic:
     @property
     def is_of_rows(self) -> bool:
         """Rows are summed, so that half of a unit's rows count half; units and values are not."""
-        return not isinstance(self.term, Presence | Over | Distinct)
+        return not isinstance(self.term, Presence | Over) and not self.is_of_values
+
+    @property
+    def is_of_values(self) -> bool:
+        """Distinct values are counted or summed, however many units have them."""
+        return isinstance(self.term, Distinct | DistinctSum)
 
     @property
     def counts_every_row(self) -> bool:

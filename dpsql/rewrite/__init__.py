@@ -7,6 +7,7 @@
 | public_rows | the same where the number of rows is public: a constant of formulas  |
 | public_bound | bounds of columns of public tables, by what their rows have         |
 | measure    | arguments as integer steps: how fine, within which bounds             |
+| distinct   | sums of distinct values, of which a unit brings so many               |
 | clipped    | which rows have a value that bounds cut off                           |
 | response   | sums over randomised answers become estimates over true ones          |
 | answer_key | the same of groups by randomised answers                              |

@@ -40,7 +40,7 @@ from dpsql.plan.expression import (
     conjunction,
 )
 from dpsql.plan.operator import Filter, Join, Ready, Scan
-from dpsql.plan.statistic import Distinct, Ones, Presence, Statistic
+from dpsql.plan.statistic import Ones, Presence, Statistic
 from dpsql.plan.tree import operators
 from dpsql.rewrite.direct import Direct, direct
 from dpsql.rewrite.fact import Facts
@@ -229,7 +229,7 @@ class _Parts:
 
     def _may_draw(self) -> bool:
         """Every value is a group, and no other choice of groups has to be the same."""
-        if any(isinstance(s.term, Distinct) for s in self.terms.statistics):
+        if any(s.is_of_values for s in self.terms.statistics):
             return False
         return self.stem.is_whole and not self.terms.selections
 

@@ -48,6 +48,7 @@ from dpsql.plan.statistic import (
 )
 from dpsql.rewrite.answer_key import AnswerKey
 from dpsql.rewrite.clipped import clipped
+from dpsql.rewrite.distinct import distinct_sum, most_values
 from dpsql.rewrite.measure import Range, range_of
 from dpsql.rewrite.pivot import with_filter
 from dpsql.rewrite.public_rows import of_all_rows
@@ -196,47 +197,48 @@ class Statistics:
                 assert_never(missing)
 
     def _counted(self, call: AggregateCall) -> int:
-        if not call.distinct:
-            return self._count(call.arguments, call.filter)
-        (argument,) = call.arguments
-        if argument in self.units:
-            return self.presence() if call.filter is None else self._distinct(call, 1)
-        values = domain(argument, self._where(call.filter)).values
-        return self._distinct(call, None if values is None else max(1, len(values)))
+        units = call.distinct and call.filter is None and call.arguments[0] in self.units
+        return self.presence() if units else self._count(call)
 
-    def _distinct(self, call: AggregateCall, most: int | None) -> int:
-        return self._place(Distinct(call.arguments[0], most), call.filter)
+    def _count(self, call: AggregateCall) -> int:
+        return self._place(self._counter(call), call.filter)
 
-    def _count(self, arguments: tuple[Expression, ...], only: Expression | None) -> int:
-        return self._place(self._counter(arguments, only), only)
-
-    def _counter(self, arguments: tuple[Expression, ...], only: Expression | None) -> Term:
+    def _counter(self, call: AggregateCall) -> Term:
         """A column that is never NULL is counted as rows are, and shares their noise."""
-        if not arguments or not domain(arguments[0], self._where(only)).nullable:
+        known = self._where(call.filter)
+        if call.distinct:
+            return Distinct(call.arguments[0], most_values(call, self.units, known))
+        if not call.arguments or not domain(call.arguments[0], known).nullable:
             return Ones()
-        return Present(arguments[0])
+        return Present(call.arguments[0])
 
     def _sum(self, call: AggregateCall) -> Formula:
-        (argument,) = call.arguments
-        found = self._range(argument, call)
-        counted = self._find(self._counter(call.arguments, call.filter), call.filter)
+        found = self._range(call.arguments[0], call)
+        counted = self._find(self._counter(call), call.filter)
         centre = 0 if counted is None else found.middle
-        total = self._place(Amount(found.around(argument, centre)), call.filter)
+        total = self._total(call, found.around(call.arguments[0], centre))
         terms = ((total, 1),) if counted is None else ((total, 1), (counted, centre))
         return Linear(terms, found.step, call.type)
+
+    def _total(self, call: AggregateCall, value: Measured) -> int:
+        """The place of the sum of `value`, over rows or over its distinct values."""
+        if not call.distinct:
+            return self._place(Amount(value), call.filter)
+        most = most_values(call, self.units, self._where(call.filter))
+        return self._place(distinct_sum(call, value, most), call.filter)
 
     def _mean(self, call: AggregateCall) -> Formula:
         (argument,) = call.arguments
         found = self._range(argument, call)
-        count = self._count(call.arguments, call.filter)
-        total = self._place(Amount(found.around(argument, found.middle)), call.filter)
+        count = self._count(call)
+        total = self._total(call, found.around(argument, found.middle))
         return Mean(
             total, count, found.middle, found.step, found.low * found.step, found.high * found.step
         )
 
     def _spread(self, call: AggregateCall, function: AggregateFunction) -> Formula:
         value = self._measured(call.arguments[0], call)
-        count = self._count(call.arguments, call.filter)
+        count = self._count(call)
         return Moments(function, count, self._axis(value, call.filter, squared=True))
 
     def _paired(self, call: AggregateCall, function: AggregateFunction) -> Formula:
@@ -293,8 +295,6 @@ class Statistics:
         return conjunction(tuple(kept)) if kept else None
 
     def _is_there(self, condition: Expression) -> bool:
-        match condition:
-            case Not(operand=IsNull(operand=operand)):
-                return not domain(operand, self.domains).nullable
-            case _:
-                return False
+        if isinstance(condition, Not) and isinstance(condition.operand, IsNull):
+            return not domain(condition.operand.operand, self.domains).nullable
+        return False

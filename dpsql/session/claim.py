@@ -18,6 +18,7 @@ from dpsql.plan.statistic import (
     Amount,
     Deviations,
     Distinct,
+    DistinctSum,
     Measured,
     Ones,
     Over,
@@ -51,6 +52,8 @@ def describe_statistic(statistic: Statistic) -> str:
             text = "units with too many rows"
         case Distinct(argument=argument):
             text = f"distinct {describe(argument)}"
+        case DistinctSum(value=value):
+            text = f"sum of distinct {_shifted(value)}"
         case Amount(value=value):
             text = _shifted(value)
         case Square(value=value):
@@ -186,7 +189,7 @@ def _derived(statistic: Statistic, bounded: BoundedRelease, apart: Apart) -> str
         return f" where {units}{one} in [{', '.join(ends)}]"
     if isinstance(statistic.term, Presence | Over):
         return " = 1 unit" if apart.units == 1 else f" = {apart.units} units"
-    if isinstance(statistic.term, Distinct):
+    if statistic.is_of_values:
         return " values of a unit" if apart.units == 1 else f" values of {apart.units} units"
     rows = rows_per_group(bounded.limited)
     low_end, high_end = (describe_number(b * statistic.step) for b in statistic.interval)

@@ -32,10 +32,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.negation import negated
 from dpsql.plan.statistic import (
     Amount,
-    Distinct,
     Measured,
-    Over,
-    Presence,
     Product,
     Square,
     Statistic,
@@ -78,7 +75,7 @@ def blocks(statistics: Sequence[Statistic], *, squared: bool) -> tuple[Block, ..
         parts = {only: _parts(by_filter[only], statistics, squared=squared) for only in family}
         places = [place for only in family for place in by_filter[only]]
         # Units and their values are counted beside the rows, which needn't exclude each other.
-        beside = any(isinstance(statistics[p].term, Presence | Over | Distinct) for p in places)
+        beside = not all(statistics[p].is_of_rows for p in places)
         # Counted before they are made: twenty variances under one filter have 2^20 of them.
         many = sum(prod(len(part) for part in own) for own in parts.values())
         if beside or len(family) == 1 or many > MOST_CORNERS:

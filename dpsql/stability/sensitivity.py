@@ -14,6 +14,7 @@ from dpsql.plan.statistic import (
     Amount,
     Deviations,
     Distinct,
+    DistinctSum,
     Ones,
     Over,
     Presence,
@@ -242,20 +243,28 @@ def partial_bound(statistic: Statistic, limited: Limited) -> int:
         case Presence() | Over():
             return 1  # a unit is there, with too many rows, or it isn't
         case Distinct(most=most):
-            rows = rows_per_group(limited)
-            return rows if most is None else min(rows, most)
+            return values_per_group(most, limited)
+        case DistinctSum(most=most):
+            return values_per_group(most, limited) * statistic.magnitude
         case Ones() | Present() | Amount() | Square() | Product() | Deviations():
             return rows_per_group(limited) * statistic.magnitude
         case missing:
             assert_never(missing)
 
 
+def values_per_group(most: int | None, limited: Limited) -> int:
+    """How many distinct values a unit brings to one group; others may have them too, or not."""
+    rows = rows_per_group(limited)
+    return rows if most is None else min(rows, most)
+
+
 def partial_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
     """What one unit's sum in a group is clamped to, 0 always in it: there it may be missing."""
     bound = partial_bound(statistic, limited)
-    if not statistic.is_of_rows:
+    if isinstance(statistic.term, Presence | Over):
         return 0, bound
-    rows, (least, most) = rows_per_group(limited), statistic.interval
+    # Of values no more than of rows: each is one row's at least.
+    rows, (least, most) = bound // statistic.magnitude, statistic.interval
     return max(-bound, min(0, rows * least)), min(bound, max(0, rows * most))
 
 

@@ -38,8 +38,22 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "one distinct value too many goes",
         "emit/distinct.py",
-        "exp.LTE(this=place, expression=integer(most))",
-        "exp.LTE(this=place, expression=integer(most + 1))",
+        "exp.LTE(this=place, expression=integer(kept_values))",
+        "exp.LTE(this=place, expression=integer(kept_values + 1))",
+    ),
+    Mutant(
+        "of a unit's distinct values one is in the bound of their sum",
+        "stability/sensitivity.py",
+        "return values_per_group(most, limited) * statistic.magnitude",
+        "return statistic.magnitude",
+        about="aggregate_distinct",
+    ),
+    Mutant(
+        "distinct values are summed without clamps",
+        "emit/distinct.py",
+        "steps = in_range(found, steps_of(found, value))",
+        "steps = steps_of(found, value)",
+        about="aggregate_distinct",
     ),
     Mutant(
         "values of all of a unit's groups are counted",

@@ -193,8 +193,8 @@ SPLIT_MUTANTS = (
     _Parts(
         "values that units share are counted in each of their parts",
         "emit/parts.py",
-        "case Distinct() | Deviations():\n            return False",
-        "case Distinct() | Deviations():\n            return True",
+        "case Distinct() | DistinctSum() | Deviations():\n            return False",
+        "case Distinct() | DistinctSum() | Deviations():\n            return True",
     ),
     _Parts(
         "which part a row is in is drawn anew for each",
