@@ -3,21 +3,33 @@
 median(age), quantile_cont(age, 0.9)   with age in [0, 120]
 
 Spaced(age in [0, 120], width=1)       121 cells, of which two are chosen together
+
+min(ward)                              with ward one of ICU, ER, GP
+
+Listed(ward, ER, GP, ICU)              3 cells in the order of text, of which one is chosen
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpsql.errors import Refused
-from dpsql.plan.aggregate import QUANTILES, AggregateCall, AggregateFunction, AggregateOutput, Part
+from dpsql.plan.aggregate import (
+    QUANTILES,
+    AggregateCall,
+    AggregateFunction,
+    AggregateOutput,
+    OpenFunction,
+    Part,
+)
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Expression, conjunction, conjuncts
 from dpsql.plan.formula import FormulaOutput, Named, Position
 from dpsql.plan.selection import Cells, Listed, MostFrequent, Places, Selection, Spaced
+from dpsql.privacy.domain import Value
 from dpsql.rewrite.measure import Range, range_of
-from dpsql.schema.type import Date, SqlType, Timestamp
+from dpsql.schema.type import Boolean, Date, SqlType, Timestamp, Varchar
 from dpsql.stability.domain import DAY, Environment, domain
 from dpsql.stability.narrowing import narrow
 
@@ -72,7 +84,7 @@ class Selections:
             self.quantiles.setdefault(key, set()).add(place_of(call))
 
     def _formula(self, call: AggregateCall) -> Position | Named:
-        key = self._key(call)
+        key, is_mode = self._key(call), call.function is AggregateFunction.MODE
         before = 0
         for selection in self.found():
             if (selection.cells, selection.filter) == key:
@@ -83,7 +95,9 @@ class Selections:
                         step = value.step * _unit(value.argument.type, call.type)
                         high = self._range(call).high * step
                         return Position(place, middle * step, width * step, high, call.type)
-                    case MostFrequent(), Listed(values=values):
+                    case Places(quantiles=quantiles), Listed(values=values) if not is_mode:
+                        return Named(before + quantiles.index(place_of(call)), values)
+                    case MostFrequent(), Listed(values=values) if is_mode:
                         return Named(before, values)
                     case _:
                         pass
@@ -95,6 +109,10 @@ class Selections:
         only = None if call.filter is None else _ordered(call.filter)
         if call.function is AggregateFunction.MODE:
             return _listed(call, argument, self._known(call)), only
+        if isinstance(argument.type, Varchar | Boolean):
+            listed = _listed(call, argument, self._known(call))
+            # Engines compare text by its bytes, as Python does by its code points.
+            return replace(listed, values=tuple(sorted(listed.values, key=_in_order))), only
         found = self._range(call)
         value = found.around(argument, found.low)
         return Spaced(value, -(-(value.high - value.low + 1) // CELLS)), only
@@ -146,13 +164,29 @@ def _listed(call: AggregateCall, argument: Expression, domains: Environment) -> 
     if not values or len(values) > MOST_VALUES:
         text = describe(argument)
         raise Refused(
-            f"mode of {text} needs its values to be known",
+            f"{call.function.value} of {text} needs its values to be known",
             at=call.at,
-            hint=f"declare `values` of it in the schema, or count(*) … GROUP BY {text} "
-            "ORDER BY count(*) DESC LIMIT 1",
+            hint="declare `values` of it in the schema" + _first_group(call.function, text),
             note="aggregate_quantile",
         )
     return Listed(argument, values)
+
+
+def _first_group(function: AggregateFunction | OpenFunction, text: str) -> str:
+    """Another way to ask for a value: the first of the groups in some order."""
+    orders: dict[AggregateFunction | OpenFunction, str] = {
+        AggregateFunction.MODE: "count(*) DESC",
+        AggregateFunction.MIN: text,
+        AggregateFunction.MAX: f"{text} DESC",
+    }
+    order = orders.get(function)
+    if order is None:
+        return ""
+    return f", or count(*) … GROUP BY {text} ORDER BY {order} LIMIT 1"
+
+
+def _in_order(value: Value) -> tuple[bool, str]:
+    return (value is True, value if isinstance(value, str) else "")
 
 
 def _ordered(only: Expression) -> Expression:
