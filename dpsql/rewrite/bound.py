@@ -22,7 +22,7 @@ from dpsql.rewrite.count_first import count_first
 from dpsql.rewrite.draw import draw_groups
 from dpsql.rewrite.early import sum_early
 from dpsql.rewrite.fact import Facts
-from dpsql.rewrite.key_domain import key_domains
+from dpsql.rewrite.key_domain import few_enough, key_domains
 from dpsql.rewrite.limit import limited
 from dpsql.rewrite.prepared import from_prepared
 from dpsql.rewrite.prune import prune_release
@@ -46,6 +46,8 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
     release, responses, key = of_true_answers(read)
     below = environment(release.source)
     domains = key_domains(release.keys, release.source, release.listed, below, facts)
+    if settings.rounds is None:
+        domains = few_enough(domains)  # a synopsis lists all, or is refused
     if key is not None:
         check_groups(key, domains, release, settings)
     draft, _ = limited(Terms(release.source, release.keys, domains, ()), facts, settings)

@@ -11,17 +11,18 @@ import datetime as dt
 import math
 from fractions import Fraction
 
-from dpsql.errors import Refused, TooComplex
+from dpsql.errors import Refused
 from dpsql.plan.bounded import Cell, KeyDomain
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.number import holds
 from dpsql.plan.operator import Output, Plan
-from dpsql.plan.tree import operators, sources
+from dpsql.plan.tree import columns, operators, sources
 from dpsql.privacy.domain import Domain, Value, day
 from dpsql.rewrite.fact import Facts
 from dpsql.schema.type import Date, Double, Integer, Interval, SqlType
 from dpsql.stability.domain import Environment, domain
+from dpsql.stability.finite import images
 from dpsql.stability.lineage import private_scans
 from dpsql.stability.public_part import public_rows
 
@@ -35,7 +36,7 @@ def key_domains(
     below: Environment,
     facts: Facts,
 ) -> tuple[KeyDomain, ...]:
-    """The domains of those keys that have one: public keys jointly, the others one by one.
+    """The domains of those keys that have one: public keys jointly, functions of one column too.
 
     `listed` is a public plan of all of them, if there is one.
     """
@@ -60,6 +61,12 @@ def key_domains(
         same = len(distinct) == len(rows)
         found.append(_checked(KeyDomain(shared, rows if same else distinct)))
     covered = {place for key_domain in found for place in key_domain.keys}
+    for column, alike in _of_one_column(keys, covered).items():
+        together = [keys[place].expression for place in alike]
+        cells = images(together, column, domain(column, below))
+        if cells is not None:
+            found.append(_checked(KeyDomain(alike, cells)))
+            covered |= {*alike}
     for place, key in enumerate(keys):
         if place not in covered:
             cells = _cells(domain(key.expression, below), key.expression.type)
@@ -67,18 +74,26 @@ def key_domains(
                 cells = _referenced(key.expression, source, below, facts)
             if cells is not None:
                 found.append(_checked(KeyDomain((place,), cells)))
-    listed_keys = {place for key_domain in found for place in key_domain.keys}
-    if len(listed_keys) < len(keys):
-        # A threshold decides which groups are shown anyway, of all keys that aren't listed.
-        while math.prod(len(d.cells) for d in found) > MAX_CELLS:
-            found.remove(max(found, key=lambda d: len(d.cells)))
-    if math.prod(len(d.cells) for d in found) > MAX_CELLS:
-        raise TooComplex(
-            f"the group keys have more than {MAX_CELLS:,} possible values together",
-            hint="group by fewer or coarser keys, or narrow them in WHERE",
-            note="group_by",
-        )
     return tuple(found)
+
+
+def few_enough(found: tuple[KeyDomain, ...]) -> tuple[KeyDomain, ...]:
+    """Domains that have up to MAX_CELLS together: keys of the longest are listed no more."""
+    kept = sorted(found, key=lambda domain: len(domain.cells))
+    while math.prod(len(domain.cells) for domain in kept) > MAX_CELLS:
+        kept.pop()
+    return tuple(domain for domain in found if domain in kept)
+
+
+def _of_one_column(keys: tuple[Output, ...], covered: set[int]) -> dict[Column, tuple[int, ...]]:
+    """The places of keys that are functions of one and the same column, two at least."""
+    places: dict[Column, list[int]] = {}
+    for place, key in enumerate(keys):
+        read = columns(key.expression)
+        if place not in covered and len(read) == 1 and not isinstance(key.expression.type, Double):
+            (column,) = read
+            places.setdefault(column, []).append(place)
+    return {column: tuple(alike) for column, alike in places.items() if len(alike) > 1}
 
 
 def _several_forms(output: Output) -> Refused:

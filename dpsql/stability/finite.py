@@ -7,7 +7,7 @@ would allow 112. An expression stands here for its total form: NULL where it wou
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from dpsql.engine.constant import Template
@@ -72,6 +72,24 @@ def _enumerated(
     places = zip(*itertools.product(*lists), strict=True)
     found = computed(expression, dict(zip((c.id for c in read), places, strict=True)), rows)
     return None if found is None else _among(found)
+
+
+def images(
+    expressions: Sequence[Expression], column: Column, domain: Domain
+) -> tuple[Values, ...] | None:
+    """What all of `expressions`, which read `column` alone, are together, each combination once.
+
+    None if the column has many values, or an expression can't be computed.
+    """
+    values = listed(domain, column.type, MOST_ROWS)
+    if not values or not all(map(_is_small, expressions)):
+        return None
+    given = {column.id: values}
+    found = [computed(expression, given, len(values)) for expression in expressions]
+    places = [place for place in found if place is not None]
+    if len(places) < len(found):
+        return None
+    return tuple(dict.fromkeys(zip(*places, strict=True)))
 
 
 @lru_cache(maxsize=FEW)
