@@ -139,7 +139,8 @@ class _Select:
         args = self._node.args
         if args.get("group") or args.get("having"):
             return True
-        clauses = [*args["expressions"], *(args.get("windows") or ()), args.get("order")]
+        clauses = [*args["expressions"], *(args.get("windows") or ())]
+        clauses += [args.get("qualify"), args.get("order")]
         return any(has_aggregate(clause) for clause in clauses if clause is not None)
 
     def _condition(self, clause: str) -> Expression | None:
