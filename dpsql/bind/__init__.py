@@ -34,6 +34,7 @@
 | frame       | their frames: ROWS, GROUPS, RANGE                                     |
 | named_window | WINDOW w AS (…)                                                      |
 | synopsis    | CREATE SYNOPSIS: the counts of all combinations of keys                |
+| public_only | statements that name public tables alone, told from their words        |
 | suggest     | SUGGEST BOUNDS: bounds to declare, as a release                        |
 | subquery    | EXISTS, IN and scalar subqueries                                      |
 | quantifier  | IN, ANY and ALL of a subquery, in three values                         |

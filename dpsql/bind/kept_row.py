@@ -41,6 +41,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.plan.tree import bottom_up, columns, operators, rewrite_expression
@@ -121,7 +122,7 @@ def _without_kept(plan: Plan) -> Plan:
 def _kept_rows(plan: Plan) -> _Kept | None:
     """The rows of `plan` that belong to nobody; None if there are none."""
     match plan:
-        case Scan() | Release() | Values():
+        case Scan() | Release() | Values() | Whole():
             return None
         case Filter(source=source, predicate=predicate):
             return _filtered(_kept_rows(source), conjuncts(predicate))

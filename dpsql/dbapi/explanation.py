@@ -143,7 +143,10 @@ def _pretty(sql: str) -> str:
         return HIDDEN
     import sqlglot  # noqa: PLC0415 - only who asks for SQL needs it
 
-    return sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]
+    try:
+        return sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]
+    except sqlglot.errors.SqlglotError:
+        return sql  # an analyst's own, which runs as it is written
 
 
 def _indented(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from dpsql.emit.expression import emit_expression
 from dpsql.emit.join import inner_join, mark, marked, outer_join, owners, scan, unowned
 from dpsql.emit.literal import emit_literal
 from dpsql.emit.name import all_of, column_name, named, no_column, reference, subquery, table
+from dpsql.errors import InternalError
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Not, conjuncts
 from dpsql.plan.operator import (
@@ -33,6 +34,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.plan.sort import SortKey
@@ -80,6 +82,8 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return _over(source, releases, [*_passed_on(source), *added])
         case Values():
             return _listed(plan)
+        case Whole():
+            raise InternalError("what an analyst wrote is given to no engine of the source")
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             own = unit(source)
             group = [emit_expression(key.expression) for key in keys]

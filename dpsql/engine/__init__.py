@@ -7,6 +7,9 @@
 | duckdb         | the engine on DuckDB: open, lock, run, interrupt                          |
 | constant       | what the engine makes of constants, without any data                      |
 | postprocessing | the same without a source, for what is computed from released tables      |
+| enclosure      | copies of what is nobody's secret, for text that analysts wrote           |
+| aside          | a process in which such text runs, and which can be ended                 |
+| telling        | functions that tell of the engine or the host, by its own list            |
 | cause          | why the engine failed, for the log of whoever runs the process            |
 | most           | how much of public rows is read at once                                   |
 | result         | its rows as Arrow                                                         |
@@ -26,5 +29,6 @@
 | fingerprint    | which version of the data the source's files hold                         |
 
 Lock-down is the second wall: it protects the host, not the rows. The first is that only SQL
-rendered from our own plan ever reaches an engine, and that only `release` opens `Raw`.
+rendered from our own plan ever reaches an engine that has a private row, and that only `release`
+opens `Raw`.
 """

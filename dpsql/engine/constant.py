@@ -68,6 +68,18 @@ def evaluate(call: Template, arguments: Sequence[Argument], rows: int) -> list[s
     return [text for (text,) in found]
 
 
+def ask_of_functions() -> list[tuple[str, str, str, str | None]]:
+    """The engine's functions: name, schema, kind, and how stable their values are."""
+    cursor = _Databases.current().cursor()
+    try:
+        return cursor.execute(
+            "SELECT DISTINCT function_name, schema_name, function_type, stability::VARCHAR"
+            " FROM duckdb_functions()"
+        ).fetchall()
+    finally:
+        cursor.close()
+
+
 def _built(part: Template | str | int, values: list[exp.Expr]) -> exp.Expr:
     if isinstance(part, int):
         return values[part].copy()

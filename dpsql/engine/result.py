@@ -59,3 +59,11 @@ def _whole(values: list[int | None]) -> pa.Array:
         return pa.array(values, pa.int64())
     except OverflowError:
         return pa.array(values, pa.decimal256(39, 0))
+
+
+def stream(table: pa.Table) -> bytes:
+    """A table as an Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())

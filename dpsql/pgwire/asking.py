@@ -250,7 +250,8 @@ class Asking:
     ) -> tuple[Column, ...]:
         session = self._session
         try:
-            statement = deeply(lambda: read(query.sql, session.schema, values, session.kept))
+            bound = session.whole.bound if read is bind else read
+            statement = deeply(lambda: bound(query.sql, session.schema, values, session.kept))
             found = Result(
                 statement.names, tuple(c.type for c in statement.columns), _NOTHING.table
             )

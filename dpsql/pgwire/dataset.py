@@ -16,6 +16,7 @@ from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.pgwire.catalogue.catalogue import Catalogue
+from dpsql.pgwire.catalogue.public import PublicStatements
 from dpsql.pgwire.catalogue.workers import CatalogueWorkers
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.work.line import Line
@@ -44,6 +45,7 @@ class Edition:
         self.catalogue = Catalogue(schema, asked)
         self._pool = pool
         self._line = line
+        self._asked = asked
         self._source = engine_source(schema)
         self._guard = threading.Lock()
         self._version: tuple[Identity, str] | None = None
@@ -57,7 +59,8 @@ class Edition:
 
     def session(self, analyst: str, progress: Progress) -> RemoteSession:
         """One analyst's session."""
-        return RemoteSession(self.schema, analyst, self._engine(), self._line, self.facts, progress)
+        engine, aside = self._engine(), PublicStatements(self._asked, analyst)
+        return RemoteSession(self.schema, analyst, engine, self._line, self.facts, progress, aside)
 
     def close(self) -> None:
         """Let go of the ledger; sessions have their own openings."""

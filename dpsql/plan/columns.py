@@ -20,6 +20,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 
@@ -43,7 +44,9 @@ def output_columns(plan: Plan) -> tuple[Column, ...]:
             return (*output_columns(source), column)
         case Window(source=source, outputs=windows):
             return (*output_columns(source), *(output.column for output in windows))
-        case Union(outputs=columns) | SetOperation(outputs=columns) | Values(outputs=columns):
+        case Union(outputs=columns) | SetOperation(outputs=columns):
+            return columns
+        case Values(outputs=columns) | Whole(outputs=columns):
             return columns
         case Filter(source=source) | Sort(source=source) | Limit(source=source):
             return output_columns(source)

@@ -250,6 +250,21 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
+class Whole:
+    """The rows of a statement that an engine of copies runs as its analyst wrote it.
+
+    It names the public `tables`, of which that engine has copies, and no other; no engine that has
+    a private row is given `sql`. The n-th column is given as the n-th of `casts`, "" for as it is.
+    It is the whole of a plan.
+    """
+
+    outputs: tuple[Column, ...]
+    sql: str
+    tables: tuple[str, ...]
+    casts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Sort:
     """Order public or released rows."""
 
@@ -281,4 +296,5 @@ Plan = (
     | Sort
     | Limit
     | Values
+    | Whole
 )

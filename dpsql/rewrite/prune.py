@@ -22,6 +22,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.plan.tree import bottom_up, columns, expressions, operators
@@ -71,7 +72,7 @@ def prune(plan: Plan, needed: Needed) -> Plan:
             wanted = needed | columns(*(e for w in kept_windows for e in expressions(w)))
             below_window = prune(source, wanted)
             return Window(below_window, kept_windows) if kept_windows else below_window
-        case Values():
+        case Values() | Whole():
             return plan
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             kept_aggregates = tuple(a for a in aggregates if a.column in needed)
@@ -140,7 +141,7 @@ def _reads(plan: Plan) -> Needed:
             return frozenset(c for source in sources for c in output_columns(source))
         case SetOperation(left=left, right=right):
             return frozenset((*output_columns(left), *output_columns(right)))
-        case Scan() | Limit() | Values():
+        case Scan() | Limit() | Values() | Whole():
             return frozenset()
         case missing:
             assert_never(missing)

@@ -19,6 +19,8 @@
 | written  | a plan as it is written, where the order of rows follows from that    |
 | deep     | room for deep statements                                              |
 | ready    | the sidecar of a source: where it is, what it was made of, how it is made |
+| whole    | statements over public tables alone, which run as they are written     |
+| copies   | copies of public tables, for engines that have nothing else            |
 | fact     | public facts, from verified keys and public tables                     |
 | storage  | releases as the ledger has them: their charge, their tables as bytes   |
 | rollup   | answers summed from the noisy cells of stored ones, on request        |

@@ -56,6 +56,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.session.digest import Digest, digest_of, digest_of_cells
@@ -224,6 +225,8 @@ class _Reader:
             case Values(outputs=columns, rows=rows):
                 types = (repr(column.type) for column in columns)
                 return self._new(plan, self._leaf("values", *types, "", *sorted(map(repr, rows))))
+            case Whole(sql=sql, tables=tables):
+                return self._new(plan, self._leaf("whole", sql, "", *tables))
             case missing:
                 assert_never(missing)
 

@@ -8,13 +8,14 @@ import pyarrow as pa
 
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
+from dpsql.engine.aside import Aside
 from dpsql.engine.engine import Engine
 from dpsql.engine.most import Most
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.engine.raw import Raw
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.columns import output_columns
-from dpsql.plan.operator import Plan
+from dpsql.plan.operator import Plan, Whole
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
 from dpsql.release.public import open_rows
@@ -28,6 +29,8 @@ from dpsql.session.picking import picked
 from dpsql.session.prepared import Prepared
 from dpsql.session.ready import open_source, sidecar_path
 from dpsql.session.trial import no_rows
+from dpsql.session.whole import SECONDS, WholeStatements
+from dpsql.session.whole import Engine as WholeEngine
 from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
@@ -47,6 +50,8 @@ class Execution:
         self._finishing: tuple[Prepared, str] | None = None
         self._tried: set[tuple[str, tuple[pa.DataType, ...]]] = set()
         self._facts: SourceFacts | None = None
+        self._aside: WholeEngine | None = None
+        self.whole = WholeStatements(schema, lambda: self.facts().copies, self.aside)
 
     @property
     def has_source(self) -> bool:
@@ -65,6 +70,12 @@ class Execution:
         if self._finisher is None:
             self._finisher = postprocessing_engine()
         return self._finisher
+
+    def aside(self) -> WholeEngine:
+        """Where statements run as they are written, over public tables alone."""
+        if self._aside is None:
+            self._aside = Aside(SECONDS, MOST)
+        return self._aside
 
     def facts(self) -> SourceFacts:
         """Public facts about the source."""
@@ -123,6 +134,8 @@ class Execution:
         """The answer of a query over public tables only, some of them `kept`: exact and free."""
         if visibility(prepared.plan) is not Visibility.PUBLIC:
             raise ExecutionFailed
+        if isinstance(prepared.plan, Whole):
+            return open_rows(prepared.plan, Raw(self.whole.rows(prepared.plan)))
         try:
             if kept:
                 raw = self._above(prepared.plan, prepared.finish, kept, MOST)
@@ -134,13 +147,13 @@ class Execution:
 
     def interrupt(self) -> None:
         """Stop what is running."""
-        for engine in (self._source, self._finisher):
+        for engine in (self._source, self._finisher, self._aside):
             if engine is not None:
                 engine.interrupt()
 
     def close(self) -> None:
         """Let go of the source."""
-        for engine in (self._source, self._finisher):
+        for engine in (self._source, self._finisher, self._aside):
             if engine is not None:
                 engine.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import starmap
 
-from dpsql.plan.operator import Plan, Scan
+from dpsql.plan.operator import Plan, Scan, Whole
 from dpsql.plan.tree import operators
 from dpsql.privacy.distance import Apart
 from dpsql.privacy.loss import Accounting
@@ -31,13 +31,19 @@ def explain(prepared: Prepared, schema: Schema) -> Proof:
     return Proof(
         tuple(starmap(OperatorLine, tree_lines(prepared.plan, units))),
         tuple(_release(release, prepared, apart) for release in prepared.releases),
-        ""
-        if hides(prepared.plan)
-        else _told(prepared.finish, *copied_scans(prepared.plan).values()),
+        _finish(prepared),
         _price(prepared, schema),
         tuple(dict.fromkeys(found)),
         prepared.totals.notes,
     )
+
+
+def _finish(prepared: Prepared) -> str:
+    """What makes the answer, unless it would name what is hidden."""
+    plan = prepared.plan
+    if isinstance(plan, Whole):
+        return plan.sql
+    return "" if hides(plan) else _told(prepared.finish, *copied_scans(plan).values())
 
 
 def _release(release: PreparedRelease, prepared: Prepared, apart: Apart) -> ReleaseProof:

@@ -21,6 +21,7 @@ from dpsql.release.public import open_rows
 from dpsql.rewrite.fact import distinct_values
 from dpsql.schema.keys import duplicate_free, record_path, verified
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
+from dpsql.session.copies import Copies
 
 MOST: Final = Most(1_000_000, 256 * 2**20)
 """What is read of public rows at once: more is refused."""
@@ -34,6 +35,7 @@ class SourceFacts:
 
     The source is opened when a public table has to be read, or the owner has verified keys: a
     statement that needs neither is explained without it. `values` of public rows are remembered.
+    `copies` are those of its public tables.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class SourceFacts:
     ) -> None:
         self._schema = schema
         self._engine = engine
+        self.copies = Copies(schema, engine)
         self._prepared = prepared
         self._owner_verified: frozenset[str] | None = None
         self._public_keys: dict[str, bool] = {}

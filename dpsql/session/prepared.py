@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -34,6 +34,8 @@ from dpsql.session.provenance import Marked, marked
 from dpsql.session.totals import Totals, totals
 from dpsql.stability.answers_alone import answers_alone
 from dpsql.stability.sensitivity import Sensitivity, sensitivity
+
+Read = Callable[[str, Schema, Parameters, Releases], Statement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,22 @@ def prepare(
     releases: Releases = NO_RELEASES,
 ) -> Prepared:
     """Everything that SQL, schema and public facts decide; `version` names that of the data."""
-    if settings.rounds is None:
-        statement = bind(sql, schema, parameters, releases)
-    else:
-        statement = bind_synopsis(sql, schema, parameters, releases)
+    read = bind if settings.rounds is None else bind_synopsis
+    statement = read(sql, schema, parameters, releases)
+    return prepare_bound(statement, sql, schema, facts, grant, version, settings)
+
+
+def prepare_bound(
+    statement: Statement,
+    sql: str,
+    schema: Schema,
+    facts: Facts,
+    grant: PrivacyLoss,
+    version: str,
+    settings: Settings,
+) -> Prepared:
+    """The same of `sql` as it was bound; as a synopsis, if it is one's `settings`."""
+    if settings.rounds is not None:
         settings = replace(settings, min_units=None, nonnegative=False, consistent=False)
     _check_single(statement, facts)
     plan = unused(statement.plan)

@@ -7,13 +7,15 @@ from fractions import Fraction
 
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.release import Releases
+from dpsql.bind.synopsis import bind_synopsis
 from dpsql.errors import Refused
+from dpsql.privacy.loss import PrivacyLoss
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply
 from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, prepare
+from dpsql.session.prepared import Prepared, Read, prepare_bound
 from dpsql.session.target import least_loss
 
 
@@ -28,21 +30,18 @@ class Proving:
     parameters: Parameters
     settings: Settings
     releases: Releases
+    read: Read
 
     def at(self, epsilon: Fraction) -> Prepared:
         """The statement at `epsilon`."""
         given = grant(self.schema, epsilon)
-        return deeply(
-            lambda: prepare(
-                self.sql,
-                self.schema,
-                self.facts,
-                given,
-                self.version,
-                self.parameters,
-                self.settings,
-                self.releases,
-            )
+        return deeply(lambda: self._prepared(given))
+
+    def _prepared(self, given: PrivacyLoss) -> Prepared:
+        read = self.read if self.settings.rounds is None else bind_synopsis
+        statement = read(self.sql, self.schema, self.parameters, self.releases)
+        return prepare_bound(
+            statement, self.sql, self.schema, self.facts, given, self.version, self.settings
         )
 
     def prepared(self, epsilon: Fraction) -> Prepared:

@@ -66,6 +66,7 @@ class Session:
         self._randomness = SystemRandomness() if randomness is None else randomness
         self._progress = progress
         self._execution = Execution(self.schema, progress) if execution is None else execution
+        self.whole = self._execution.whole
         self._ledger: Ledger | None = None
         self._plans = Plans()
         self._given = Memory()
@@ -122,8 +123,7 @@ class Session:
         if not prepared.releases:
             read = self.kept.rows(prepared.kept, pays=True)
             return answered(prepared, self.schema, self._execution.public(prepared, read), None, {})
-        again = self._recall.answer(prepared, self._view)
-        if again is not None:
+        if (again := self._recall.answer(prepared, self._view)) is not None:
             return again
         rolled = self._roll_ups(prepared)
         check_due([prepared], self._budget(), self.schema, apart, rolled)
@@ -230,7 +230,8 @@ class Session:
     ) -> Proving:
         self._progress("proving what one unit can change")
         facts = KeptFacts(self._execution.facts(), self.kept, self._execution, pays=pays)
-        return Proving(sql, self.schema, facts, version, parameters, settings, self.kept)
+        read = self.whole.bound
+        return Proving(sql, self.schema, facts, version, parameters, settings, self.kept, read)
 
     def _roll_ups(self, prepared: Prepared) -> dict[str, RollUp]:
         """What of `prepared` isn't stored, and may be summed from what this session was given."""
@@ -286,9 +287,8 @@ class Session:
 
     def _existing_ledger(self) -> Ledger | None:
         """The ledger, opened if there is one: a question doesn't make one."""
-        if self._ledger is None and not has_ledger(self.schema):
-            return None
-        return self._budget()
+        there = self._ledger is not None or has_ledger(self.schema)
+        return self._budget() if there else None
 
     def _budget(self) -> Ledger:
         if self._ledger is None:

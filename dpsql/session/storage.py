@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
+from dpsql.engine.result import stream
 from dpsql.ledger.request import Charge
 from dpsql.privacy.loss import PrivacyLoss
 from dpsql.schema.model import Schema
@@ -57,10 +58,7 @@ def to_bytes(table: pa.Table) -> bytes:
     Its columns are named by their places: statements that share the answer number their own.
     """
     plain = table.rename_columns([str(place) for place in range(table.num_columns)])
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, plain.schema) as writer:
-        writer.write_table(plain)
-    return bytes(sink.getvalue())
+    return stream(plain)
 
 
 def from_bytes(data: bytes, columns: Sequence[str]) -> pa.Table:

@@ -36,6 +36,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.privacy.distance import Distance, Groups, Units
@@ -187,7 +188,7 @@ def _view(name: str, plan: Plan) -> str:
 def sources(plan: Plan) -> tuple[Plan, ...]:
     """What an operator reads."""
     match plan:
-        case Scan() | Values():
+        case Scan() | Values() | Whole():
             return ()
         case Join(sources=found) | Union(sources=found):
             return found
@@ -235,6 +236,8 @@ def operator(plan: Plan) -> str:
             return f"Window({', '.join(w.column.name for w in windows)})"
         case Values(rows=rows):
             return f"Values({len(rows)} rows)" if rows else "Nothing()"
+        case Whole(tables=tables):
+            return f"Whole(as written, over copies of {', '.join(tables) or 'no table'})"
         case Aggregate(keys=keys, aggregates=aggregates):
             return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
         case Release(keys=keys, aggregates=aggregates, is_found=is_found):

@@ -32,6 +32,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.plan.tree import columns
@@ -77,7 +78,7 @@ def determined(plan: Plan, trusted: Trusted) -> frozenset[Column]:
         case Aggregate(source=source, keys=keys):
             below = determined(source, trusted)
             return frozenset(k.column for k in keys if is_determined(k.expression, below))
-        case Release() | Values():
+        case Release() | Values() | Whole():
             return frozenset()
         case missing:
             assert_never(missing)
@@ -111,7 +112,7 @@ def one_row_per_unit(plan: Plan, trusted: Trusted) -> bool:
             # One group per unit: every key has one value in all of the unit's rows.
             below = determined(source, trusted)
             return all(is_determined(key.expression, below) for key in keys)
-        case OuterJoin() | Union() | Sort() | Limit() | Release() | Values():
+        case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | Whole():
             return False
         case missing:
             assert_never(missing)
@@ -229,7 +230,7 @@ def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
             return frozenset(key.column for key in keys)
         case Values(outputs=columns, rows=rows):
             return _key_of(columns, rows)
-        case Join() | OuterJoin() | Union() | SetOperation():
+        case Join() | OuterJoin() | Union() | SetOperation() | Whole():
             return None
         case missing:
             assert_never(missing)

@@ -35,6 +35,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.privacy.distance import Groups, Units
@@ -64,8 +65,8 @@ def distance(plan: Plan, units: int) -> Units:
             return Units(max(distance(source, units).count for source in sources))
         case Aggregate(source=source) | Window(source=source):
             return distance(source, units)  # each group or partition holds the rows of one unit
-        case Release() | Values():
-            return Units(0)  # paid for, or written in the statement: public from here on
+        case Release() | Values() | Whole():
+            return Units(0)  # paid for, or of the statement and public rows: public from here on
         case Sort(source=source) | Limit(source=source):
             below = distance(source, units)
             if below.count:

@@ -27,6 +27,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
     WindowCall,
 )
@@ -77,7 +78,7 @@ def environment(plan: Plan) -> Environment:
             return _known(
                 [*grouped, *((a.column, per_unit(a.call, below, most)) for a in aggregates)]
             )
-        case Release():
+        case Release() | Whole():
             return _known((c, UNKNOWN) for c in output_columns(plan))
         case Sort(source=source) | Limit(source=source):
             return environment(source)

@@ -29,6 +29,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit, Table
@@ -100,7 +101,7 @@ def identities(plan: Plan) -> frozenset[Naming]:
                 Naming(identity, tuple(outputs[place] for place in places))
                 for identity, places in by_place(left, output_columns(left))
             )
-        case Release() | Values():
+        case Release() | Values() | Whole():
             return frozenset()
         case missing:
             assert_never(missing)

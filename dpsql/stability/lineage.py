@@ -25,6 +25,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.schema.model import EntityUnit, Public, RowUnit
@@ -47,7 +48,7 @@ def visibility(plan: Plan) -> Visibility:
             return Visibility.PRIVATE
         case Release():
             return Visibility.RELEASED
-        case Values():
+        case Values() | Whole():
             return Visibility.PUBLIC
         case Join(sources=sources) | Union(sources=sources):
             return _strictest([visibility(source) for source in sources])
@@ -80,7 +81,7 @@ def unit(plan: Plan) -> Column | None:
     match plan:
         case Scan(unit=column):
             return column
-        case Release() | Values():
+        case Release() | Values() | Whole():
             return None
         case Join(sources=sources):
             # All private sources' units are equal in every row: the emitted join sees to it.
@@ -119,7 +120,7 @@ def _scans(plan: Plan) -> list[Scan]:
             return [*_scans(left), *_scans(right)]
         case Mark(source=source, relation=relation):
             return [*_scans(source), *_scans(relation)]
-        case Release() | Values():
+        case Release() | Values() | Whole():
             return []
         case (
             Filter(source=source)

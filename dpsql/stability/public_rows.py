@@ -23,6 +23,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.schema.model import RowUnit
@@ -57,6 +58,7 @@ def all_rows(plan: Plan) -> Scan | None:
             | Limit()
             | Release()
             | Values()
+            | Whole()
         ):
             return None
         case missing:

@@ -29,6 +29,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
+    Whole,
     Window,
 )
 from dpsql.plan.tree import operators, replace_sources
@@ -47,7 +48,7 @@ class Stem:
 def stem(plan: Plan, trusted: Trusted) -> Stem | None:
     """Where the rows of `plan` stem from, if the keys of `trusted` tables prove it."""
     match plan:
-        case Scan(unit=None) | Values() | Release():
+        case Scan(unit=None) | Values() | Whole() | Release():
             return None
         case Scan(columns=found):
             return Stem(plan, {c: c for c in found}, is_whole=True)

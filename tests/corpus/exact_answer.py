@@ -12,16 +12,19 @@ from corpus.world import World
 from grammar.exact import exact_measurement, raw_groups
 from privacy.seeded import SeededRandomness
 
+from dpsql.bind.release import NO_RELEASES
+from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.emit.relation import emit_plan
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.postprocessing import postprocessing_engine
-from dpsql.plan.operator import Plan, Project, Release, Scan
+from dpsql.plan.operator import Plan, Project, Release, Scan, Whole
 from dpsql.release.column import columns
 from dpsql.release.key import domain_table
 from dpsql.release.noise import NoisyGroups, privatize
+from dpsql.rewrite.setting import AS_DECLARED
 from dpsql.schema.type import SqlType
 from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, PreparedRelease, prepare
+from dpsql.session.prepared import Prepared, PreparedRelease, prepare_bound
 from dpsql.stability.chain import sources
 
 Row = tuple[object, ...]
@@ -39,13 +42,17 @@ class Answer:
 
 def prepared(sql: str, world: World) -> Prepared:
     """`sql` up to its charge."""
-    return prepare(sql, world.schema, world.facts, grant(world.schema, Fraction(1)), "data")
+    statement = world.whole.bound(sql, world.schema, NO_PARAMETERS, NO_RELEASES)
+    loss = grant(world.schema, Fraction(1))
+    return prepare_bound(statement, sql, world.schema, world.facts, loss, "data", AS_DECLARED)
 
 
 def exact_answer(ready: Prepared, world: World, *, empty_groups: bool = False) -> Answer:
     """What `ready` answers without noise; enumerated groups without rows only if `empty_groups`."""
     if ready.releases:
         table = _finished(ready, world, empty_groups=empty_groups)
+    elif isinstance(ready.plan, Whole):
+        table = world.whole.rows(ready.plan)
     else:
         table = world.connection.sql(ready.finish).to_arrow_table()
     shown = table.select([f"c{c.id}" for c in ready.statement.columns])

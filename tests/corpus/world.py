@@ -10,9 +10,11 @@ import duckdb
 from corpus.clean import clean_rows
 from grammar.compiler import schema_of
 from grammar.public_rows import create_tables
+from grammar.whole import whole_over
 
 from dpsql.audit.fact import WorldFacts
 from dpsql.schema.model import Limits, Public, Schema
+from dpsql.session.whole import WholeStatements
 
 ROOMY = Limits(groups=100, rows_per_group=100, rows=100)
 """No generated unit has more rows."""
@@ -28,11 +30,13 @@ class World:
     schema: Schema
     connection: duckdb.DuckDBPyConnection
     facts: WorldFacts
+    whole: WholeStatements
 
     @classmethod
     def of(cls, schema: Schema, connection: duckdb.DuckDBPyConnection) -> World:
         private = (t.name for t in schema.tables.values() if not isinstance(t.ownership, Public))
-        return cls(schema, connection, WorldFacts(schema, connection, frozenset(private)))
+        facts = WorldFacts(schema, connection, frozenset(private))
+        return cls(schema, connection, facts, whole_over(schema, connection))
 
 
 @cache

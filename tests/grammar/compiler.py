@@ -9,8 +9,12 @@ from pathlib import Path
 
 import sqlglot
 from grammar.public_rows import public_connection
+from grammar.whole import whole_over
 
 from dpsql.audit.fact import WorldFacts
+from dpsql.bind.release import NO_RELEASES
+from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.bind.synopsis import bind_synopsis
 from dpsql.dbapi.change import Setting
 from dpsql.dbapi.setting import changed
 from dpsql.dbapi.statement import Keep, Query, read_statement
@@ -29,7 +33,8 @@ from dpsql.session.claim import (
 )
 from dpsql.session.grant import as_epsilon, epsilon_of, grant
 from dpsql.session.made import column_privacy
-from dpsql.session.prepared import Prepared, prepare
+from dpsql.session.prepared import Prepared, prepare, prepare_bound
+from dpsql.session.whole import WholeStatements
 from dpsql.stability.chain import chain, tree
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
@@ -61,7 +66,15 @@ def prepared(
             found = replace(found, tables=tables)
     facts = WorldFacts(found, public_connection(schema), verified)
     query, epsilon, settings = asked(sql, settings)
-    return prepare(query, found, facts, grant(found, epsilon), "data", settings=settings)
+    read = whole(schema).bound if settings.rounds is None else bind_synopsis
+    statement = read(query, found, NO_PARAMETERS, NO_RELEASES)
+    return prepare_bound(statement, query, found, facts, grant(found, epsilon), "data", settings)
+
+
+@cache
+def whole(schema: str) -> WholeStatements:
+    """Statements over the fixture's public rows that run as they are written."""
+    return whole_over(schema_of(schema), public_connection(schema))
 
 
 def asked(sql: str, settings: Settings = AS_DECLARED) -> tuple[str, Fraction, Settings]:

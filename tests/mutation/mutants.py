@@ -200,8 +200,8 @@ MUTANTS = (
     Mutant(
         "a union has one row per unit",
         "stability/dependency.py",
-        "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values():\n            return False",
-        "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values():\n            return True",
+        "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | Whole():\n            return False",
+        "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | Whole():\n            return True",
     ),
     Mutant(
         "a join has one row if one side has",

@@ -11,13 +11,13 @@ import pytest
 from pgwire.shop import make
 from sqlglot import exp, parse_one
 
+from dpsql.engine.enclosure import Contents, Enclosures, TooLargeAnswer
 from dpsql.errors import Error, Refused
 from dpsql.pgwire.asking import Asking
 from dpsql.pgwire.catalogue.allowed import check
 from dpsql.pgwire.catalogue.relation import relations
 from dpsql.pgwire.dataset import Dataset
 from dpsql.pgwire.limit import Limits
-from dpsql.pgwire.work.catalogues import Catalogues, Contents, TooLargeAnswer
 
 NAMES = "SELECT relname FROM pg_class WHERE relkind = 'r' ORDER BY 1"
 CANCELLED, TOO_LARGE = "57014", "54000"
@@ -98,7 +98,7 @@ def test_the_list_has_no_writes(write: str) -> None:
 @pytest.mark.parametrize("write", WRITES)
 def test_workers_write_nothing_either(write: str) -> None:
     """What passed the list would still change nothing."""
-    found = Catalogues()
+    found = Enclosures()
     table = "CREATE TABLE pg_class AS SELECT 'orders' AS relname, 'r' AS relkind"
     found.load(Contents("one", (table,), {}))
     with pytest.raises(duckdb.Error):
@@ -111,7 +111,7 @@ def test_workers_write_nothing_either(write: str) -> None:
 @pytest.mark.filterwarnings("ignore:Arrow output")
 @pytest.mark.parametrize(("rows", "size"), [(9, 10**6), (10, 100)])
 def test_answers_end_at_so_many_rows_and_bytes(rows: int, size: int) -> None:
-    found = Catalogues()
+    found = Enclosures()
     found.load(Contents("one", ("CREATE TABLE t AS SELECT range AS i FROM range(10)",), {}))
     with pytest.raises(TooLargeAnswer):
         found.answer("one", "SELECT i FROM t", rows, size)

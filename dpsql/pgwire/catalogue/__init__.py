@@ -10,6 +10,7 @@
 | object    | a schema's tables, columns and keys with OIDs                         |
 | database  | these rows as a worker loads them                                     |
 | workers   | processes that answer, within limits, and open nothing else           |
+| public    | statements over public tables alone, by the same processes            |
 | function  | PostgreSQL's functions as macros                                      |
 | rewrite   | PostgreSQL's syntax → DuckDB's                                        |
 | allowed   | what a question may be made of, a closed list                         |

@@ -13,6 +13,7 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from dpsql.engine.enclosure import Contents
 from dpsql.errors import Refused
 from dpsql.pgwire.catalogue.allowed import check
 from dpsql.pgwire.catalogue.database import contents
@@ -25,7 +26,6 @@ from dpsql.pgwire.portal import Answer
 from dpsql.pgwire.sql.dialect import Translated
 from dpsql.pgwire.value.arrow import ArrowRows
 from dpsql.pgwire.value.oid import Column, oid_of
-from dpsql.pgwire.work.catalogues import Contents
 from dpsql.plan.expression import Literal
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply

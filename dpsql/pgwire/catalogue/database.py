@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from dpsql.engine.enclosure import Contents
+from dpsql.engine.result import stream
 from dpsql.pgwire.catalogue import filling, standard
 from dpsql.pgwire.catalogue.relation import Relation, relations
 from dpsql.pgwire.catalogue.table_rows import Row
-from dpsql.pgwire.work.catalogues import Contents
-from dpsql.pgwire.work.task import to_bytes
 from dpsql.schema.model import Schema
 
 
@@ -27,7 +27,7 @@ def contents(schema: Schema, macros: Sequence[str]) -> Contents:
     known = relations().values()
     statements = (*map(_table, known), *macros)
     tables = {
-        relation.stored: to_bytes(_rows(relation, filled[relation.stored]))
+        relation.stored: stream(_rows(relation, filled[relation.stored]))
         for relation in known
         if relation.stored in filled
     }

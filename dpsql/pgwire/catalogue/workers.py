@@ -14,9 +14,11 @@ from typing import Final
 
 import pyarrow as pa
 
+from dpsql.engine.enclosure import Asked, Contents, Stopped, TooLargeAnswer, Unanswered
 from dpsql.errors import (
     DataError,
     Error,
+    ExecutionCancelled,
     ExecutionFailed,
     Refused,
     SyntaxFault,
@@ -26,7 +28,6 @@ from dpsql.errors import (
 )
 from dpsql.pgwire.failure import Cancelled, TooLarge
 from dpsql.pgwire.limit import Limits
-from dpsql.pgwire.work.catalogues import Contents
 from dpsql.pgwire.work.line import Line, Ticket
 from dpsql.pgwire.work.pool import Pool
 from dpsql.pgwire.work.task import (
@@ -52,10 +53,10 @@ _MEBIBYTE: Final = 1024 * 1024
 class Question:
     """One question of one analyst, which another thread can cancel."""
 
-    def __init__(self, analyst: str, contents: Contents, sql: str) -> None:
+    def __init__(self, analyst: str, contents: Contents, asked: str | Asked) -> None:
         self.analyst = analyst
         self.contents = contents
-        self.sql = sql
+        self.asked = asked
         self.ticket = Ticket()
         self.cancelled = threading.Event()
 
@@ -64,7 +65,7 @@ class CatalogueWorkers:
     """Workers of one server for all analysts' questions of the catalogue."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+        self.limits = limits
         self.pool = Pool(
             limits.catalogue_workers, limits.catalogue_worker_bytes, limits.catalogue_seconds
         )
@@ -78,6 +79,23 @@ class CatalogueWorkers:
             raise self._stopped(question, reply)
         if reply[:1] == UNANSWERED:
             raise _unanswered(reply[1:].decode())
+        return tables_of(reply)["rows"]
+
+    def whole(self, question: Question) -> pa.Table:
+        """The rows of a statement over public tables, or their columns.
+
+        Raises Unanswered, TooLargeAnswer, Stopped, or ExecutionCancelled.
+        """
+        with self._line.turn(question.ticket, frozenset({question.analyst})):
+            reply = self._reply(question)
+        if question.cancelled.is_set():
+            raise ExecutionCancelled
+        if reply == STOPPED:
+            raise Stopped
+        if reply in {LACKED, TOO_LARGE, FAILED}:
+            raise TooLargeAnswer
+        if reply[:1] == UNANSWERED:
+            raise Unanswered(reply[1:].decode(errors="replace"))
         return tables_of(reply)["rows"]
 
     def begin_to_load(self, contents: Contents) -> None:
@@ -107,8 +125,13 @@ class CatalogueWorkers:
         self.pool.close()
 
     def _reply(self, question: Question) -> bytes:
-        name, limits = question.contents.name, self._limits
-        task = AskCatalogue(name, question.sql, limits.catalogue_rows, limits.catalogue_bytes)
+        name, limits = question.contents.name, self.limits
+        task: Task
+        if isinstance(question.asked, str):
+            rows, size = limits.catalogue_rows, limits.catalogue_bytes
+            task = AskCatalogue(name, question.asked, rows, size)
+        else:
+            task = question.asked
         with self.pool.worker(question.cancelled) as do:
             _load(question.contents, do)
             return do(task, limits.catalogue_seconds)
@@ -116,7 +139,7 @@ class CatalogueWorkers:
     def _stopped(self, question: Question, reply: bytes) -> Error:
         if question.cancelled.is_set():
             return ExecutionFailed()
-        limits = self._limits
+        limits = self.limits
         if reply == STOPPED:
             return Cancelled(
                 "a question of the catalogue may take "

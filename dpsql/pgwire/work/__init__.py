@@ -6,13 +6,13 @@ statement of a client, can show it. What does run there reads nothing else than
   the schema leaves out, and the data's fingerprint, are asked of workers;
 - released tables and public ones, which workers send: everything above a release, ORDER BY or a
   join with a public table, runs on a DuckDB of the server that is locked and has no source;
-- rows filled from the schema, which workers of their own load to answer questions of the catalogue.
+- rows filled from the schema, and copies of public tables, which workers of their own load to run
+  what analysts wrote: questions of the catalogue, and statements over public tables alone.
 
 | module     | what it does                                                          |
 | ---------- | --------------------------------------------------------------------- |
 | task       | what a worker is asked to do, and its replies as bytes                |
 | worker     | the process: opens sources, runs tasks, one at a time                 |
-| catalogues | a worker's DuckDBs for questions of the catalogue                     |
 | keeper     | one worker seen from the server: its watchdog, and its replacement    |
 | pool       | workers, handed out in the order in which they are asked for          |
 | line       | statements that wait for their turn, in the order in which they came  |

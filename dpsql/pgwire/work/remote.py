@@ -13,6 +13,7 @@ from dpsql.engine.engine import Engine
 from dpsql.engine.most import Most
 from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.engine.raw import Raw
+from dpsql.engine.result import stream
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionCancelled, InternalError
 from dpsql.pgwire.work.line import Line, Ticket
@@ -29,7 +30,6 @@ from dpsql.pgwire.work.task import (
     names_of,
     tables_of,
     text_of,
-    to_bytes,
 )
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step
@@ -41,6 +41,7 @@ from dpsql.session.fact import SourceFacts
 from dpsql.session.prepared import Prepared
 from dpsql.session.ready import sidecar_of
 from dpsql.session.session import Session
+from dpsql.session.whole import Engine as WholeEngine
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _FINISHING_MEMORY: Final = "256MiB"
@@ -93,7 +94,7 @@ class RemoteEngine:
     ) -> dict[str, pa.Table]:
         """Execute and release in a worker."""
         version = None if self._declares_version else self.fingerprint()
-        sent = {name: to_bytes(table) for name, table in released.items()}
+        sent = {name: stream(table) for name, table in released.items()}
         sidecar = sidecar_of(self._schema, self.fingerprint)
         found = tables_of(self._do(RunJob(Job(self._source, steps), version, sidecar, sent)))
         return {step.name: found[step.name] for step in steps}
@@ -151,10 +152,12 @@ class RemoteExecution(Execution):
         engine: RemoteEngine,
         facts: Callable[[], SourceFacts],
         progress: Progress,
+        aside: WholeEngine,
     ) -> None:
         super().__init__(schema, progress)
         self._remote = engine
         self._shared_facts = facts
+        self._aside = aside
 
     def source(self) -> Engine:
         """The workers."""
@@ -194,8 +197,9 @@ class RemoteSession(Session):
         line: Line,
         facts: Callable[[], SourceFacts],
         progress: Progress,
+        aside: WholeEngine,
     ) -> None:
-        execution = RemoteExecution(schema, engine, facts, progress)
+        execution = RemoteExecution(schema, engine, facts, progress, aside)
         super().__init__(schema, analyst=analyst, progress=progress, execution=execution)
         self._line = line
         self._ticket = Ticket()

@@ -13,18 +13,19 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from dpsql.engine.enclosure import Asked, Contents
 from dpsql.engine.most import Most
+from dpsql.engine.result import stream
 from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault, SourceLocked
-from dpsql.pgwire.work.catalogues import Contents
 from dpsql.release.job import Job
 
 TABLES, TEXT, FAILED, NO_SOURCE = b"T", b"V", b"F", b"S"
 STOPPED, LACKED, TOO_LARGE, NOT_LOADED, UNANSWERED = b"X", b"G", b"L", b"N", b"U"
 """The task was cancelled or took too long; it ran out of memory, or its process or its version of
 the data is gone; its answer is too large; the catalogue has to be sent first; the question has no
-answer, followed by an SQLSTATE."""
+answer, followed by an SQLSTATE, or by what is told of a statement over public tables."""
 
 LOCKED = b"B"
 """Another process has the source open for writing."""
@@ -92,24 +93,25 @@ class LoadCatalogue:
     contents: Contents | None = None
 
 
-Task = RunJob | ReadPublic | Fingerprint | ReadColumns | ReadPrepared | LoadCatalogue | AskCatalogue
+Task = (
+    RunJob
+    | ReadPublic
+    | Fingerprint
+    | ReadColumns
+    | ReadPrepared
+    | LoadCatalogue
+    | AskCatalogue
+    | Asked
+)
 
 
 def packed(tables: Mapping[str, pa.Table]) -> bytes:
     """Tables by name, as bytes."""
     parts = [TABLES]
     for name, table in tables.items():
-        for part in (name.encode(), to_bytes(table)):
+        for part in (name.encode(), stream(table)):
             parts += [struct.pack("!Q", len(part)), part]
     return b"".join(parts)
-
-
-def to_bytes(table: pa.Table) -> bytes:
-    """A table as an Arrow stream."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
 
 
 def from_bytes(data: bytes) -> pa.Table:

@@ -20,10 +20,12 @@ from queue import SimpleQueue
 from typing import Final
 
 import duckdb
+import pyarrow as pa
 
 from dpsql.engine.catalogue import read_catalogue
 from dpsql.engine.cause import cause_of, causes_told
 from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.enclosure import Asked, Enclosures, TooLargeAnswer, said
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import Sidecar
 from dpsql.engine.source import DuckDBSource
@@ -35,7 +37,6 @@ from dpsql.errors import (
     SourceLocked,
     TooComplex,
 )
-from dpsql.pgwire.work.catalogues import Catalogues, TooLargeAnswer
 from dpsql.pgwire.work.task import (
     FAILED,
     LACKED,
@@ -112,7 +113,7 @@ class _Desk:
         self._memory = f"{memory_bytes * 3 // 4 // 1024 // 1024}MiB"
         self._threads = threads
         self._open: dict[_Which, tuple[_Files, DuckDBEngine]] = {}
-        self._catalogues = Catalogues()
+        self._enclosures = Enclosures()
 
     def do(self, task: Task) -> bytes:
         """The reply to `task`; why something failed is made of rows, and stays here."""
@@ -131,10 +132,12 @@ class _Desk:
                     return TEXT + json.dumps(found).encode()
                 case LoadCatalogue(name=name, contents=contents):
                     if contents is not None:
-                        self._catalogues.load(contents)
-                    return TEXT if self._catalogues.has(name) else NOT_LOADED
+                        self._enclosures.load(contents)
+                    return TEXT if self._enclosures.has(name) else NOT_LOADED
                 case AskCatalogue():
                     return self._asked(task)
+                case Asked():
+                    return self._whole(task)
         except SourceLocked as error:
             _log(error)
             return LOCKED
@@ -154,14 +157,14 @@ class _Desk:
 
     def interrupt(self) -> None:
         """Stop what runs."""
-        self._catalogues.interrupt()
+        self._enclosures.interrupt()
         for _, engine in list(self._open.values()):
             engine.interrupt()
 
     def _asked(self, task: AskCatalogue) -> bytes:
         """Why a question has no answer may be told in a word: a catalogue is public."""
         try:
-            found = self._catalogues.answer(task.name, task.sql, task.rows, task.size)
+            found = self._enclosures.answer(task.name, task.sql, task.rows, task.size)
         except duckdb.InterruptException:
             return STOPPED
         except (TooLargeAnswer, duckdb.OutOfMemoryException, MemoryError):
@@ -169,6 +172,16 @@ class _Desk:
         except duckdb.Error as error:
             return UNANSWERED + _sqlstate(error).encode()
         return packed({"rows": found})
+
+    def _whole(self, asked: Asked) -> bytes:
+        try:
+            return packed({"rows": self._enclosures.whole(asked)})
+        except duckdb.InterruptException:
+            return STOPPED
+        except (TooLargeAnswer, duckdb.OutOfMemoryException, MemoryError, pa.ArrowMemoryError):
+            return TOO_LARGE
+        except duckdb.Error as error:
+            return UNANSWERED + said(error).encode()
 
     def _job(self, task: RunJob) -> bytes:
         engine = self._engine(task.job.source, task.sidecar)

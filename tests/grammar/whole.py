@@ -1,0 +1,40 @@
+"""Statements that run as they are written, over the public rows that a connection shows."""
+
+from __future__ import annotations
+
+import atexit
+from functools import cache
+
+import duckdb
+
+from dpsql.engine.aside import Aside
+from dpsql.engine.most import Most
+from dpsql.engine.raw import Raw
+from dpsql.schema.model import Schema
+from dpsql.session.copies import Copies
+from dpsql.session.fact import MOST
+from dpsql.session.whole import SECONDS, WholeStatements
+
+
+def whole_over(schema: Schema, connection: duckdb.DuckDBPyConnection) -> WholeStatements:
+    """As a session has them; all share a process."""
+    copies = Copies(schema, lambda: _Rows(connection))  # type: ignore[arg-type,return-value]
+    return WholeStatements(schema, lambda: copies, _aside)
+
+
+@cache
+def _aside() -> Aside:
+    found = Aside(SECONDS, MOST)
+    atexit.register(found.close)
+    return found
+
+
+class _Rows:
+    """What of an engine copies need."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, *, most: Most) -> Raw:
+        del most
+        return Raw(self._connection.sql(sql).to_arrow_table())
