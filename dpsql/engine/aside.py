@@ -71,9 +71,9 @@ class Aside:
             self._cancelled = False
             reply = self._reply(asked, self._seconds)
             if reply[:1] == _LACKS:
-                if self._reply(_Load(contents), _START_SECONDS)[:1] != _LOADED:
-                    raise TooLargeAnswer
-                reply = self._reply(asked, self._seconds)
+                reply = self._reply(_Load(contents), _START_SECONDS)
+                if reply == _LOADED:
+                    reply = self._reply(asked, self._seconds)
         match reply[:1]:
             case b"R":
                 with pa.ipc.open_stream(reply[1:]) as reader:

@@ -6,7 +6,6 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Final
 
 from sqlglot import exp
@@ -18,10 +17,11 @@ from dpsql.engine.enclosure import Contents
 from dpsql.engine.engine import Engine
 from dpsql.engine.most import Most
 from dpsql.engine.result import stream
-from dpsql.errors import Error
+from dpsql.errors import Error, TooComplex
 from dpsql.release.public import open_rows
 from dpsql.schema.model import Schema, Table
 from dpsql.schema.qualified import MAIN, PUBLIC, bare, meant, schema_of
+from dpsql.schema.type import Integer, Interval, Null
 from dpsql.stability.lineage import Visibility, visibility
 
 COPIED: Final = Most(1_000_000, 64 * 2**20)
@@ -29,6 +29,10 @@ COPIED: Final = Most(1_000_000, 64 * 2**20)
 
 _MOST_KEPT: Final = 256 * 2**20
 """Bytes of copies that are kept, beyond those that a statement needs."""
+
+
+_WIDE: Final = Integer(128, signed=False)
+"""Arrow has no such type, and a decimal of as many bits is another number."""
 
 
 class Copies:
@@ -65,8 +69,12 @@ class Copies:
                 self._kept.move_to_end(table.name)
                 return self._kept[table.name]
         found = None
-        with suppress(Error):  # too many rows, or a source that can't be read
+        try:
             found = self._read(table)
+        except TooComplex:
+            pass
+        except Error:
+            return None  # a source that can't be read now may be another time
         with self._guard:
             self._kept[table.name] = found
             while sum(len(data or b"") for data in self._kept.values()) > _MOST_KEPT:
@@ -77,6 +85,8 @@ class Copies:
         statement = bind(exp.select("*").from_(_named(table.name)).sql("duckdb"), self._schema)
         if visibility(statement.plan) is not Visibility.PUBLIC or statement.reads_clock:
             return None  # what reads the clock is another table in a minute
+        if any(c.type == _WIDE or isinstance(c.type, Interval | Null) for c in statement.columns):
+            return None
         raw = self._engine().execute(rendered(emit_plan(statement.plan, {})), most=COPIED)
         return stream(open_rows(statement.plan, raw).rename_columns(list(statement.names)))
 

@@ -25,9 +25,21 @@ tables:
       {id: {type: integer}, name: {type: varchar}, spec: {type: varchar}, fee: {type: double}}
   sites.wards: {public: true, columns: {ward: {type: varchar}, beds: {type: integer}}}
   wide: {public: true, columns: {text: {type: varchar}}}
+  kinds:
+    public: true
+    columns:
+      id: {type: uuid}
+      much: {type: hugeint}
+      price: {type: "decimal(38,2)"}
+      at: {type: timestamp}
+      on: {type: date}
+      is: {type: boolean}
+      part: {type: float}
+  unsigned: {public: true, columns: {big: {type: uhugeint}}}
   codes: {public: true, visible: false, columns: {code: {type: integer}}}
 views:
   eyes: {query: "SELECT id, fee, code FROM docs, codes WHERE spec = 'eye'"}
+  spans: {query: "SELECT id, NULL AS nothing FROM docs"}
   today: {query: "SELECT id, current_date AS day FROM docs"}
   ages: {query: "SELECT count(*) AS n FROM patients"}
 budget: {epsilon: 60, delta: 1.0e-6}
@@ -41,6 +53,11 @@ CREATE TABLE docs AS SELECT i::INT AS id, 'd' || i % 4 AS name, ['eye', 'ear'][1
 CREATE SCHEMA sites;
 CREATE TABLE sites.wards AS SELECT 'w' || i AS ward, i::INT AS beds FROM range(3) t(i);
 CREATE TABLE wide AS SELECT repeat('x', 1_000_000) AS text FROM range(80);
+CREATE TABLE kinds AS SELECT '7a1c9b1e-0000-4000-8000-000000000000'::UUID AS id,
+  -99999999999999999999999999999999999999::HUGEINT AS much,
+  12.5::DECIMAL(38,2) AS price, TIMESTAMP '2024-01-01 10:00:00.000001' AS at,
+  DATE '99999-01-01' AS on, TRUE AS is, 'nan'::FLOAT AS part;
+CREATE TABLE unsigned AS SELECT 340282366920938463463374607431768211455 AS big;
 CREATE TABLE codes AS SELECT 77123 AS code;
 """
 

@@ -98,10 +98,21 @@ def test_a_public_view_is_a_table_whatever_it_reads(session: Session) -> None:
 
 
 def test_types_without_rules_are_text(session: Session) -> None:
+    assert rows(session, "SELECT [7::UHUGEINT][1]") == [("7",)]
     sql = "SELECT [1, 2], {'a': 1}, INTERVAL 3 DAY, TIME '10:00', NULL, DATE '99999-01-01'"
     assert rows(session, sql + ", 7::HUGEINT FROM range(1)") == [
         ("[1, 2]", "{'a': 1}", "3 days", "10:00:00", None, None, 7)
     ]
+
+
+def test_every_type_is_copied(session: Session) -> None:
+    names = ("id", "much", "price", "at", "on", "is", "part")
+    listed = ", ".join(f'[k."{name}"]::VARCHAR' for name in names)
+    ((first, *rest),) = rows(session, f"SELECT {listed} FROM kinds k, range(1)")
+    assert first == "[7a1c9b1e-0000-4000-8000-000000000000]"
+    assert rest[1:3] == ["[12.50]", "['2024-01-01 10:00:00.000001']"]
+    plain = ", ".join(f'k."{name}"' for name in names)
+    assert len(rows(session, f"SELECT {plain}, list(1) FROM kinds k, range(1) GROUP BY ALL")) == 1
 
 
 @pytest.mark.parametrize("sql", ["… WHERE e.id < ?", "… WHERE e.id < $1"])
@@ -161,6 +172,8 @@ def test_what_duckdb_says_of_public_rows_is_told(session: Session) -> None:
         "SELECT list(patients) FROM docs AS patients",
         "SELECT list(n) FROM ages",
         "SELECT list(day) FROM today",
+        "SELECT list(id) FROM spans",
+        "SELECT list(big) FROM unsigned",
         "SELECT list(text) FROM wide",
     ],
 )

@@ -92,8 +92,10 @@ class CatalogueWorkers:
             raise ExecutionCancelled
         if reply == STOPPED:
             raise Stopped
-        if reply in {LACKED, TOO_LARGE, FAILED}:
+        if reply in {LACKED, TOO_LARGE}:
             raise TooLargeAnswer
+        if reply == FAILED:
+            raise Unanswered("")
         if reply[:1] == UNANSWERED:
             raise Unanswered(reply[1:].decode(errors="replace"))
         return tables_of(reply)["rows"]
