@@ -12,6 +12,7 @@ from sqlglot import exp
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
 from dpsql.errors import Error
+from dpsql.plan.operator import Whole
 
 
 def test_every_note_is_rendered_as_the_generator_does() -> None:
@@ -24,6 +25,8 @@ def test_every_note_is_rendered_as_the_generator_does() -> None:
             ready = prepared(statement.sql, world.generated(statement.schema))
         except Error:
             continue
+        if isinstance(ready.plan, Whole):
+            continue  # an analyst's own text
         names = {release.release: release.name for release in ready.releases}
         plans = [ready.plan, *(r.step.bounded.terms.source for r in ready.releases)]
         trees: list[exp.Expr] = [emit_plan(plan, names) for plan in plans]
