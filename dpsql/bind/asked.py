@@ -10,27 +10,9 @@ from sqlglot import exp
 
 from dpsql.bind.aggregate import has_aggregate
 from dpsql.bind.allow import refused
-from dpsql.plan.operator import Aggregate, Filter, Plan, Project, Release, Sort
-from dpsql.stability.domain import domain
-from dpsql.stability.environment import environment
-from dpsql.stability.lineage import Visibility, visibility
 
 _FILTERS = ("group", "having", "qualify", "limit", "offset")
 """Clauses by which a SELECT that aggregates may have no row, or several."""
-
-
-def has_one_group(plan: Plan) -> bool:
-    """Groups by what conditions below leave one value of: at most one row, whatever HAVING keeps.
-
-    Those of private rows are another matter: each unit has one of its own.
-    """
-    while isinstance(plan, Project | Filter | Sort):
-        plan = plan.source
-    if not isinstance(plan, Aggregate | Release) or visibility(plan) is Visibility.PRIVATE:
-        return False
-    known = environment(plan.source)
-    found = [domain(key.expression, known) for key in plan.keys]
-    return all(not each.nullable and len(each.values or ()) == 1 for each in found)
 
 
 def only_truth_counts(node: exp.Expr) -> bool:

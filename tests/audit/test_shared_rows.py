@@ -35,7 +35,10 @@ OVER_HOPS = [
 @pytest.mark.parametrize(("name", "table"), OVER_HOPS)
 def test_no_other_units_rows_change(name: str, table: str) -> None:
     schema, random, shared = schema_of(name), Random(f"shared rows of {table}"), 0
-    for _ in range(5):
+    for number in range(60):
+        # A key of several columns repeats in few databases.
+        if number >= 5 and shared:
+            break
         for pair in neighbours(schema, PUBLIC[name], random, frozenset()):
             full, less = (scanned(name, table, rows) for rows in (pair.full, pair.pair[1]))
             (gone,) = pair.lacks[1]
