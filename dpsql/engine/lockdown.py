@@ -70,6 +70,9 @@ OWN_STATISTICS: Final = {"disabled_optimizers": f"'{SHARING}'"}
 
 def prepare(connection: duckdb.DuckDBPyConnection, *, own_statistics: bool = False) -> None:
     """Shut out code and spilling, and fix the meaning of SQL, before the source is opened."""
+    # Where Python has no file to run, as in a worker, it would be drawn on standard output. DuckDB
+    # takes this for one connection alone; its cursors have none.
+    connection.execute("SET enable_progress_bar = false")
     _set(connection, HOST | MEANING | (OWN_STATISTICS if own_statistics else {}))
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -113,3 +115,19 @@ def test_nothing_is_spilled(files: Path) -> None:
         assert engine.execute("SELECT 1 AS one").table["one"][0].as_py() == 1
     assert not Path(".tmp").exists()
     assert not list(files.glob("*tmp*"))
+
+
+def test_no_progress_is_drawn_where_python_runs_no_file() -> None:
+    asked = "SELECT current_setting('enable_progress_bar')"
+    for how, drawn in (("pass", "True"), ("prepare(connection)", "False")):
+        code = f"""
+import duckdb
+from dpsql.engine.lockdown import prepare
+connection = duckdb.connect(":memory:")
+{how}
+print(connection.execute({asked!r}).fetchall()[0][0])
+"""
+        ran = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert ran.stdout.strip() == drawn
