@@ -33,6 +33,7 @@ ORDER BY c.schema_name <> 'main', c.schema_name, c.table_name, c.column_index
 PATIENCE_SECONDS: Final = 5.0
 """How long a source is waited for that another process has open for writing."""
 
+_ROWS_AT_ONCE: Final = 4096
 _LOCKED: Final = "Could not set lock"
 
 
@@ -83,12 +84,22 @@ def catalogue(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Ma
     """Do as `read_catalogue` on a connection to which the source is attached."""
     found: dict[str, Columns] = {}
     if source.database is not None:
-        for table, name, kind in connection.execute(_BASE_TABLES, [DATABASE]).fetchall():
-            found[table] = (*found.get(table, ()), (name, kind))
+        found |= _of_database(connection)
     for table in source.tables:
         if table.file is not None:
             found[table.name] = _of_file(connection, table)
     return found
+
+
+def _of_database(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Columns]:
+    rows = connection.execute(_BASE_TABLES, [DATABASE])
+    listed: dict[str, list[tuple[str, str]]] = {}
+    known: dict[tuple[str, str], tuple[str, str]] = {}  # of a hundred thousand columns few differ
+    while some := rows.fetchmany(_ROWS_AT_ONCE):
+        for table, name, kind in some:
+            column = name, kind
+            listed.setdefault(table, []).append(known.setdefault(column, column))
+    return {table: tuple(columns) for table, columns in listed.items()}
 
 
 def _of_file(connection: duckdb.DuckDBPyConnection, table: SourceTable) -> Columns:

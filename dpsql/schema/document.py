@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -55,18 +55,21 @@ _FAST: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`data` is made of dict, list and scalars; `lines` has the line of each place."""
+    """`data` is made of dict, list and scalars. Where they stand is looked up in `text`.
+
+    That is for a fault alone: the lines of a hundred thousand columns take more than their data.
+    """
 
     path: Path
     data: object
-    lines: Mapping[Place, int]
+    text: str
 
     def fault(self, place: Place, what: str, fix: str) -> SchemaFault:
         """Say what is wrong at `place`, naming file, line, path and fix."""
-        known = place
-        while known and known not in self.lines:
+        lines, known = _lines(self.path, self.text), place
+        while known and known not in lines:
             known = known[:-1]
-        return _fault(self.path, self.lines.get(known, 1), place, what, fix)
+        return _fault(self.path, lines.get(known, 1), place, what, fix)
 
     def unknown(self, place: Place, what: str, known: Iterable[str], fix: str) -> SchemaFault:
         """Say that the last step of `place` is no known name, and which one may be meant."""
@@ -74,6 +77,16 @@ class Document:
         folded = {name.casefold(): name for name in names}
         close = difflib.get_close_matches(str(place[-1]).casefold(), folded, n=1)
         return self.fault(place, what, f"did you mean {folded[close[0]]}?" if close else fix)
+
+
+def _lines(path: Path, text: str) -> Mapping[Place, int]:
+    """The line of each place."""
+    lines: dict[Place, int] = {}
+    try:
+        _Reader(path, text, _FAST, lines).document()
+    except yaml.YAMLError:
+        _Reader(path, text, yaml.BaseLoader, lines).document()
+    return lines
 
 
 def spell(place: Place) -> str:
@@ -121,100 +134,117 @@ def _text(path: Path) -> str:
 
 
 def _read(path: Path, text: str, loader: Any) -> Document:
-    lines: dict[Place, int] = {}
-    events = yaml.parse(text, Loader=loader)
-    nodes: list[object] = []
-    for event in events:
-        if isinstance(event, yaml.DocumentStartEvent):
-            if nodes:
-                line = _line(event)
-                raise _fault(path, line, (), "not YAML: a second document", "correct the YAML")
-            nodes.append(_plain(path, next(events), events, (), lines))
-    if not nodes:
-        raise _fault(path, 1, (), "the file is empty", "see `dpsql init`")
-    return Document(path, nodes[0], lines)
+    return Document(path, _Reader(path, text, loader).document(), text)
 
 
-def _plain(
-    path: Path,
-    event: yaml.Event,
-    events: Iterator[yaml.Event],
-    place: Place,
-    lines: dict[Place, int],
-) -> object:
-    """What begins with `event`, down to mappings, lists and scalars."""
-    line = _line(event)
-    lines.setdefault(place, line)
-    match event:
-        case yaml.ScalarEvent(value=value, tag=tag, style=style):
-            _check_tag(path, line, place, tag)
-            return str(value) if style else _scalar(path, line, place, str(value))
-        case yaml.AliasEvent():
-            raise _fault(path, line, (), "an alias (*name) is not read", "write the value out")
-        case yaml.SequenceStartEvent(tag=tag) | yaml.MappingStartEvent(tag=tag):
-            if len(place) == _MOST_DEPTH:
-                what = f"nested more than {_MOST_DEPTH} deep"
-                raise _fault(path, line, (), what, "see `dpsql init`")
-            _check_tag(path, line, place, tag)
-            read = _list if isinstance(event, yaml.SequenceStartEvent) else _mapping
-            return read(path, events, place, lines)
-        case _:
-            raise _fault(path, line, place, "not YAML that can be read", "correct the YAML")
+class _Reader:
+    """Reads the events of a text, and keeps the lines of its places where `lines` are given."""
 
+    def __init__(
+        self, path: Path, text: str, loader: Any, lines: dict[Place, int] | None = None
+    ) -> None:
+        self._path = path
+        self._next: Callable[[], yaml.Event] = loader(text).get_event
+        self._lines = lines
+        self._place: list[str | int] = []
+        self._names: dict[str, str] = {}
 
-def _list(
-    path: Path, events: Iterator[yaml.Event], place: Place, lines: dict[Place, int]
-) -> list[object]:
-    found: list[object] = []
-    begins = lines[place]
-    for event in events:
-        if isinstance(event, yaml.SequenceEndEvent):
-            break
-        number = len(found)
-        if isinstance(event, yaml.ScalarEvent) and event.tag is None:
-            # A list of a million values has no place in `lines` for each of them.
-            line = _line(event)
-            if line != begins and number < _MOST_LINES:
-                lines[*place, number] = line
-            text = str(event.value)
-            is_text = event.style or (text[:1].isalpha() and text not in _WORDS)
-            found.append(text if is_text else _scalar(path, line, (*place, number), text))
-        else:
-            found.append(_plain(path, event, events, (*place, number), lines))
-    return found
+    def document(self) -> object:
+        """All that the text says."""
+        nodes: list[object] = []
+        while not isinstance(event := self._next(), yaml.StreamEndEvent):
+            if isinstance(event, yaml.DocumentStartEvent):
+                if nodes:
+                    raise self._fault(event, "not YAML: a second document", "correct the YAML")
+                nodes.append(self._node(self._next()))
+        if not nodes:
+            raise _fault(self._path, 1, (), "the file is empty", "see `dpsql init`")
+        return nodes[0]
 
+    def _node(self, event: yaml.Event) -> object:
+        """What begins with `event`, down to mappings, lists and scalars."""
+        self._note(event)
+        match event:
+            case yaml.ScalarEvent(value=value, tag=tag, style=style):
+                self._check_tag(event, tag)
+                return value if style else self._scalar(event, value)
+            case yaml.AliasEvent():
+                raise self._fault(event, "an alias (*name) is not read", "write the value out")
+            case yaml.SequenceStartEvent(tag=tag) | yaml.MappingStartEvent(tag=tag):
+                if len(self._place) == _MOST_DEPTH:
+                    what = f"nested more than {_MOST_DEPTH} deep"
+                    raise self._fault(event, what, "see `dpsql init`")
+                self._check_tag(event, tag)
+                is_list = isinstance(event, yaml.SequenceStartEvent)
+                return self._list(event) if is_list else self._mapping()
+            case _:
+                what = "not YAML that can be read"
+                raise self._fault(event, what, "correct the YAML", tuple(self._place))
 
-def _mapping(
-    path: Path, events: Iterator[yaml.Event], place: Place, lines: dict[Place, int]
-) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for key in events:
-        if isinstance(key, yaml.MappingEndEvent):
-            break
-        line = _line(key)
-        if isinstance(key, yaml.AliasEvent):
-            raise _fault(path, line, (), "an alias (*name) is not read", "write the value out")
-        if not isinstance(key, yaml.ScalarEvent):
-            raise _fault(path, line, place, "a key is not a name", "write name: value")
-        name = str(key.value)
-        at = (*place, name)
-        if name in found:
-            raise _fault(path, line, at, "stands twice", "remove one of them")
-        lines[at] = line
-        found[name] = _plain(path, next(events), events, at, lines)
-    return found
+    def _list(self, begin: yaml.Event) -> list[object]:
+        found: list[object] = []
+        first, place = _line(begin), self._place
+        place.append(0)
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+            place[-1] = len(found)
+            if isinstance(event, yaml.ScalarEvent) and event.tag is None:
+                # A list of a million values has no line for each of them.
+                if self._lines is not None and len(found) < _MOST_LINES and _line(event) != first:
+                    self._note(event)
+                text: str = event.value
+                is_text = event.style or (text[:1].isalpha() and text not in _WORDS)
+                found.append(text if is_text else self._scalar(event, text))
+            else:
+                found.append(self._node(event))
+        place.pop()
+        return found
+
+    def _mapping(self) -> dict[str, object]:
+        found: dict[str, object] = {}
+        place, names = self._place, self._names
+        while not isinstance(key := self._next(), yaml.MappingEndEvent):
+            if not isinstance(key, yaml.ScalarEvent):
+                if isinstance(key, yaml.AliasEvent):
+                    raise self._fault(key, "an alias (*name) is not read", "write the value out")
+                what = "a key is not a name"
+                raise self._fault(key, what, "write name: value", tuple(place))
+            name = names.setdefault(key.value, key.value)
+            place.append(name)
+            if name in found:
+                raise self._fault(key, "stands twice", "remove one of them", tuple(place))
+            self._note(key)
+            found[name] = self._node(self._next())
+            place.pop()
+        return found
+
+    def _scalar(self, event: yaml.Event, text: str) -> Scalar:
+        if text.isdigit() and text.isascii() and len(text) <= _MOST_DIGITS:
+            return int(text)
+        try:
+            return _scalar(text)
+        except OverflowError:
+            what, place = "no column holds such a number", tuple(self._place)
+            raise self._fault(event, what, "write fewer digits", place) from None
+
+    def _note(self, event: yaml.Event) -> None:
+        if self._lines is not None:
+            self._lines.setdefault(tuple(self._place), _line(event))
+
+    def _check_tag(self, event: yaml.Event, tag: str | None) -> None:
+        if tag not in _DEFAULT_TAGS:
+            what, place = f"the tag {tag} is not read", tuple(self._place)
+            raise self._fault(event, what, "write the value alone", place)
+
+    def _fault(self, event: yaml.Event, what: str, fix: str, place: Place = ()) -> SchemaFault:
+        return _fault(self._path, _line(event), place, what, fix)
 
 
 def _line(event: yaml.Event) -> int:
     return 1 if event.start_mark is None else event.start_mark.line + 1
 
 
-def _check_tag(path: Path, line: int, place: Place, tag: str | None) -> None:
-    if tag not in _DEFAULT_TAGS:
-        raise _fault(path, line, place, f"the tag {tag} is not read", "write the value alone")
-
-
-def _scalar(path: Path, line: int, place: Place, text: str) -> Scalar:
+def _scalar(text: str) -> Scalar:
+    """What a plain scalar is; `OverflowError` of a number that no column holds."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0].isalpha():
@@ -225,7 +255,7 @@ def _scalar(path: Path, line: int, place: Place, text: str) -> Scalar:
         number = Decimal(text)
         # 1e999999999 would be written out as a Fraction of a billion digits.
         if len(text) > _MOST_DIGITS or abs(number.adjusted()) > _MOST_DIGITS:
-            raise _fault(path, line, place, "no column holds such a number", "write fewer digits")
+            raise OverflowError
         return int(text) if _INTEGER.fullmatch(text) else number
     if _MOMENT.fullmatch(text):
         kind = dt.date if len(text) == len("2024-01-31") else dt.datetime

@@ -33,24 +33,38 @@ def identity(name: str) -> tuple[str, str]:
     return schema_of(name).casefold(), bare(name).casefold()
 
 
-def meant(names: Iterable[str], parts: Sequence[str], dataset: str) -> tuple[str, ...]:
-    """Which of the declared `names` a statement's `parts` (table, schema.table, …) may mean.
+class Names:
+    """Declared names, to be asked for many times what is meant by the names of statements."""
 
-    A name without a schema is looked for in main first, then in all others: several answers are an
-    ambiguity, none is an unknown table.
-    """
-    known = {identity(name): name for name in names}
-    *around, table = [part.casefold() for part in parts]
-    table_in = {space: name for (space, own), name in known.items() if own == table}
-    match around:
-        case []:
-            return (table_in[MAIN],) if MAIN in table_in else tuple(table_in.values())
-        case [space]:
-            found = table_in.get(MAIN if space == PUBLIC else space)
-            if found is None and space == dataset.casefold():
-                found = table_in.get(MAIN)  # catalog.table, as DuckDB has it
-        case [catalogue, space] if catalogue == dataset.casefold():
-            found = table_in.get(MAIN if space == PUBLIC else space)
-        case _:
-            found = None
-    return () if found is None else (found,)
+    def __init__(self, names: Iterable[str]) -> None:
+        self._within: dict[str, dict[str, str]] = {}  # by the table's name those of each schema
+        for name in names:
+            space, own = identity(name)
+            self._within.setdefault(own, {})[space] = name
+
+    def meant(self, parts: Sequence[str], dataset: str) -> tuple[str, ...]:
+        """Which of them a statement's `parts` (table, schema.table, …) may mean.
+
+        A name without a schema is looked for in main first, then in all others: several answers are
+        an ambiguity, none is an unknown table.
+        """
+        *around, table = [part.casefold() for part in parts]
+        table_in = self._within.get(table, {})
+        match around:
+            case []:
+                return (table_in[MAIN],) if MAIN in table_in else tuple(table_in.values())
+            case [space]:
+                found = table_in.get(MAIN if space == PUBLIC else space)
+                if found is None and space == dataset.casefold():
+                    found = table_in.get(MAIN)  # catalog.table, as DuckDB has it
+            case [catalogue, space] if catalogue == dataset.casefold():
+                found = table_in.get(MAIN if space == PUBLIC else space)
+            case _:
+                found = None
+        return () if found is None else (found,)
+
+
+def meant(names: Iterable[str], parts: Sequence[str], dataset: str) -> tuple[str, ...]:
+    """Which of the declared `names` a statement's `parts` may mean, asked once."""
+    own = parts[-1].casefold()
+    return Names(name for name in names if bare(name).casefold() == own).meant(parts, dataset)

@@ -23,7 +23,8 @@ def read_views(
             raise document.fault(
                 ("views", name), "is the name of a table, too", "choose another name"
             )
-    return {name: _view(document, name, data) for name, data in views.items()}
+    kept = replace(document, data=None)
+    return {name: _view(kept, name, data) for name, data in views.items()}
 
 
 def _view(document: Document, name: str, data: object) -> View:
