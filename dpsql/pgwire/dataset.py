@@ -21,7 +21,7 @@ from dpsql.pgwire.catalogue.workers import CatalogueWorkers
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.work.line import Line
 from dpsql.pgwire.work.pool import Pool
-from dpsql.pgwire.work.remote import RemoteEngine, RemoteSession
+from dpsql.pgwire.work.remote import RemoteEngine, RemoteSession, public_part
 from dpsql.pgwire.work.task import ReadColumns, columns_of
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.model import Schema
@@ -46,7 +46,9 @@ class Edition:
         self._pool = pool
         self._line = line
         self._asked = asked
+        # All sessions' own: there may be a hundred thousand columns.
         self._source = engine_source(schema)
+        self._public = public_part(self._source, schema)
         self._guard = threading.Lock()
         self._version: tuple[Identity, str] | None = None
         self._facts: tuple[object, SourceFacts] | None = None
@@ -78,7 +80,7 @@ class Edition:
             return self._facts[1]
 
     def _engine(self) -> RemoteEngine:
-        return RemoteEngine(self._pool, self.schema, self._fingerprint)
+        return RemoteEngine(self._pool, self.schema, self._source, self._public, self._fingerprint)
 
     def _fingerprint(self, find: Callable[[], str]) -> str:
         """The data's version; a worker reads them only when their files have changed."""

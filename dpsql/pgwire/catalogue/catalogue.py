@@ -18,6 +18,7 @@ from dpsql.errors import Refused
 from dpsql.pgwire.catalogue.allowed import check
 from dpsql.pgwire.catalogue.database import contents
 from dpsql.pgwire.catalogue.function import macros
+from dpsql.pgwire.catalogue.object import listed
 from dpsql.pgwire.catalogue.relation import type_names
 from dpsql.pgwire.catalogue.rewrite import relation, rewritten
 from dpsql.pgwire.catalogue.typing import columns
@@ -68,8 +69,10 @@ class Catalogue:
     def __init__(self, schema: Schema, workers: CatalogueWorkers) -> None:
         self._schema = schema
         self._workers = workers
-        self._declared = _listed(schema)
-        workers.begin_to_load(self._declared.contents)
+        self._declared: _Listed | None = None
+        self._making = threading.Lock()
+        # A server listens meanwhile: of two thousand tables it takes seconds.
+        workers.begin_to_load(lambda: self._own().contents)
         self._guard = threading.Lock()
         self._others: OrderedDict[Hashable, _Listed] = OrderedDict()
 
@@ -80,9 +83,9 @@ class Catalogue:
     def _of(self, seen: Schema) -> _Listed:
         """What there is to ask about the tables of `seen`."""
         kept = tuple(table.entry for table in seen.tables.values() if table.entry is not None)
+        if not kept:
+            return self._own()
         with self._guard:
-            if not kept:
-                return self._declared
             if kept not in self._others:
                 self._others[kept] = _listed(seen)
             self._others.move_to_end(kept)
@@ -90,10 +93,18 @@ class Catalogue:
                 self._others.popitem(last=False)
             return self._others[kept]
 
+    def _own(self) -> _Listed:
+        """What the schema declares; whoever is first makes it."""
+        with self._making:
+            if self._declared is None:
+                self._declared = _listed(self._schema)
+            return self._declared
+
 
 def _listed(schema: Schema) -> _Listed:
-    found = macros(schema)
-    return _Listed(contents(schema, tuple(found.values())), frozenset(found))
+    seen = listed(schema)
+    found = macros(seen)
+    return _Listed(contents(seen, tuple(found.values())), frozenset(found))
 
 
 class Reader:

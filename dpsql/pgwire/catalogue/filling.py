@@ -9,7 +9,6 @@ from dpsql.pgwire.catalogue import object as o
 from dpsql.pgwire.catalogue.relation import Type, types
 from dpsql.pgwire.catalogue.table_rows import ALIGNED, Row, table_rows
 from dpsql.pgwire.transaction import Settings
-from dpsql.schema.model import Schema
 
 _SPACES: Final = (
     (o.CATALOGUE, "pg_catalog"),
@@ -19,16 +18,15 @@ _SPACES: Final = (
 _TEXT_ONLY: Final = frozenset({"aclitem", "gtsvector"})
 
 
-def rows(schema: Schema) -> Iterator[tuple[str, Row]]:
+def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
     """Relation and row, for each row of pg_catalog."""
-    listed = o.tables(schema)
-    spaces = [*_SPACES, *((space.oid, space.name) for space in o.spaces(schema))]
+    spaces = [*_SPACES, *((space.oid, space.name) for space in listed.spaces)]
     yield from (("pg_namespace", {"oid": n, "nspname": s, "nspowner": o.OWNER}) for n, s in spaces)
-    yield from _database(schema)
+    yield from _database(listed.dataset)
     for kind in types().values():
         yield "pg_type", _type(kind)
-    for table in listed:
-        yield from table_rows(table, {t.declared: t for t in listed})
+    for table in listed.tables.values():
+        yield from table_rows(table, listed.tables)
     for name in (settings := Settings({})):
         yield (
             "pg_settings",
@@ -47,12 +45,12 @@ def rows(schema: Schema) -> Iterator[tuple[str, Row]]:
         )
 
 
-def _database(schema: Schema) -> Iterator[tuple[str, Row]]:
+def _database(dataset: str) -> Iterator[tuple[str, Row]]:
     yield (
         "pg_database",
         {
             "oid": o.DATABASE,
-            "datname": schema.dataset,
+            "datname": dataset,
             "datdba": o.OWNER,
             "encoding": 6,
             "datlocprovider": "c",

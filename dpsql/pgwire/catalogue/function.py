@@ -15,63 +15,62 @@ from dpsql.pgwire.catalogue import object as o
 from dpsql.pgwire.catalogue.relation import relations, types
 from dpsql.pgwire.transaction import Settings
 from dpsql.pgwire.value.oid import formatted
-from dpsql.schema.model import Schema
 
 VERSION: Final = "PostgreSQL 15.0 (dpsql), differentially private answers"
 
 _TRUE: Final = """
-pg_type_is_visible(a) pg_function_is_visible(a)
-pg_collation_is_visible(a) pg_opclass_is_visible(a) pg_operator_is_visible(a)
-pg_relation_is_publishable(a) has_schema_privilege(a,b) has_schema_privilege(a,b,c)
-has_table_privilege(a,b) has_table_privilege(a,b,c) has_database_privilege(a,b)
-has_database_privilege(a,b,c) has_column_privilege(a,b,c) has_column_privilege(a,b,c,d)
-has_any_column_privilege(a,b) has_any_column_privilege(a,b,c) has_function_privilege(a,b)
-has_function_privilege(a,b,c) has_sequence_privilege(a,b) has_language_privilege(a,b)
-pg_has_role(a,b) pg_has_role(a,b,c) pg_try_advisory_lock(a)
+pg_type_is_visible(_a) pg_function_is_visible(_a)
+pg_collation_is_visible(_a) pg_opclass_is_visible(_a) pg_operator_is_visible(_a)
+pg_relation_is_publishable(_a) has_schema_privilege(_a,_b) has_schema_privilege(_a,_b,_c)
+has_table_privilege(_a,_b) has_table_privilege(_a,_b,_c) has_database_privilege(_a,_b)
+has_database_privilege(_a,_b,_c) has_column_privilege(_a,_b,_c) has_column_privilege(_a,_b,_c,_d)
+has_any_column_privilege(_a,_b) has_any_column_privilege(_a,_b,_c) has_function_privilege(_a,_b)
+has_function_privilege(_a,_b,_c) has_sequence_privilege(_a,_b) has_language_privilege(_a,_b)
+pg_has_role(_a,_b) pg_has_role(_a,_b,_c) pg_try_advisory_lock(_a)
 """
 _FALSE: Final = """
-pg_is_other_temp_schema(a) pg_is_in_recovery() pg_is_wal_replay_paused()
-pg_cancel_backend(a) pg_terminate_backend(a)
+pg_is_other_temp_schema(_a) pg_is_in_recovery() pg_is_wal_replay_paused()
+pg_cancel_backend(_a) pg_terminate_backend(_a)
 """
 _NULL_TEXT: Final = """
-pg_get_expr(a,b) pg_get_expr(a,b,c) pg_get_serial_sequence(a,b) pg_get_function_result(a)
-pg_get_function_arguments(a) pg_get_function_identity_arguments(a)
-pg_get_function_arg_default(a,b) pg_get_functiondef(a) pg_get_triggerdef(a)
-pg_get_triggerdef(a,b) pg_get_viewdef(a) pg_get_viewdef(a,b) pg_get_statisticsobjdef(a)
-pg_get_statisticsobjdef_columns(a) pg_get_statisticsobjdef_expressions(a)
-pg_get_partkeydef(a) pg_get_partition_constraintdef(a) pg_get_ruledef(a) pg_get_ruledef(a,b)
-pg_tablespace_location(a) shobj_description(a,b)
-inet_server_addr() inet_client_addr() pg_stat_get_last_analyze_time(a) acldefault(a,b)
-pg_column_compression(a)
+pg_get_expr(_a,_b) pg_get_expr(_a,_b,_c) pg_get_serial_sequence(_a,_b) pg_get_function_result(_a)
+pg_get_function_arguments(_a) pg_get_function_identity_arguments(_a)
+pg_get_function_arg_default(_a,_b) pg_get_functiondef(_a) pg_get_triggerdef(_a)
+pg_get_triggerdef(_a,_b) pg_get_viewdef(_a) pg_get_viewdef(_a,_b) pg_get_statisticsobjdef(_a)
+pg_get_statisticsobjdef_columns(_a) pg_get_statisticsobjdef_expressions(_a)
+pg_get_partkeydef(_a) pg_get_partition_constraintdef(_a) pg_get_ruledef(_a) pg_get_ruledef(_a,_b)
+pg_tablespace_location(_a) shobj_description(_a,_b)
+inet_server_addr() inet_client_addr() pg_stat_get_last_analyze_time(_a) acldefault(_a,_b)
+pg_column_compression(_a)
 """
 _ZERO: Final = """
-pg_my_temp_schema() pg_table_size(a) pg_relation_size(a) pg_relation_size(a,b)
-pg_total_relation_size(a) pg_indexes_size(a) pg_database_size(a) pg_tablespace_size(a)
-pg_backend_pid() inet_server_port() txid_current() pg_stat_get_numscans(a)
-pg_stat_get_live_tuples(a)
+pg_my_temp_schema() pg_table_size(_a) pg_relation_size(_a) pg_relation_size(_a,_b)
+pg_total_relation_size(_a) pg_indexes_size(_a) pg_database_size(_a) pg_tablespace_size(_a)
+pg_backend_pid() inet_server_port() txid_current() pg_stat_get_numscans(_a)
+pg_stat_get_live_tuples(_a)
 """
 _WRITTEN: Final = """
-pg_encoding_to_char(a) := 'UTF8'
-pg_char_to_encoding(a) := 6
+pg_encoding_to_char(_a) := 'UTF8'
+pg_char_to_encoding(_a) := 6
 pg_client_encoding() := 'UTF8'
-pg_size_pretty(a) := '0 bytes'
-pg_get_userbyid(a) := CASE a WHEN 10 THEN 'dpsql' WHEN 16383 THEN 'analyst' ELSE NULL END
-current_schemas(a) := CASE WHEN a THEN ['pg_catalog', 'public'] ELSE ['public'] END
-array_lower(a, b) := CASE WHEN len(a) > 0 THEN 1 ELSE NULL END
-array_upper(a, b) := CASE WHEN len(a) > 0 THEN CAST(len(a) AS INTEGER) ELSE NULL END
-array_ndims(a) := CASE WHEN len(a) > 0 THEN 1 ELSE NULL END
-set_config(a, b, c) := b
-quote_ident(a) := a
-pg_sleep(a) := ''
+pg_size_pretty(_a) := '0 bytes'
+pg_get_userbyid(_a) := CASE _a WHEN 10 THEN 'dpsql' WHEN 16383 THEN 'analyst' ELSE NULL END
+current_schemas(_a) := CASE WHEN _a THEN ['pg_catalog', 'public'] ELSE ['public'] END
+array_lower(_a, _b) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
+array_upper(_a, _b) := CASE WHEN len(_a) > 0 THEN CAST(len(_a) AS INTEGER) ELSE NULL END
+array_ndims(_a) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
+set_config(_a, _b, _c) := _b
+quote_ident(_a) := _a
+pg_sleep(_a) := ''
 pg_advisory_unlock_all() := ''
-pg_advisory_unlock(a) := TRUE
-quote_literal(a) := '''' || replace(a, '''', '''''') || ''''
+pg_advisory_unlock(_a) := TRUE
+quote_literal(_a) := '''' || replace(_a, '''', '''''') || ''''
 pg_postmaster_start_time() := CAST(NULL AS TIMESTAMP)
-pg_typeof(a) := 'text'
+pg_typeof(_a) := 'text'
 """
 
 
-def macros(schema: Schema) -> Mapping[str, str]:
+def macros(seen: o.Listed) -> Mapping[str, str]:
     """By its name each function's CREATE MACRO, with all its forms in one statement."""
     forms: dict[str, list[str]] = {}
     for heads, body in (
@@ -85,7 +84,7 @@ def macros(schema: Schema) -> Mapping[str, str]:
     for line in _WRITTEN.strip().split("\n"):
         head, _, body = line.partition(" := ")
         _add(forms, head, body)
-    for head, body in _of_schema(schema):
+    for head, body in _of_dataset(seen):
         _add(forms, head, body)
     found = {name: f"CREATE MACRO {name}" + ", ".join(forms[name]) for name in forms}
     found["pg_get_keywords"] = (
@@ -99,40 +98,32 @@ def macros(schema: Schema) -> Mapping[str, str]:
 
 
 def _add(forms: dict[str, list[str]], head: str, body: str) -> None:
-    name, _, arguments = head.partition("(")
-    # Arguments have names that no column has.
-    listed = [a.strip() for a in arguments.rstrip(")").split(",") if a.strip()]
-    renamed = exp.maybe_parse(body, dialect="duckdb") if listed else None
-    if renamed is not None:
-        for column in renamed.find_all(exp.Column):
-            if column.name in listed and not column.table:
-                column.this.set("this", f"_{column.name}")
-        body = renamed.sql("duckdb")
-    forms.setdefault(name, []).append(f"({', '.join('_' + a for a in listed)}) AS {body}")
+    name, _, rest = head.partition("(")
+    forms.setdefault(name, []).append(f"({rest} AS {body}")
 
 
-def _of_schema(schema: Schema) -> Iterator[tuple[str, str]]:
-    listed = o.tables(schema)
-    spaces = {"pg_catalog": o.CATALOGUE, **{space.name: space.oid for space in o.spaces(schema)}}
-    yield "to_regnamespace(a)", f"{_map(spaces)}[replace(a, '\"', '')]"
+def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
+    """Heads and bodies; no column has a name like their arguments'."""
+    listed = tuple(seen.tables.values())
+    spaces = {"pg_catalog": o.CATALOGUE, **{space.name: space.oid for space in seen.spaces}}
+    yield "to_regnamespace(_a)", f"{_map(spaces)}[replace(_a, '\"', '')]"
     space_names = _map({oid: name for name, oid in spaces.items()})
-    yield "dpsql_space(a)", f"coalesce({space_names}[CAST(a AS BIGINT)], CAST(a AS VARCHAR))"
+    yield "dpsql_space(_a)", f"coalesce({space_names}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
     unseen = " ".join(f"WHEN {t.oid} THEN FALSE" for t in listed if not t.is_found)
-    shown = f"CASE CAST(a AS BIGINT) {unseen} ELSE TRUE END" if unseen else "TRUE"
-    yield "pg_table_is_visible(a)", shown
+    shown = f"CASE CAST(_a AS BIGINT) {unseen} ELSE TRUE END" if unseen else "TRUE"
+    yield "pg_table_is_visible(_a)", shown
     settings = Settings({})
     known = {name.lower(): settings[name] for name in settings}
-    yield "current_setting(a)", f"{_map(known)}[lower(a)]"
-    yield "current_setting(a, b)", f"{_map(known)}[lower(a)]"
+    yield "current_setting(_a)", f"{_map(known)}[lower(_a)]"
+    yield "current_setting(_a, _b)", f"{_map(known)}[lower(_a)]"
     yield "version()", exp.Literal.string(VERSION).sql("duckdb")
     comments = {(t.oid, 0): t.comment for t in listed if t.comment}
     comments |= {(t.oid, c.place): c.comment for t in listed for c in t.columns if c.comment}
     keyed = {f"{oid}.{place}": text for (oid, place), text in comments.items()}
-    yield "obj_description(a)", f"{_map(keyed)}[a || '.0']"
-    yield "obj_description(a, b)", f"{_map(keyed)}[a || '.0']"
-    yield "col_description(a, b)", f"{_map(keyed)}[a || '.' || b]"
+    yield "obj_description(_a)", f"{_map(keyed)}[_a || '.0']"
+    yield "obj_description(_a, _b)", f"{_map(keyed)}[_a || '.0']"
+    yield "col_description(_a, _b)", f"{_map(keyed)}[_a || '.' || _b]"
     constraints, indexes, names = {}, {}, {}
-    by_name = {t.declared: t for t in listed}
     for table in listed:
         names[table.oid], full = table.told, f"{table.space.name}.{table.name}"
         if table.key is not None:
@@ -143,14 +134,14 @@ def _of_schema(schema: Schema) -> Iterator[tuple[str, str]]:
             )
             names[table.key.index_oid] = table.key.name
         for found in table.references:
-            other = by_name[found.to]
+            other = seen.tables[found.to]
             column, to = table.columns[found.place - 1], other.columns[found.to_place - 1]
             target = f"{other.told}({to.name})"
             constraints[found.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {target}"
-    for head in ("pg_get_constraintdef(a)", "pg_get_constraintdef(a, b)"):
-        yield head, f"{_map(constraints, 0)}[CAST(a AS BIGINT)]"
-    yield "pg_get_indexdef(a)", f"{_map(indexes, 0)}[CAST(a AS BIGINT)]"
-    yield "pg_get_indexdef(a, b, c)", _index_columns(listed)
+    for head in ("pg_get_constraintdef(_a)", "pg_get_constraintdef(_a, _b)"):
+        yield head, f"{_map(constraints, 0)}[CAST(_a AS BIGINT)]"
+    yield "pg_get_indexdef(_a)", f"{_map(indexes, 0)}[CAST(_a AS BIGINT)]"
+    yield "pg_get_indexdef(_a, _b, _c)", _index_columns(listed)
     oids = {name: oid for oid, name in names.items()}
     oids |= {f"{t.space.name}.{t.name}": t.oid for t in listed if t.space.oid != o.PUBLIC}
     catalogue = {name: 1259 if name == "pg_class" else 0 for _, name in relations()}
@@ -158,20 +149,20 @@ def _of_schema(schema: Schema) -> Iterator[tuple[str, str]]:
     catalogue |= {"pg_type": 1247, "pg_attribute": 1249, "pg_database": 1262, "pg_am": 2601}
     catalogue |= {"pg_trigger": 2620, "pg_index": 2610, "pg_description": 2609}
     catalogue = {name: oid for name, oid in catalogue.items() if oid}
-    plain = "regexp_replace(replace(a, '\"', ''), '^(public|pg_catalog)[.]', '')"
-    yield "to_regclass(a)", f"{_map({**catalogue, **oids})}[{plain}]"
+    plain = "regexp_replace(replace(_a, '\"', ''), '^(public|pg_catalog)[.]', '')"
+    yield "to_regclass(_a)", f"{_map({**catalogue, **oids})}[{plain}]"
     all_names = {**{oid: name for name, oid in catalogue.items()}, **names}
-    yield "dpsql_class(a)", f"coalesce({_map(all_names)}[CAST(a AS BIGINT)], CAST(a AS VARCHAR))"
-    yield "to_regtype(a)", f"{_map(_type_oids())}[{plain}]"
+    yield "dpsql_class(_a)", f"coalesce({_map(all_names)}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
+    yield "to_regtype(_a)", f"{_map(_type_oids())}[{plain}]"
     written = {kind.oid: _written(kind.oid, kind.name) for kind in types().values()}
-    yield "dpsql_type(a)", f"coalesce({_map(written)}[CAST(a AS BIGINT)], '???')"
-    shown = f"coalesce({_map(written)}[CAST(a AS BIGINT)], '???')"
+    yield "dpsql_type(_a)", f"coalesce({_map(written)}[CAST(_a AS BIGINT)], '???')"
+    shown = f"coalesce({_map(written)}[CAST(_a AS BIGINT)], '???')"
     yield (
-        "format_type(a, b)",
-        f"""CASE WHEN a IS NULL THEN NULL
-        WHEN a = 1700 AND b >= 4
-        THEN 'numeric(' || ((b - 4) >> 16) || ',' || ((b - 4) & 65535) || ')'
-        WHEN a = 1043 AND b >= 4 THEN 'character varying(' || (b - 4) || ')'
+        "format_type(_a, _b)",
+        f"""CASE WHEN _a IS NULL THEN NULL
+        WHEN _a = 1700 AND _b >= 4
+        THEN 'numeric(' || ((_b - 4) >> 16) || ',' || ((_b - 4) & 65535) || ')'
+        WHEN _a = 1043 AND _b >= 4 THEN 'character varying(' || (_b - 4) || ')'
         ELSE {shown} END""",
     )
 
@@ -183,7 +174,7 @@ def _index_columns(listed: tuple[o.Table, ...]) -> str:
         if t.key is not None
         for n, place in enumerate(t.key.places, 1)
     }
-    return f"{_map(found)}[a || '.' || b]"
+    return f"{_map(found)}[_a || '.' || _b]"
 
 
 def _written(oid: int, name: str) -> str:

@@ -6,13 +6,14 @@ be offered as a group key.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from dpsql.pgwire.value.oid import NUMERIC, TEXT, column
 from dpsql.schema.model import Public, Schema
 from dpsql.schema.model import Table as Declared
-from dpsql.schema.qualified import MAIN, bare, schema_of
+from dpsql.schema.qualified import MAIN, Names, bare, schema_of
 from dpsql.schema.qualified import PUBLIC as PUBLIC_NAME
 
 FIRST_OID: Final = 16_384
@@ -80,14 +81,13 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A declared table or view, `declared` with its schema; the others' names are within theirs.
+    """A declared table or view; its names are within its schema.
 
     `is_found`: by its name alone, without its schema.
     """
 
     oid: int
     type_oid: int
-    declared: str
     name: str
     space: Space
     is_found: bool
@@ -103,25 +103,47 @@ class Table:
         return self.name if self.is_found else f"{self.space.name}.{self.name}"
 
 
-def tables(schema: Schema) -> tuple[Table, ...]:
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """All that analysts see of a dataset: `tables` by their declared names, in order of their OIDs.
+
+    Made once for a schema: there may be a hundred thousand columns.
+    """
+
+    dataset: str
+    spaces: tuple[Space, ...]
+    tables: Mapping[str, Table]
+
+
+def listed(schema: Schema) -> Listed:
     """What analysts see, tables and views, in order of their names, then what is kept."""
-    listed = sorted(schema.offered.items(), key=lambda item: (item[1].entry or 0, item[0]))
-    known = {space.name: space for space in spaces(schema)}
-    return tuple(
-        _table(
-            FIRST_OID + 100 * (n if declared.entry is None else _MOST_DECLARED + declared.entry),
-            known[_space(name)],
-            declared,
-            schema,
+    offered = schema.offered
+    ordered = sorted(offered.items(), key=lambda item: (item[1].entry or 0, item[0]))
+    spaces = _spaces(offered)
+    known = {space.name: space for space in spaces}
+    names = Names(offered)
+    tables = {}
+    for n, (name, declared) in enumerate(ordered):
+        number = n if declared.entry is None else _MOST_DECLARED + declared.entry
+        tables[name] = Table(
+            oid=(oid := FIRST_OID + 100 * number),
+            type_oid=oid + 1,
+            name=bare(name),
+            space=known[_space(name)],
+            is_found=names.meant([bare(name)], schema.dataset) == (name,),
+            columns=_columns(declared),
+            key=_key(oid, declared),
+            references=tuple(_references(oid, declared, offered)),
+            comment=declared.comment,
+            is_view=name in schema.views,
         )
-        for n, (name, declared) in enumerate(listed)
-    )
+    return Listed(schema.dataset, spaces, tables)
 
 
-def spaces(schema: Schema) -> tuple[Space, ...]:
+def _spaces(offered: Mapping[str, Declared]) -> tuple[Space, ...]:
     """The schemas of what analysts see, public first."""
-    names = sorted({_space(name) for name in schema.offered} - {PUBLIC_NAME})
-    first = FIRST_OID + 100 * len(schema.offered)
+    names = sorted({_space(name) for name in offered} - {PUBLIC_NAME})
+    first = FIRST_OID + 100 * len(offered)
     return (
         Space(PUBLIC, PUBLIC_NAME),
         *(Space(first + n, name) for n, name in enumerate(names)),
@@ -133,45 +155,35 @@ def _space(declared: str) -> str:
     return PUBLIC_NAME if space == MAIN else space
 
 
-def _table(oid: int, space: Space, declared: Declared, schema: Schema) -> Table:
-    name = bare(declared.name)
-    key = _key(oid, name, declared)
-    known = {column.name: n for n, column in enumerate(declared.columns.values(), 1)}
-    in_key = set() if key is None else set(key.places)
+def _columns(declared: Declared) -> tuple[Column, ...]:
+    is_public = isinstance(declared.ownership, Public)
+    in_key = frozenset(declared.key or () if is_public else ())
     columns = []
     for place, found in enumerate(declared.columns.values(), 1):
         told = column(found.name, found.type)
-        columns.append(
-            Column(
-                found.name,
-                place,
-                told.oid,
-                told.modifier,
-                not found.nullable or place in in_key,
-                found.comment,
-            )
-        )
-    references = []
-    for n, found in enumerate(c for c in declared.columns.values() if c.references is not None):
+        not_null = not found.nullable or found.name in in_key
+        columns.append(Column(found.name, place, told.oid, told.modifier, not_null, found.comment))
+    return tuple(columns)
+
+
+def _references(
+    oid: int, declared: Declared, offered: Mapping[str, Declared]
+) -> Iterator[ForeignKey]:
+    columns = declared.columns.values()
+    for n, (place, found) in enumerate((p, c) for p, c in enumerate(columns, 1) if c.references):
         assert found.references is not None
-        other = schema.offered.get(found.references.table)
+        other = offered.get(found.references.table)
         if other is None:
             continue
         if isinstance(other.ownership, Public) and other.key == (found.references.column,):
             to_place = list(other.columns).index(found.references.column) + 1
-            constraint = f"{name}_{found.name}_fkey"
-            references.append(
-                ForeignKey(oid + 10 + n, constraint, known[found.name], other.name, to_place)
-            )
-    is_view = declared.name in schema.views
-    own = tuple(columns), key, tuple(references), declared.comment, is_view
-    is_found = schema.meant(name) == declared
-    return Table(oid, oid + 1, declared.name, name, space, is_found, *own)
+            constraint = f"{bare(declared.name)}_{found.name}_fkey"
+            yield ForeignKey(oid + 10 + n, constraint, place, other.name, to_place)
 
 
-def _key(oid: int, name: str, declared: Declared) -> Key | None:
+def _key(oid: int, declared: Declared) -> Key | None:
     if declared.key is None or not isinstance(declared.ownership, Public):
         return None
     names = list(declared.columns)
     places = tuple(names.index(column) + 1 for column in declared.key)
-    return Key(oid + 4, oid + 3, f"{name}_pkey", places)
+    return Key(oid + 4, oid + 3, f"{bare(declared.name)}_pkey", places)

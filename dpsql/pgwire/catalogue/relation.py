@@ -103,6 +103,12 @@ def types() -> Mapping[str, Type]:
 
 
 @cache
+def types_by_oid() -> Mapping[int, Type]:
+    """The same by OID."""
+    return {kind.oid: kind for kind in types().values()}
+
+
+@cache
 def type_names() -> Mapping[int, str]:
     """Names of the types by OID."""
     return {kind.oid: kind.name for kind in types().values()}

@@ -9,7 +9,6 @@ from dpsql.pgwire.catalogue import object as o
 from dpsql.pgwire.catalogue.relation import type_names
 from dpsql.pgwire.catalogue.table_rows import Row
 from dpsql.pgwire.value import oid as v
-from dpsql.schema.model import Schema
 
 _DIGITS: Final = {
     v.INT2: (16, 2, 0),
@@ -31,16 +30,16 @@ _VIEW: Final = {"check_option": "NONE", "is_updatable": "NO", "is_insertable_int
 _FRACTIONS: Final = {v.DATE: 0, v.TIMESTAMP: 6, v.INTERVAL: 6}
 
 
-def rows(schema: Schema) -> Iterator[tuple[str, Row]]:
+def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
     """Relation and row, for each row of information_schema."""
-    listed = o.tables(schema)
-    own = (space.name for space in o.spaces(schema))
+    dataset = listed.dataset
+    own = (space.name for space in listed.spaces)
     for name in ("pg_catalog", *own, "information_schema"):
-        owner = {"catalog_name": schema.dataset, "schema_name": name, "schema_owner": "dpsql"}
+        owner = {"catalog_name": dataset, "schema_name": name, "schema_owner": "dpsql"}
         yield "schemata", owner
-    yield "information_schema_catalog_name", {"catalog_name": schema.dataset}
-    for table in listed:
-        at = _at(table, schema.dataset)
+    yield "information_schema_catalog_name", {"catalog_name": dataset}
+    for table in listed.tables.values():
+        at = _at(table, dataset)
         more = {"table_type": "VIEW" if table.is_view else "BASE TABLE", "is_typed": "NO"}
         more["is_insertable_into"] = "NO"
         yield "tables", {**at, **more}
@@ -52,8 +51,8 @@ def rows(schema: Schema) -> Iterator[tuple[str, Row]]:
             {**at, **granted} | {"is_grantable": "NO", "with_hierarchy": "YES"},
         )
         for column in table.columns:
-            yield "columns", {**at, **_column(column, schema.dataset)}
-        yield from _constraints(table, {t.declared: t for t in listed}, schema.dataset)
+            yield "columns", {**at, **_column(column, dataset)}
+        yield from _constraints(table, listed.tables, dataset)
 
 
 def _column(column: o.Column, dataset: str) -> dict[str, object]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from dpsql.pgwire.catalogue import object as o
-from dpsql.pgwire.catalogue.relation import types
+from dpsql.pgwire.catalogue.relation import types_by_oid
 
 Row = Mapping[str, object]
 """Values by column; what isn't named is NULL."""
@@ -103,7 +103,7 @@ def _comment(oid: int, place: int, text: str) -> Row:
 
 
 def _attribute(oid: int, column: o.Column, place: int = 0) -> Row:
-    kind = next(found for found in types().values() if found.oid == column.type_oid)
+    kind = types_by_oid()[column.type_oid]
     return {
         "attrelid": oid,
         "attname": column.name,

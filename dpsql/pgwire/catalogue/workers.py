@@ -100,15 +100,16 @@ class CatalogueWorkers:
             raise Unanswered(reply[1:].decode(errors="replace"))
         return tables_of(reply)["rows"]
 
-    def begin_to_load(self, contents: Contents) -> None:
+    def begin_to_load(self, contents: Callable[[], Contents]) -> None:
         """Have `contents` in each worker, before anybody asks."""
 
         def load() -> None:
             # Who is asked first loads them otherwise.
             with suppress(Error):
+                found = contents()
                 for _ in self.pool.keepers:  # each in its turn
                     with self.pool.worker(threading.Event()) as do:
-                        _load(contents, do)
+                        _load(found, do)
 
         threading.Thread(target=load, name="dpsql catalogue", daemon=True).start()
 

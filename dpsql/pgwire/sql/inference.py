@@ -35,7 +35,7 @@ def parameter_types(tree: exp.Expr | None, given: Sequence[int], schema: Schema)
     for node in [] if tree is None else tree.find_all(exp.Parameter, exp.Placeholder):
         if node.name.isdigit() and 0 < int(node.name) <= 0xFFFF:
             places.setdefault(int(node.name), []).append(node)
-    known = _columns(schema)
+    known = _columns(schema, tree) if places else {}
     for alias in [] if tree is None else list(tree.find_all(exp.Alias))[::-1]:
         known.setdefault(alias.alias.casefold(), _type_of(alias.this, known))
     found = []
@@ -48,11 +48,15 @@ def parameter_types(tree: exp.Expr | None, given: Sequence[int], schema: Schema)
     return tuple(found)
 
 
-def _columns(schema: Schema) -> dict[str, int]:
+def _columns(schema: Schema, tree: exp.Expr | None) -> dict[str, int]:
+    """Types of the columns that `tree` names, of whatever table."""
+    found = [] if tree is None else tree.find_all(exp.Column)
+    named = {column.name.casefold() for column in found}
     return {
-        column.name.casefold(): o.oid_of(column.type)
+        folded: o.oid_of(column.type)
         for table in schema.offered.values()
         for column in table.columns.values()
+        if (folded := column.name.casefold()) in named
     }
 
 

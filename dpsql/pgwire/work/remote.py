@@ -33,7 +33,6 @@ from dpsql.pgwire.work.task import (
 )
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step
-from dpsql.schema.catalogue import engine_source
 from dpsql.schema.model import Public, Schema
 from dpsql.session.answer import Answer
 from dpsql.session.execution import Execution, Progress
@@ -50,9 +49,8 @@ Version = Callable[[Callable[[], str]], str]
 """The data's fingerprint, found by the given function unless it is known."""
 
 
-def public_source(schema: Schema) -> DuckDBSource:
+def public_part(whole: DuckDBSource, schema: Schema) -> DuckDBSource:
     """The source with its public tables alone."""
-    whole = engine_source(schema)
     tables = tuple(
         table for table in whole.tables if isinstance(schema.tables[table.name].ownership, Public)
     )
@@ -62,11 +60,18 @@ def public_source(schema: Schema) -> DuckDBSource:
 class RemoteEngine:
     """Public rows and jobs, by workers; private rows can't be asked for."""
 
-    def __init__(self, pool: Pool, schema: Schema, version: Version) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        schema: Schema,
+        source: DuckDBSource,
+        public: DuckDBSource,
+        version: Version,
+    ) -> None:
         self._pool = pool
         self._schema = schema
-        self._source = engine_source(schema)
-        self._public = public_source(schema)
+        self._source = source
+        self._public = public
         self._version = version
         self._declares_version = schema.version is not None
         self._guard = threading.Lock()

@@ -1,0 +1,57 @@
+"""A server over two thousand tables: what it takes to start, and what each connection adds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from large import COLUMNS, TABLES, many_tables
+from pgwire.pressure import memory
+from pgwire.shop import served
+
+from dpsql.pgwire.catalogue import object as catalogue
+from dpsql.pgwire.catalogue.database import contents
+from dpsql.schema.decode import load_schema
+from dpsql.schema.qualified import identity
+
+psycopg = pytest.importorskip("psycopg")
+
+MOST_MEGABYTES, MOST_OF_A_CONNECTION = 500, 20
+
+
+def test_two_thousand_tables_are_served(tmp_path: Path) -> None:
+    many_tables(tmp_path)
+    with served(tmp_path) as server:
+        dsn = server.dsn
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            asked = "SELECT count(*) FROM pg_attribute JOIN pg_class c ON c.oid = attrelid"
+            assert connection.execute(f"{asked} WHERE relname = 't7'").fetchone() == (COLUMNS,)
+            assert len(connection.execute("SELECT count(*) FROM t0").fetchall()) == 1
+            before = memory(server) // 1024
+            others = [psycopg.connect(dsn, autocommit=True) for _ in range(5)]
+            for other in others:
+                other.execute("SELECT count(*) FROM t0").fetchall()
+                other.close()
+            assert memory(server) // 1024 < before + 5 * MOST_OF_A_CONNECTION
+        for process in (server.process.pid, *server.workers):
+            status = Path(f"/proc/{process}/status").read_text()
+            assert int(status.partition("VmHWM:")[2].split()[0]) // 1024 < MOST_MEGABYTES
+
+
+def test_the_catalogue_looks_at_each_table_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = load_schema(many_tables(tmp_path))
+    looked: Counter[str] = Counter()
+
+    def counted(name: str) -> tuple[str, str]:
+        looked[name] += 1
+        return identity(name)
+
+    monkeypatch.setattr("dpsql.schema.qualified.identity", counted)
+    listed = catalogue.listed(schema)
+    assert set(looked.values()) == {1}
+    found = contents(listed, ())
+    # As Arrow streams they are compressed: most values stand in each row.
+    assert sum(map(len, found.tables.values())) < 100 * TABLES * COLUMNS
