@@ -62,6 +62,10 @@ class Backend(Protocol):
     def path(self) -> Where:
         """How messages name it."""
 
+    @property
+    def lost(self) -> bool:
+        """The other side has ended the connection."""
+
     def close(self) -> None:
         """The connection is closed."""
 

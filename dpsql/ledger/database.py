@@ -99,6 +99,7 @@ class Database:
     """One connection to the ledger's file; `run` belongs inside `writing` or `reading`."""
 
     is_shared = False
+    lost = False
 
     def __init__(self, path: Path, *, reads: bool = False) -> None:
         """`reads`: nothing is written, neither into the file nor beside it where that can't be."""

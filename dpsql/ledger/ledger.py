@@ -3,8 +3,7 @@
     with Ledger.open(path, anchor, terms) as ledger:
         receipt = ledger.charge(charge)             # durable, or refused
         if receipt.fresh:
-            answer = …                              # now private rows may be read
-            ledger.release(receipt, answer)         # before the answer is sent
+            ledger.release(receipt, answer)         # of private rows, before the answer is sent
         else:
             answer = ledger.replay(receipt)         # the very bytes of the first time
 
@@ -86,6 +85,11 @@ class Ledger:
         return cls(*open_chain(path, anchor, None, create=False, clock=clock))
 
     @property
+    def lost(self) -> bool:
+        """Its server has ended the connection: only a new opening can be asked."""
+        return self._chain.database.lost
+
+    @property
     def terms(self) -> Terms:
         """The terms in force."""
         with self._reading():
@@ -97,15 +101,14 @@ class Ledger:
         check_name(reason, "reason")
         with self._writing():
             check_fixed(self._chain, recorded_terms(self._chain), terms)
-            entry = self._chain.append(Amended(terms, reason))
-            put_in_force(self._chain, terms, entry.seq)
+            put_in_force(self._chain, terms, self._chain.append(Amended(terms, reason)).seq)
         self._publish()
 
     def charge(self, charge: Charge, room: int = LEAST) -> Receipt:
         """The dataset and the analyst have paid, durably; or BudgetSpent, and nothing happened.
 
-        A request id that was charged before is never charged again: the receipt then isn't fresh.
-        So many bytes of `room` are held for the answer before that.
+        A request id that was charged before isn't charged again: the receipt then isn't fresh. So
+        many bytes of `room` are held for the answer before that.
         """
         try:
             with standing("nothing was charged"):
@@ -180,8 +183,7 @@ class Ledger:
     ) -> tuple[bytes, ...]:
         """The kept answers of `keys`, the same bytes for everybody, free for the dataset.
 
-        What this analyst sees for the first time is charged to their own account, all of it or
-        none, since their cap bounds all that they see.
+        What this analyst sees for the first time is charged to their own cap, all of it or none.
         """
         check_name(analyst, "analyst")
         check_name(policy_hash, "policy hash")
@@ -193,8 +195,7 @@ class Ledger:
                 return reuse.answers(self._chain, keys)
         with standing("nothing was charged"), self._writing():
             answers = reuse.answers(self._chain, keys)
-            unseen = reuse.unseen(self._chain, keys, analyst)
-            if unseen:
+            if unseen := reuse.unseen(self._chain, keys, analyst):
                 reuse.pay(self._chain, unseen, analyst, analyst_cap, policy_hash)
                 sum_up(self._chain)
         with standing("its charge to the analyst stands"):
@@ -261,8 +262,7 @@ class Ledger:
             stack.callback(self._owner.close)
             self._room.give()
             stack.callback(self._chain.database.close)
-            # On a full disk, whoever opens it next does that.
-            with suppress(LedgerFull):
+            with suppress(LedgerFull):  # whoever opens it next does that
                 with self._chain.writing():
                     for request in self._store.unsettled():
                         if request.owner == self._owner.name:

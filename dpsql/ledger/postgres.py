@@ -123,6 +123,11 @@ class PostgresDatabase:
         self._db = connection
         self._lock = _number(f"ledger {server.schema}")
 
+    @property
+    def lost(self) -> bool:
+        """The server was restarted, or ended the connection, and some statement has noticed."""
+        return self._db.closed
+
     def close(self) -> None:
         """The connection is closed, and the sign of life with it."""
         with _explained(self.path):
@@ -272,7 +277,7 @@ def _explained(server: Server) -> Iterator[None]:
     except psycopg.errors.InsufficientPrivilege:
         what, do = "may not be used", "grant its user the schema, or the right to create it"
     except psycopg.OperationalError:
-        what, do = "can't be reached", "check server, network and password, and connect again"
+        what, do = "can't be reached", "check server, network and password, and ask again"
     except psycopg.Error as error:
         what, do = f"failed (SQLSTATE {error.sqlstate or 'unknown'})", "see the server's log"
     else:

@@ -291,7 +291,7 @@ class Session:
         return self._budget() if there else None
 
     def _budget(self) -> Ledger:
-        if self._ledger is None:
+        if self._ledger is None or self._ledger.lost:
             self._ledger = open_ledger(self.schema)
         return self._ledger
 
