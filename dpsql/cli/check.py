@@ -13,7 +13,7 @@ from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.readable import Reading
 from dpsql.engine.unfinished import remove_left_behind
 from dpsql.errors import SourceFault
-from dpsql.pgwire.user import users_path
+from dpsql.pgwire.user import renaming, users_path
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
@@ -40,6 +40,8 @@ def check(path: Path) -> None:
             say(f"removed {left}, which a command left behind that was killed")
         for old in old_files(schema):
             say(f"{old} isn't read any more: remove it, if it is no other program's")
+        if rename := renaming(schema.ledger, schema.path):
+            say(rename)
         try:
             holds, rows = watch.run(
                 lambda: _verified(schema, watch, engines, stops), lambda: _stop(stops)

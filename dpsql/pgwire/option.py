@@ -15,7 +15,7 @@ from typing import Final
 
 from dpsql.errors import BadParameter
 from dpsql.pgwire.limit import Limits
-from dpsql.pgwire.user import UsersFault, read_users, users_beside
+from dpsql.pgwire.user import UsersFault, read_users, renaming, users_beside
 from dpsql.schema.decode import ledger_of
 
 _MIB: Final = 1024 * 1024
@@ -104,8 +104,8 @@ def is_loopback(host: str) -> bool:
 
 def _users(options: Options) -> tuple[Path, bool, str, list[str]]:
     """The file of users, whether all are trusted, who comes in by it, and what is wrong with it."""
-    named = options.users is not None
-    path = options.users or users_beside(*ledger_of(options.schema))
+    named, places = options.users is not None, ledger_of(options.schema)
+    path = options.users or users_beside(*places)
     add = f"dpsql user add {options.schema} NAME" + (f" --users {path}" if named else "")
     try:
         count, there = len(read_users(path).verifiers), path.exists()
@@ -117,7 +117,9 @@ def _users(options: Options) -> tuple[Path, bool, str, list[str]]:
         return path, False, "", [f"--users {path}: {reason}: name a file of users"]
     if count:
         users = "1 user" if count == 1 else f"{count} users"
-        return path, False, f"{users} of {path} may log in", []
+        rename = None if named else renaming(*places)
+        told = f"{users} of {path} may log in" + (f"; {rename}" if rename else "")
+        return path, False, told, []
     if named:
         what = "has no users" if there else "isn't there"
         return path, False, "", [f"--users {path}: the file {what}: run {add}"]

@@ -70,8 +70,23 @@ def users_path(schema: Schema) -> Path:
 
 
 def users_beside(ledger: Path | str, schema: Path) -> Path:
-    """The file of users beside a ledger; of one on a server, beside the schema."""
-    return (ledger if isinstance(ledger, Path) else schema).with_suffix(".users")
+    """The file of users beside a ledger; of one on a server, beside the schema.
+
+    It has the other's whole name, so that no two share it; version 0.1 left its ending out, and
+    where only such a file is there, it is the one: else its users would be let in unasked.
+    """
+    beside = ledger if isinstance(ledger, Path) else schema
+    own, old = beside.with_name(f"{beside.name}.users"), beside.with_suffix(".users")
+    return old if old != beside and old.exists() and not own.exists() else own
+
+
+def renaming(ledger: Path | str, schema: Path) -> str | None:
+    """What to do with a file of users that has the name of version 0.1; None if there is none."""
+    found = users_beside(ledger, schema)
+    beside = ledger if isinstance(ledger, Path) else schema
+    if found.name == f"{beside.name}.users":
+        return None
+    return f"another ledger could share {found}: stop the server, rename it {beside.name}.users"
 
 
 def read_users(path: Path) -> Users:

@@ -139,7 +139,7 @@ def test_what_a_killed_change_of_users_leaves_is_removed(run: Run, tmp_path: Pat
         "path = Path(sys.argv[1])\n"
         "user.write_users(path, user.read_users(path).with_password('alice', 'long enough'))"
     )
-    users = tmp_path / "ledgers" / "one.users"
+    users = tmp_path / "ledgers" / "one.db.users"
     command = [sys.executable, "-c", code, str(users)]
     assert subprocess.run(command, check=False, env=os.environ).returncode == -signal.SIGKILL
     (folder,) = left(schema)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pgwire.shop import make
 
-from dpsql.pgwire.user import Users, UsersFault, read_users, write_users
+from dpsql.pgwire.option import Options, checked
+from dpsql.pgwire.user import Users, UsersFault, read_users, users_beside, write_users
 
 
 def test_users_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -39,3 +41,35 @@ def test_a_damaged_file_has_no_users(tmp_path: Path, damage: bytes) -> None:
     path.chmod(0o600)
     with pytest.raises(UsersFault):
         read_users(path)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (("postgresql://host/ledgers", "a.yaml"), ("postgresql://host/ledgers", "a.yml")),
+        ((Path("ledger.db"), "a.yaml"), (Path("ledger.sqlite"), "b.yaml")),
+    ],
+)
+def test_no_two_ledgers_share_a_file_of_users(
+    tmp_path: Path, one: tuple[Path | str, str], two: tuple[Path | str, str]
+) -> None:
+    def users(ledger: Path | str, schema: str) -> Path:
+        place = tmp_path / ledger if isinstance(ledger, Path) else ledger
+        return users_beside(place, tmp_path / schema)
+
+    assert users(*one) != users(*two)
+
+
+def test_a_file_with_the_name_of_version_0_1_is_read_until_it_is_renamed(tmp_path: Path) -> None:
+    schema = make(tmp_path / "shop")
+    folder = schema.parent
+    schema.write_text(f"{schema.read_text()}ledger: own.db\n")
+    write_users(folder / "own.users", Users(b"secret", {}).with_password("alice", "long enough"))
+    setup = checked(Options(schema))
+    assert not setup.trusts
+    assert "1 user of" in setup.admitted
+    assert "rename it own.db.users" in setup.admitted
+    (folder / "own.users").rename(folder / "own.db.users")
+    renamed = checked(Options(schema))
+    assert not renamed.trusts
+    assert "rename" not in renamed.admitted

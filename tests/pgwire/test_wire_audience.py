@@ -116,7 +116,7 @@ def open_users(shop: Shop) -> None:
         shop.home, "user", "add", str(shop.server.schema), "alice", stdin="correct horse\n"
     )
     assert found.returncode == 0, found.stderr
-    shop.ledger.with_suffix(".users").chmod(0o644)
+    shop.ledger.with_name(f"{shop.ledger.name}.users").chmod(0o644)
 
 
 @pytest.mark.parametrize(
