@@ -23,24 +23,31 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         _run("umount", "--lazy", str(folder))
 
 
-def make_image(image: Path) -> None:
+def make_image(image: Path, megabytes: int = 8) -> None:
     """`image` is a file that holds an empty file system."""
     if shutil.which("mkfs.ext4") is None:
         pytest.skip("mkfs.ext4 isn't there")
     with image.open("wb") as file:
-        file.truncate(8 * 1024 * 1024)
+        file.truncate(megabytes * 1024 * 1024)
     _run("mkfs.ext4", "-q", str(image))
 
 
 @contextmanager
-def mounted(image: Path, folder: Path) -> Iterator[None]:
+def mounted(image: Path, folder: Path, *, read_only: bool = False) -> Iterator[None]:
     """What is in `image` is seen in `folder`."""
     folder.mkdir(exist_ok=True)
-    _mount("-o", "loop", str(image), str(folder))
+    _mount("-o", "loop,ro" if read_only else "loop", str(image), str(folder))
     try:
         yield
     finally:
-        _run("umount", str(folder))
+        # Who reads from it would keep it.
+        _run("umount", *(["--lazy"] if read_only else []), str(folder))
+
+
+def remounted(image: Path, folder: Path) -> None:
+    """Take `folder`, which was mounted to be read only, away from whoever reads it, and back."""
+    _run("umount", "--lazy", str(folder))
+    _mount("-o", "loop,ro", str(image), str(folder))
 
 
 def fill(folder: Path) -> Path:

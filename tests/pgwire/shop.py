@@ -46,14 +46,17 @@ class Served:
     @property
     def workers(self) -> list[int]:
         """The processes that read data, whichever thread of the server started them."""
-        threads = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        found = " ".join(_read(thread) for thread in threads)
-        commands = {int(pid): _read(Path(f"/proc/{pid}/cmdline")) for pid in found.split()}
-        return [
-            pid
-            for pid, command in commands.items()
-            if command and "resource_tracker" not in command
-        ]
+        return processes_of(self.process.pid)
+
+
+def processes_of(server: int) -> list[int]:
+    """The processes that a server has started to work."""
+    threads = Path(f"/proc/{server}/task").glob("*/children")
+    found = " ".join(_read(thread) for thread in threads)
+    commands = {int(pid): _read(Path(f"/proc/{pid}/cmdline")) for pid in found.split()}
+    return [
+        pid for pid, command in commands.items() if command and "resource_tracker" not in command
+    ]
 
 
 def _read(path: Path) -> str:
