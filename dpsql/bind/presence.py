@@ -21,7 +21,7 @@ from dpsql.bind.aggregate import has_aggregate
 from dpsql.bind.asked import without_limit
 from dpsql.bind.scope import Merged, Scope
 from dpsql.errors import InternalError
-from dpsql.plan.expression import Case, Expression, IsNull, Literal, Or, When
+from dpsql.plan.expression import And, Case, Expression, IsNull, Literal, Or, When
 from dpsql.plan.tree import columns
 from dpsql.schema.type import Boolean
 
@@ -35,12 +35,14 @@ _OTHERS: Final = ("group", "having", "qualify", "windows", "limit", "offset", "d
 class Listed:
     """A private list that IN looks in: its `query`, and what each row has.
 
-    `asks_nulls`: whether some of that is NULL makes a difference.
+    `asks_nulls`: whether it makes a difference that some of that is NULL; `asks_any`: that there is
+    any, since NULL is in no empty list.
     """
 
     query: exp.Expr
     item: exp.Expr
     asks_nulls: bool
+    asks_any: bool
 
 
 def counted_member(
@@ -48,8 +50,8 @@ def counted_member(
 ) -> Expression:
     """IN, by counts of the private rows that are equal to `asked`, and of those that may be."""
 
-    def count(condition: exp.Expr) -> Expression:
-        counted = are_there(listed.query, condition)
+    def count(*conditions: exp.Expr) -> Expression:
+        counted = are_there(listed.query, *conditions)
         if counted is None:
             raise InternalError("a list has plain rows")
         return bind(counted)
@@ -58,6 +60,8 @@ def counted_member(
     equal = count(exp.EQ(this=listed.item, expression=exp.column(_ASKED, quoted=True)))
     del scope.merged[_ASKED]
     unknown: Expression = IsNull(asked)
+    if listed.asks_any:
+        unknown = And((unknown, count()))
     if listed.asks_nulls:
         unknown = Or((unknown, count(exp.Is(this=listed.item, expression=exp.null()))))
     yes, no, null = (Literal(value, Boolean()) for value in (True, False, None))

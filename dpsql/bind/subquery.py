@@ -59,6 +59,7 @@ from dpsql.plan.operator import (
 from dpsql.plan.tree import columns
 from dpsql.privacy.domain import UNKNOWN
 from dpsql.schema.type import Boolean
+from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
 from dpsql.stability.identity import tells_unit
 from dpsql.stability.lineage import Visibility, unit, visibility
@@ -143,8 +144,15 @@ class Subqueries:
         if item is None:
             return None
         known = environment(inner.plan).get(column.id, UNKNOWN)
-        nulls = known.nullable and (asked.negated or not only_truth_counts(node))
-        rows = Listed(asked.query, item, asks_nulls=nulls)
+        is_told = asked.negated or not only_truth_counts(node)
+        around = [environment(source) for source in self.sources or ()]
+        may_be_null = domain(values[0], {k: d for e in around for k, d in e.items()}).nullable
+        rows = Listed(
+            asked.query,
+            item,
+            asks_nulls=is_told and known.nullable,
+            asks_any=is_told and may_be_null,
+        )
         return counted_member(values[0], rows, self.scope, binder.bind)
 
     def _some_row(

@@ -69,10 +69,10 @@ def test_a_refusal_says_where_and_what_to_write_instead(claim: Claim) -> None:
             ),
         ),
         (
-            "SELECT count(*) FROM doctors WHERE doctor_id IN (SELECT doctor_id FROM visits)",
+            "SELECT count(*) FROM doctors SEMI JOIN visits USING (doctor_id)",
             (
-                "SELECT count(*) FROM doctors"
-                " WHERE doctor_id IN (SELECT doctor_id FROM visits GROUP BY doctor_id)"
+                "SELECT count(*) FROM doctors WHERE (SELECT count(*) FROM visits"
+                " WHERE visits.doctor_id = doctors.doctor_id) > 0"
             ),
         ),
         (
