@@ -137,11 +137,9 @@ class _Select:
 
     def _is_grouped(self) -> bool:
         args = self._node.args
-        if args.get("group") or args.get("having"):
-            return True
-        clauses = [*args["expressions"], *(args.get("windows") or ())]
-        clauses += [args.get("qualify"), args.get("order")]
-        return any(has_aggregate(clause) for clause in clauses if clause is not None)
+        others = args.get("qualify"), args.get("order")
+        clauses = (*args["expressions"], *(args.get("windows") or ()), *filter(None, others))
+        return bool(args.get("group") or args.get("having")) or any(map(has_aggregate, clauses))
 
     def _condition(self, clause: str) -> Expression | None:
         node = self._node.args.get(clause)
