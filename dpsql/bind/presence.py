@@ -97,4 +97,6 @@ def _plain(query: exp.Expr) -> exp.Select | None:
     select = without_limit(query).unnest()
     if not isinstance(select, exp.Select) or any(select.args.get(name) for name in _OTHERS):
         return None
-    return None if any(has_aggregate(item) for item in select.expressions) else select
+    # It is bound a second time: a nest of these would be bound 2^n times.
+    asks = any(isinstance(part, exp.Query) for part in select.walk() if part is not select)
+    return None if asks or any(map(has_aggregate, select.expressions)) else select

@@ -105,14 +105,14 @@ def left(schema: Path) -> list[Path]:
 
 
 def test_what_a_killed_prepare_leaves_is_removed_and_told(run: Run, tmp_path: Path) -> None:
-    schema = shop(tmp_path, "one", "one.db", rows=3_000_000)
+    schema = shop(tmp_path, "one", "one.db", rows=12_000_000)
     command = [sys.executable, "-m", "dpsql.cli", "prepare", str(schema)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while not any(folder.glob("made*") for folder in left(schema)):
         assert process.poll() is None
         assert time.monotonic() < deadline
-        time.sleep(0.01)
+        time.sleep(0.001)
     process.send_signal(signal.SIGKILL)
     process.wait()
     (folder,) = left(schema)

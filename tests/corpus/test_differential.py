@@ -106,8 +106,8 @@ def test_groups_without_rows_appear_and_hold_nothing(statement: Statement, data:
     for release in known.releases:
         bounded = release.step.bounded
         names = [f"c{key.column.id}" for key in bounded.terms.keys]
-        if not names:
-            continue
+        if not names or bounded.least is not None:
+            continue  # what reads it takes groups for rows, and has none that may be empty
         sums = [f"c{o.column.id}" for o in bounded.outputs if isinstance(o.formula, Linear)]
         groups = _by_key(found[release.name], names, sums)
         every = _by_key(full[release.name], names, sums)
