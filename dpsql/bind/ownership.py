@@ -38,11 +38,11 @@ def check_units(
     if len(private) < 2:
         return
     _check_kinds(private, places.get(private[-1]))
-    connected, waiting = [private[0]], private[1:]
+    equal, connected, waiting = _Equal(matched(join.on)), [private[0]], private[1:]
     while waiting:
-        linked = [s for s in waiting if any(_share_unit(join.on, s, c) for c in connected)]
+        linked = [s for s in waiting if any(_share_unit(equal, s, c) for c in connected)]
         if not linked:
-            raise _unproved(join.on, connected, waiting[0], places.get(waiting[0]), qualified)
+            raise _unproved(equal, connected, waiting[0], places.get(waiting[0]), qualified)
         connected += linked
         waiting = [s for s in waiting if s not in linked]
 
@@ -81,8 +81,9 @@ def outer_join(
         )
     if sides == (Visibility.PRIVATE, Visibility.PRIVATE):
         _check_kinds([left, right], span(node))
-        if not _share_unit(on, left, right):
-            raise _unproved(on, [left], right, span(node), qualified)
+        equal = _Equal(matched(on))
+        if not _share_unit(equal, left, right):
+            raise _unproved(equal, [left], right, span(node), qualified)
     return OuterJoin(kind, left, right, on, unit)
 
 
@@ -152,9 +153,8 @@ def _shown_kind(source: Plan) -> str:
     return f"row of {first.shown}" if has_row_units(source) else unit_kind(source) or ""
 
 
-def _share_unit(on: tuple[Expression, ...], left: Plan, right: Plan) -> bool:
+def _share_unit(equal: _Equal, left: Plan, right: Plan) -> bool:
     """What names one thing on both sides, which has one unit, agrees in all its columns."""
-    equal = _Equal(matched(on))
     return any(not list(equal.missing(pairs)) for pairs in _shared(left, right))
 
 
@@ -188,9 +188,13 @@ class _Equal:
         return (pair for pair in pairs if self._first(pair[0]) != self._first(pair[1]))
 
     def _first(self, column: Column) -> Column:
-        while self._like.get(column, column) != column:
-            column = self._like[column]
-        return column
+        first = column
+        while (like := self._like.get(first, first)) != first:
+            first = like
+        # The next search is one step: a chain of n joins would take n² of them.
+        if first != column:
+            self._like[column] = first
+        return first
 
 
 def _alike(a: Column, b: Column) -> bool:
@@ -198,13 +202,13 @@ def _alike(a: Column, b: Column) -> bool:
 
 
 def _unproved(
-    on: tuple[Expression, ...],
+    equal: _Equal,
     connected: list[Plan],
     source: Plan,
     at: Span | None,
     qualified: Callable[[Column], str],
 ) -> Refused:
-    mine, equal = private_scans(source)[0].table.shown, _Equal(matched(on))
+    mine = private_scans(source)[0].table.shown
     absent = [list(equal.missing(pairs)) for other in connected for pairs in _shared(other, source)]
     if absent:
         least = min(absent, key=len)
