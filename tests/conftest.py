@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import fcntl
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,14 @@ from pathlib import Path
 import pytest
 from data import clickbench, penguins, ssb, tpcds, tpch
 
-FIXTURES = Path(__file__).parent.parent / "fixtures"
+ROOT = Path(__file__).parent.parent
+FIXTURES = ROOT / "fixtures"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the package once: hundreds of tests start processes, which may not write bytecode."""
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(ROOT / "dpsql", quiet=2)
 
 
 @pytest.fixture(scope="session")

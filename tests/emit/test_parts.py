@@ -7,16 +7,25 @@ from grammar.compiler import prepared
 from grammar.notes import Claim, accepted
 from grammar.parts import compare, may_be_compared
 from grammar.ready import SETTINGS
+from grammar.share import in_turn
 
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
 from dpsql.errors import Error
 from dpsql.plan.bounded import Bounding, Draw, UnitByUnit
 
+SHARE = 9
+"""One in so many statements is tried in every run."""
+
 
 @pytest.mark.bounds
-@pytest.mark.parametrize("limits", [pytest.param("all", marks=pytest.mark.slow), "narrow"])
-@pytest.mark.parametrize("claim", accepted(), ids=lambda claim: claim.name)
+@pytest.mark.parametrize(
+    ("claim", "limits"),
+    in_turn(
+        ((f"{c.name}-{limits}", (c, limits)) for limits in ("narrow", "all") for c in accepted()),
+        SHARE,
+    ),
+)
 def test_every_statement_of_the_notes_has_the_same_integers(claim: Claim, limits: str) -> None:
     settings = SETTINGS[limits]
     try:

@@ -23,7 +23,7 @@ from dpsql.session.prepared import Prepared
 pytestmark = pytest.mark.bounds
 
 CHUNK = 10
-ORDINARY = 150
+ORDINARY = 80
 LONG = int(os.environ.get("DPSQL_PAIRS", "20000"))
 
 

@@ -20,7 +20,7 @@ from dpsql.errors import Error
 from dpsql.session.prepared import Prepared
 
 CHUNK = 10
-ORDINARY = int(os.environ.get("DPSQL_CASES", "1800"))
+ORDINARY = int(os.environ.get("DPSQL_CASES", "900"))
 LONG = int(os.environ.get("DPSQL_CASES", "12000"))
 POOLS = 8
 """Sets of random databases, half of them with keys that hold."""

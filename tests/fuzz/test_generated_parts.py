@@ -13,7 +13,7 @@ from grammar.ready import SETTINGS
 
 from dpsql.errors import Error
 
-ORDINARY = 48
+ORDINARY = 24
 LONG = int(os.environ.get("DPSQL_CASES", "2000"))
 CHUNK = 8
 

@@ -15,7 +15,7 @@ from dpsql.errors import Error
 from dpsql.plan.bounded import LightRows, Split, UnitSums
 from dpsql.rewrite.setting import AS_DECLARED
 
-ORDINARY = 48
+ORDINARY = 24
 LONG = int(os.environ.get("DPSQL_CASES", "2000"))
 CHUNK = 8
 

@@ -20,7 +20,7 @@ from grammar.exact import raw_groups
 from dpsql.release.key import domain_table
 
 CHUNK = 30
-ORDINARY = int(os.environ.get("DPSQL_FAR_STATEMENTS", "600"))
+ORDINARY = int(os.environ.get("DPSQL_FAR_STATEMENTS", "300"))
 LONG = int(os.environ.get("DPSQL_FAR_STATEMENTS", "20000"))
 
 

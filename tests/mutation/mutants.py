@@ -296,7 +296,7 @@ MUTANTS = (
     Mutant(
         "joins are allowed on any column",
         "bind/ownership.py",
-        "linked = [s for s in waiting if any(_share_unit(join.on, s, c) for c in connected)]",
+        "linked = [s for s in waiting if any(_share_unit(equal, s, c) for c in connected)]",
         "linked = list(waiting)",
     ),
     Mutant(

@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.mutation]
 
 @pytest.mark.parametrize("mutant", ALL, ids=lambda mutant: mutant.name)
 def test_the_neighbour_search_kills(mutant: Mutant, tmp_path: Path) -> None:
-    unwanted = shutil.ignore_patterns(".*", "__pycache__", "*.parquet", "*.egg-info")
+    unwanted = shutil.ignore_patterns(".*", "*.parquet", "*.egg-info")
     shutil.copytree(ROOT, tmp_path, ignore=unwanted, dirs_exist_ok=True)
     mutated = tmp_path / "dpsql" / mutant.file
     text = mutated.read_text(encoding="utf-8")

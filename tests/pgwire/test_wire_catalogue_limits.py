@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
+from pgwire.asking import rows
 from pgwire.shop import make
 from sqlglot import exp, parse_one
 
@@ -22,37 +22,6 @@ from dpsql.pgwire.limit import Limits
 NAMES = "SELECT relname FROM pg_class WHERE relkind = 'r' ORDER BY 1"
 CANCELLED, TOO_LARGE = "57014", "54000"
 ENDLESS = "SELECT count(*) FROM pg_type a, pg_type b, pg_type c, pg_type d, pg_type e"
-
-
-@pytest.fixture(scope="module")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dataset]:
-    folder = tmp_path_factory.mktemp("limits")
-    path = make(folder, customers=20, orders=20)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPSQL_STATE", str(folder / "state"))
-        found = Dataset(path, Limits(workers=1, catalogue_seconds=3))
-    try:
-        yield found
-    finally:
-        found.close()
-
-
-@pytest.fixture
-def alice(dataset: Dataset) -> Iterator[Asking]:
-    found = Asking(dataset, "alice")
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def bob(dataset: Dataset) -> Iterator[Asking]:
-    found = Asking(dataset, "bob")
-    yield found
-    found.close()
-
-
-def rows(asking: Asking, sql: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in asking.answer(asking.read(sql), {}).rows]
 
 
 def refusal(asking: Asking, sql: str) -> str:

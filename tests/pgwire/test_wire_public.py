@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 
 import psycopg
 import pytest
-from pgwire.shop import Served, make
+from pgwire.asking import rows
+from pgwire.shop import Served
 
 from dpsql.errors import Error, TooComplex
 from dpsql.pgwire.asking import Asking
 from dpsql.pgwire.dataset import Dataset
 from dpsql.pgwire.failure import Cancelled
-from dpsql.pgwire.limit import Limits
 
 LATERAL = (
     "SELECT r.name, s FROM regions r,"
@@ -22,30 +21,6 @@ LATERAL = (
     " WHERE r.region_id > {} ORDER BY r.name"
 )
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"
-
-
-@pytest.fixture(scope="module")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dataset]:
-    folder = tmp_path_factory.mktemp("public")
-    path = make(folder, customers=20, orders=20)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DPSQL_STATE", str(folder / "state"))
-        found = Dataset(path, Limits(workers=1, catalogue_seconds=3))
-    try:
-        yield found
-    finally:
-        found.close()
-
-
-@pytest.fixture
-def alice(dataset: Dataset) -> Iterator[Asking]:
-    found = Asking(dataset, "alice")
-    yield found
-    found.close()
-
-
-def rows(asking: Asking, sql: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in asking.answer(asking.read(sql), {}).rows]
 
 
 def test_a_client_gets_columns_rows_and_no_price(server: Served) -> None:
