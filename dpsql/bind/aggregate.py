@@ -153,7 +153,10 @@ class Aggregates:
                 hint=f"string_agg({describe(arguments[0])}, ', ')",
                 note="open_aggregates",
             )
-        fraction = None if found.place is None else _fraction(found.place, inner, found, at)
+        fraction = None if found.place is None else _fraction(found.place, inner, at)
+        from_above = found.descending and fraction not in (None, 0)
+        if found.descending and fraction is not None:
+            fraction = 1 - fraction
         order = () if found.order is None else telling(order_terms(found.order, inner.bind))
         if found.distinct and any(term.expression != arguments[0] for term in order):
             shown = describe(arguments[0])
@@ -165,7 +168,15 @@ class Aggregates:
         # The least of distinct values is the least of all.
         distinct = found.distinct and function not in _EXTREMES
         return AggregateCall(
-            function, arguments, distinct, only_rows, kind, fraction, order=order, at=at
+            function,
+            arguments,
+            distinct,
+            only_rows,
+            kind,
+            fraction,
+            from_above=from_above,
+            order=order,
+            at=at,
         )
 
     def _column(self, call: AggregateCall) -> Column:
@@ -231,14 +242,14 @@ def _argument(node: exp.Expr, binder: ExpressionBinder, found: Form) -> Expressi
     return row_text(values, node) if found.distinct else Literal(1, COUNT_TYPE)
 
 
-def _fraction(node: exp.Expr, binder: ExpressionBinder, written: Form, at: Span | None) -> Fraction:
+def _fraction(node: exp.Expr, binder: ExpressionBinder, at: Span | None) -> Fraction:
     place = None if isinstance(node, exp.Array) else binder.bind(node)
     if isinstance(place, Literal) and isinstance(place.value, int | Fraction):
         # A parameter is a double: 0.9 is meant, not the binary fraction next to it.
         is_double = isinstance(place.type, Double)
         found = Fraction(str(float(place.value)) if is_double else place.value)
         if 0 <= found <= 1:
-            return 1 - found if written.descending else found
+            return found
     raise Refused(
         "a quantile's place is one number from 0 to 1",
         at=at,

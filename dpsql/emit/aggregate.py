@@ -41,7 +41,9 @@ def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
         form = aggregate_form(call.function, call.arguments[0].type)
         arguments[0] = _in_form(form, call.arguments[0])
     if call.fraction is not None:
-        arguments.append(emit_literal(call.fraction, Double()))
+        # DuckDB counts from above what is below 0.
+        place = call.fraction - 1 if call.from_above else call.fraction
+        arguments.append(emit_literal(place, Double()))
     if call.distinct:
         arguments[0] = exp.Distinct(expressions=[arguments[0]])
     if call.order:

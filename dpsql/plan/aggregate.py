@@ -113,8 +113,9 @@ LEFT_OUT = frozenset({Part.CLIPPED, Part.OVER})
 class AggregateCall:
     """`function([DISTINCT] arguments [ORDER BY order]) [FILTER (WHERE filter)]`.
 
-    No argument is count(*). `fraction` is the place of a quantile; `at` is where the statement asks
-    for it.
+    No argument is count(*). `fraction` is how much of the values lies below a quantile; where it is
+    an even number of rows, the value above them is meant if it was counted `from_above`, else the
+    one below. `at` is where the statement asks for it.
     """
 
     function: AggregateFunction | OpenFunction
@@ -123,6 +124,7 @@ class AggregateCall:
     filter: Expression | None
     type: SqlType
     fraction: Fraction | None = None
+    from_above: bool = False
     part: Part = Part.VALUE
     order: tuple[SortKey, ...] = ()
     at: Span | None = field(default=None, compare=False)

@@ -240,6 +240,7 @@ SELECT a.ward, a.n, b.m FROM (SELECT ward, count(*) AS n FROM visits GROUP BY wa
 
 -- == clinic: aggregates per unit
 
+SELECT avg(m) FROM (SELECT patient_id, percentile_disc(0.5) WITHIN GROUP (ORDER BY cost DESC) AS m FROM visits GROUP BY patient_id) t;
 SELECT n, count(*) AS patients FROM (SELECT patient_id, count(*) AS n FROM visits GROUP BY patient_id) t GROUP BY n;
 SELECT avg(n) AS mean, sum(n) AS total FROM (SELECT patient_id, count(*) AS n FROM visits GROUP BY patient_id) t;
 SELECT avg(s) AS mean FROM (SELECT patient_id, sum(cost) AS s FROM visits GROUP BY patient_id) t WHERE s > 100;
@@ -383,6 +384,7 @@ SELECT sex, grouping(sex) AS g, count(*) AS n FROM patients GROUP BY sex;
 
 -- == clinic: public tables
 
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY doctor_id DESC) AS half, percentile_disc(0) WITHIN GROUP (ORDER BY doctor_id DESC) AS top FROM doctors;
 SELECT * FROM doctors;
 SELECT specialty, count(*) AS n FROM doctors GROUP BY specialty ORDER BY specialty;
 SELECT d.specialty, r.region_name FROM doctors d LEFT JOIN regions r USING (region_id);
@@ -488,6 +490,7 @@ SELECT count(*) AS n FROM patients WHERE patient_id <> ALL (SELECT patient_id FR
 
 -- == clinic: aggregates of what is released
 
+SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY n DESC) AS high FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) t;
 -- mark: keeps
 SELECT d.specialty, count(v.visit_id) AS visits FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id GROUP BY d.specialty HAVING (COUNT(1) > 0);
 SELECT ward, sex, count(*) AS n FROM visits JOIN patients USING (patient_id) GROUP BY ROLLUP (ward, sex) HAVING count(*) > 0;
