@@ -153,10 +153,7 @@ class Aggregates:
                 hint=f"string_agg({describe(arguments[0])}, ', ')",
                 note="open_aggregates",
             )
-        fraction = None if found.place is None else _fraction(found.place, inner, at)
-        from_above = found.descending and fraction not in (None, 0)
-        if found.descending and fraction is not None:
-            fraction = 1 - fraction
+        fraction = None if found.place is None else _fraction(found.place, inner, found, at)
         order = () if found.order is None else telling(order_terms(found.order, inner.bind))
         if found.distinct and any(term.expression != arguments[0] for term in order):
             shown = describe(arguments[0])
@@ -174,7 +171,7 @@ class Aggregates:
             only_rows,
             kind,
             fraction,
-            from_above=from_above,
+            from_above=found.descending and fraction != 1,
             order=order,
             at=at,
         )
@@ -242,14 +239,14 @@ def _argument(node: exp.Expr, binder: ExpressionBinder, found: Form) -> Expressi
     return row_text(values, node) if found.distinct else Literal(1, COUNT_TYPE)
 
 
-def _fraction(node: exp.Expr, binder: ExpressionBinder, at: Span | None) -> Fraction:
+def _fraction(node: exp.Expr, binder: ExpressionBinder, written: Form, at: Span | None) -> Fraction:
     place = None if isinstance(node, exp.Array) else binder.bind(node)
     if isinstance(place, Literal) and isinstance(place.value, int | Fraction):
         # A parameter is a double: 0.9 is meant, not the binary fraction next to it.
         is_double = isinstance(place.type, Double)
         found = Fraction(str(float(place.value)) if is_double else place.value)
         if 0 <= found <= 1:
-            return found
+            return 1 - found if written.descending else found
     raise Refused(
         "a quantile's place is one number from 0 to 1",
         at=at,

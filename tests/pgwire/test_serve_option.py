@@ -50,7 +50,6 @@ def certificate(folder: Path, name: str = "") -> tuple[Path, Path]:
             "--workers 0": "write 1 to 256",
             "--statement-seconds -1": "write more than 0",
             "--idle-seconds inf": "write more than 0",
-            "--host nowhere.invalid": "no address has that name",
         },
         {
             "--port -1": "write 0 to 65535",
@@ -59,9 +58,10 @@ def certificate(folder: Path, name: str = "") -> tuple[Path, Path]:
             "--workers -3": "write 1 to 256",
             "--statement-seconds nan": "write more than 0",
         },
+        {"--host nowhere.invalid": "no address has that name"},
         {"--host=": "no address has that name", "--health-port 5433": "--port has it"},
     ],
-    ids=["beyond", "below", "odd"],
+    ids=["beyond", "below", "host", "odd"],
 )
 def test_wrong_options_are_told_with_what_to_write(folder: Path, wrong: dict[str, str]) -> None:
     said = refused(folder, *" ".join(wrong).split())
