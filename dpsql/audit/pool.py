@@ -71,7 +71,8 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
             return [True, False], []
         case Varchar():
             known = list(column.values or ("x", "y"))
-            return [*known, *known], ["", "a", "A", "a\0b", "👩‍👩‍👧"]
+            wide = [] if column.max_length is None else ["x" * (column.max_length + 1)]
+            return [*known, *known], ["", "a", "A", "a\0b", "👩‍👩‍👧", *wide]
         case Integer(bits=bits, signed=signed):
             low, high = map(int, ends(column))
             least, most = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dpsql.bind import text_extreme
 from dpsql.bind.aggregate import Absent, Aggregates
 from dpsql.bind.allow import only
 from dpsql.bind.context import Context
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.group_key import SETS, KeyReader, Keys
 from dpsql.bind.item import Item
-from dpsql.bind.kept_row import Qualified, release_of
 from dpsql.bind.open_aggregate import check_private
 from dpsql.bind.window import Windows
 from dpsql.errors import GroupingFault, Refused, Span
@@ -120,7 +120,7 @@ def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Contex
     used = tuple(k for k in keys if not isinstance(k.expression, Literal))
     lifted: dict[Expression, Expression] = {k.expression: k.column for k in used}
     if grouping.sets is None:
-        plan: Plan = _frontier(source, used, aggregates, found.scope.qualified)
+        plan: Plan = _frontier(source, used, aggregates, found, context)
         lifted |= {absent.column: absent.value(grouping.keys) for absent in found.absent}
     else:
         plan = _sets(source, tuple(keys), grouping.sets, found, context)
@@ -134,7 +134,8 @@ def _frontier(
     source: Plan,
     keys: tuple[Output, ...],
     aggregates: tuple[AggregateOutput, ...],
-    qualified: Qualified,
+    found: Aggregates,
+    context: Context,
 ) -> Plan:
     """The lowest aggregate whose keys don't determine the unit is a release."""
     if not keys and not aggregates:
@@ -148,7 +149,7 @@ def _frontier(
     for output in aggregates:
         check_private(output.call)
         _check_distinct(output)
-    return release_of(source, keys, aggregates, qualified)
+    return text_extreme.released(source, keys, aggregates, found.scope.qualified, context)
 
 
 def _per_unit(
@@ -224,7 +225,7 @@ def _set(
     results = tuple(
         replace(a, column=context.names.column(a.column.name, a.column.type)) for a in found.found
     )
-    rows = _frontier(source, tuple(own.values()), results, found.scope.qualified)
+    rows = _frontier(source, tuple(own.values()), results, found, context)
     if visibility(rows) is Visibility.PRIVATE:
         raise Refused(
             "grouping sets of keys that determine the privacy unit",

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import assert_never
+from typing import Final, assert_never
 
 from dpsql.plan.expression import Expression
 from dpsql.plan.statistic import Measured
 from dpsql.privacy.domain import Value
+
+MOST_LISTED: Final = 1000
+"""A choice among more values than these takes too long, and is of none of them."""
 
 
 @dataclass(frozen=True, slots=True)

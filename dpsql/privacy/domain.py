@@ -116,11 +116,15 @@ def _product(left: Fraction | float, right: Fraction | float) -> Fraction | floa
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """`bounds` None: nothing is known of the order; `values`: the finite set, if it is known."""
+    """`bounds` None: nothing is known of the order; `values`: the finite set, if it is known.
+
+    `length` is how many characters a text has at most, None if that isn't known.
+    """
 
     bounds: Interval | None = None
     values: tuple[Value, ...] | None = None
     nullable: bool = True
+    length: int | None = None
 
     def union(self, other: Domain) -> Domain:
         """What either may be."""
@@ -130,7 +134,9 @@ class Domain:
             if self.values is not None and other.values is not None
             else None
         )
-        return Domain(bounds, values, self.nullable or other.nullable)
+        lengths = [d.length for d in (self, other) if d.length is not None]
+        length = max(lengths) if len(lengths) == 2 else None
+        return Domain(bounds, values, self.nullable or other.nullable, length)
 
     def as_nullable(self) -> Domain:
         """The same values, or NULL."""
@@ -172,4 +178,6 @@ def of_values(values: tuple[Value, ...], *, nullable: bool) -> Domain:
     places = [coordinate(value) for value in values]
     known = [place for place in places if place is not None]
     bounds = Interval(min(known), max(known)) if known and len(known) == len(places) else None
-    return Domain(bounds, values, nullable)
+    texts = [len(value) for value in values if isinstance(value, str)]
+    length = max(texts) if texts and len(texts) == len(values) else None
+    return Domain(bounds, values, nullable, length)

@@ -16,6 +16,7 @@ from typing import Final
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression, IsNull, Literal, Not
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Release, Scan
+from dpsql.plan.selection import MOST_LISTED
 from dpsql.plan.tree import replace_sources
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.rewrite.fact import Facts
@@ -24,9 +25,6 @@ from dpsql.schema.type import Date, Decimal, Double, Integer, Timestamp, Varchar
 from dpsql.stability.domain import Environment, domain
 from dpsql.stability.environment import environment
 from dpsql.stability.narrowing import narrow
-
-MOST_LISTED: Final = 1000
-"""A column of more values is known by its bounds alone."""
 
 _LARGEST: Final = Literal(Fraction(sys.float_info.max), Double())
 _SMALLEST: Final = Literal(-Fraction(sys.float_info.max), Double())

@@ -26,7 +26,15 @@ from dpsql.plan.aggregate import (
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Expression, conjunction, conjuncts
 from dpsql.plan.formula import FormulaOutput, Named, Position
-from dpsql.plan.selection import Cells, Listed, MostFrequent, Places, Selection, Spaced
+from dpsql.plan.selection import (
+    MOST_LISTED,
+    Cells,
+    Listed,
+    MostFrequent,
+    Places,
+    Selection,
+    Spaced,
+)
 from dpsql.privacy.domain import Value
 from dpsql.rewrite.measure import Range, range_of
 from dpsql.schema.type import Boolean, Date, SqlType, Timestamp, Varchar
@@ -35,8 +43,6 @@ from dpsql.stability.narrowing import narrow
 
 CELLS = 4096
 """More cells cost rank error, by their logarithm; fewer cost half a cell's width."""
-
-MOST_VALUES = 1000
 
 EXTREME = Fraction(1, 200)
 """A minimum is the quantile of 0.5 %: nothing private says where the lowest row is."""
@@ -161,7 +167,7 @@ def place_of(call: AggregateCall) -> Fraction:
 
 def _listed(call: AggregateCall, argument: Expression, domains: Environment) -> Listed:
     values = domain(argument, domains).values
-    if not values or len(values) > MOST_VALUES:
+    if not values or len(values) > MOST_LISTED:
         text = describe(argument)
         raise Refused(
             f"{call.function.value} of {text} needs its values to be known",

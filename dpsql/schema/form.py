@@ -97,6 +97,7 @@ class ColumnForm(Form, frozen=True, kw_only=True):
     type: str | None = None
     bounds: list[object] | None = None
     values: list[object] | None = None
+    max_length: int | None = None
     nullable: bool = True
     references: str | None = None
     comment: str = ""

@@ -49,7 +49,8 @@ class Column:
     `bounds` are inclusive; `values` is the finite set of values the column may take, without
     duplicates, in the schema's order. `nullable` False is a fact that only accuracy relies on.
     `response` is the ε with which its answers were randomised before they came, None if they
-    weren't: one of `values` each, or true or false.
+    weren't: one of `values` each, or true or false. `max_length` is how many characters a text has
+    at most.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Column:
     references: Reference | None = None
     comment: str = ""
     response: Fraction | None = None
+    max_length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,8 +139,12 @@ def _step(hop: Hop) -> list[object]:
 
 def _column(column: Column) -> dict[str, object]:
     to = column.references
-    said = column.response
-    return ({} if said is None else {"randomized_response": _value(said)}) | {
+    # Only where it is said: a policy that was recorded before it could be stays equal.
+    later = {
+        "randomized_response": None if column.response is None else _value(column.response),
+        "max_length": column.max_length,
+    }
+    return {name: said for name, said in later.items() if said is not None} | {
         "type": str(column.type),
         "bounds": None if column.bounds is None else [_value(bound) for bound in column.bounds],
         # A set: its order is how answers are listed, not what they may be.

@@ -29,6 +29,7 @@ from dpsql.schema.value import read_bounds, read_values
 _MOST = 1_000_000_000
 _MOST_ROWS = 2**40
 _MOST_EPSILON = 20
+_MOST_CHARACTERS = 2**30
 
 
 def read_table(
@@ -190,6 +191,7 @@ class _Reader:
             references=references,
             comment=form.comment,
             response=self._response(place, name, form, kind),
+            max_length=self._max_length(place, form, kind),
         )
 
     def _type(self, place: Place, name: str, form: ColumnForm, *, identifies: bool) -> SqlType:
@@ -205,6 +207,22 @@ class _Reader:
             is_delimited=self.is_delimited,
             identifies=identifies or name in self.claim.leads_by,
         )
+
+    def _max_length(self, place: Place, form: ColumnForm, kind: SqlType) -> int | None:
+        """How long a text is at most; listed values say so themselves."""
+        most = form.max_length
+        if most is None:
+            return None
+        at = (*place, "max_length")
+        if not isinstance(kind, Varchar):
+            raise self.document.fault(at, "is for text", "write bounds: [least, greatest] instead")
+        if form.values is not None:
+            raise self.document.fault(place, "has max_length and values", "remove max_length")
+        if not 1 <= most <= _MOST_CHARACTERS:
+            raise self.document.fault(
+                at, "out of range", f"write a number from 1 to {_MOST_CHARACTERS}"
+            )
+        return most
 
     def _response(
         self, place: Place, name: str, form: ColumnForm, kind: SqlType

@@ -580,3 +580,14 @@ SELECT region_id FROM doctors EXCEPT ALL SELECT region_id FROM regions;
 SELECT count(*) FROM visits v WHERE (SELECT count(*) FROM visits w WHERE w.patient_id = v.patient_id AND (w.cost < v.cost OR v.cost IS NULL)) > 1;
 SELECT count(*) FROM visits v WHERE (SELECT max(w.cost) FROM visits w WHERE w.patient_id = v.patient_id AND NOT (w.ward IS DISTINCT FROM v.ward)) IS NULL;
 SELECT count(*) FROM visits v WHERE coalesce((SELECT min(w.doctor_id) FROM visits w WHERE w.patient_id = v.patient_id AND (w.visit_date, w.visit_id) < (v.visit_date, v.visit_id)), 2) = 2;
+
+-- == clinic: texts without a list
+
+SELECT min(city) AS first, max(city) AS last FROM patients;
+SELECT sex, count(*) AS n, min(city) AS first, max(upper(city)) AS last FROM patients GROUP BY sex ORDER BY min(city), sex;
+SELECT ward, min(city) FILTER (WHERE age > 40) AS old, max(sex) AS sex FROM visits JOIN patients USING (patient_id) GROUP BY ward HAVING min(city) IS NOT NULL;
+SELECT sex, insured, min(city) AS first FROM patients GROUP BY ROLLUP (sex, insured);
+SELECT count(*) AS n FROM patients WHERE city > (SELECT min(city) FROM patients);
+SELECT d.specialty, min(p.city) AS first FROM visits v JOIN doctors d USING (doctor_id) JOIN patients p USING (patient_id) GROUP BY d.specialty;
+SELECT max(first) AS last FROM (SELECT patient_id, min(city) AS first FROM patients GROUP BY patient_id) t;
+SELECT sex, avg(length(city)) AS mean, sum(strlen(trim(city))) AS bytes, max(length(left(city, 3))) AS most FROM patients GROUP BY sex;

@@ -81,6 +81,9 @@ FAULTS = [
         "tables.towns.columns.town_id.randomized_response",
         "private answers",
     ),
+    Fault(AGE, "age: {type: integer, max_length: 9}", f"{COLUMNS}.age.max_length", "is for text"),
+    Fault(AGE, "age: {type: varchar, max_length: 0}", f"{COLUMNS}.age.max_length", "from 1 to"),
+    Fault("[F, M]", "[F, M], max_length: 1", f"{COLUMNS}.sex", "remove max_length"),
     # names
     Fault(AGE, "bad name: {type: date}", f"{COLUMNS}.bad name", "not a plain name"),
     Fault(AGE, "1st: {type: date}", f"{COLUMNS}.1st", "not a plain name"),

@@ -7,7 +7,9 @@ from schema.shop import SHOP, changed, load
 
 from dpsql.schema.looser import loosened
 
-CAPPED = SHOP.replace("delta: 1e-6}", "delta: 1e-6}\ngroup_size: 2\nanalysts: {al: {epsilon: 0.5}}")
+CAPPED = SHOP.replace(
+    "delta: 1e-6}", "delta: 1e-6}\ngroup_size: 2\nanalysts: {al: {epsilon: 0.5}}"
+).replace("{type: uuid}", "{type: uuid}\n      note: {type: varchar, max_length: 80}")
 
 LOOSER = [
     ("bounds: [0, 120]", "bounds: [0, 121]", "bounds of people.age were [0, 120], now [0, 121]"),
@@ -16,6 +18,8 @@ LOOSER = [
     ("2025-12-31]", "2026-12-31]", "bounds of people.born were"),
     ("values: [F, M]", "values: [F, M, X]", "values of people.sex were fewer"),
     (", values: [F, M]", "", "values of people.sex were listed"),
+    ("max_length: 80", "max_length: 81", "max_length of people.note was 80, now 81"),
+    (", max_length: 80", "", "max_length of people.note was 80, now none"),
     ("age: {type: integer", "age: {type: bigint", "type of people.age was another"),
     (", references: towns.town_id", "", "references of orders.town was another"),
     ("{groups: 3}", "{groups: 4}", "limits.groups of orders was 3, now 4"),

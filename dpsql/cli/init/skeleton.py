@@ -38,6 +38,7 @@ per_query: {epsilon: 0.1}  # what a query spends unless it says otherwise
 #   visible: false  # only views read it
 #   rows: 500  # with change_one and unit: row, that so many are no secret
 # and a column:
+#   max_length: 200  # characters of a text, which bound sums of length(column)
 #   randomized_response: {epsilon: 1}  # its answers were randomised before they came
 """
 _NUMBERS = frozenset(

@@ -56,6 +56,21 @@ def _padded(arguments: tuple[Expression, ...]) -> bool:
     )
 
 
+def _length(most: int) -> Rule:
+    """From 0 to `most` for each character."""
+
+    def rule(found: Application) -> Domain:
+        (text,) = found.domains
+        return within(0, None if text.length is None else most * text.length)(found)
+
+    return rule
+
+
+def _no_longer(found: Application) -> Domain:
+    """A part of the first argument, which has no more characters."""
+    return Domain(nullable=found.null, length=found.domains[0].length)
+
+
 def _short(arguments: tuple[Expression, ...]) -> bool:
     """Constants that can't make a text grow out of hand, in calls of calls neither."""
     return growth(arguments) <= MOST_GROWTH and all(
@@ -114,7 +129,7 @@ def _text(name: str, *aliases: str) -> Function:
 
 def _trim(name: str) -> Function:
     types = first(texts(1, _TEXT), texts(2, _TEXT))
-    return Function(name, types, anything, Total.PLAIN, f"{name}(text, 'x')")
+    return Function(name, types, _no_longer, Total.PLAIN, f"{name}(text, 'x')")
 
 
 def _search(name: str, result: Types, rule: Rule, *aliases: str) -> Function:
@@ -125,7 +140,7 @@ def _side(name: str) -> Function:
     return Function(
         name,
         fixed(_TEXT, BIGINT, gives=_TEXT),
-        anything,
+        _no_longer,
         Total.PLAIN,
         f"{name}(text, 3)",
         constants=frozenset({1}),
@@ -172,12 +187,12 @@ TEXT = (
     Function(
         "length",
         texts(1, BIGINT),
-        within(0, None),
+        _length(1),
         Total.PLAIN,
         "length(text)",
         ("len", "char_length", "character_length"),
     ),
-    Function("strlen", texts(1, BIGINT), within(0, None), Total.PLAIN, "strlen(text)"),
+    Function("strlen", texts(1, BIGINT), _length(4), Total.PLAIN, "strlen(text)"),
     Function("ascii", texts(1, _INT), within(0, _CODE_POINTS), Total.PLAIN, "ascii(text)"),
     Function(
         "unicode", texts(1, _INT), within(-1, _CODE_POINTS), Total.PLAIN, "unicode(text)", ("ord",)
@@ -188,7 +203,7 @@ TEXT = (
     Function(
         "substring",
         first(fixed(_TEXT, BIGINT, gives=_TEXT), fixed(_TEXT, BIGINT, BIGINT, gives=_TEXT)),
-        anything,
+        _no_longer,
         Total.PLAIN,
         "substring(text FROM 1 FOR 2)",
         ("substr",),
@@ -198,7 +213,7 @@ TEXT = (
     Function(
         "split_part",
         fixed(_TEXT, _TEXT, BIGINT, gives=_TEXT),
-        anything,
+        _no_longer,
         Total.PLAIN,
         "split_part(text, '-', 1)",
         constants=frozenset({2}),

@@ -1,0 +1,98 @@
+"""The least and the greatest text of private rows: of the values that enough units have.
+
+    SELECT ward, count(*), min(note) FROM visits GROUP BY ward
+
+Nothing lists the notes, so no mechanism can choose among them. Which pairs of a ward and a note
+enough units share is a release of its own, and of its rows the least note is taken as it is:
+
+    SELECT ward, count(*), least FROM (SELECT ward, count(*) FROM visits GROUP BY ward)
+    LEFT JOIN (SELECT ward, min(note) AS least
+               FROM (SELECT ward, note FROM visits WHERE note IS NOT NULL GROUP BY ward, note)
+               GROUP BY ward) USING (ward)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpsql.bind.context import Context
+from dpsql.bind.kept_row import Qualified, release_of
+from dpsql.bind.name import Names
+from dpsql.bind.single_row import grouping_of
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput, Part
+from dpsql.plan.expression import Compare, Comparison, Expression, IsNull, Not, conjunction
+from dpsql.plan.operator import Aggregate, Filter, OuterJoin, OuterKind, Output, Plan
+from dpsql.plan.selection import MOST_LISTED
+from dpsql.schema.type import Varchar
+from dpsql.stability.domain import domain
+from dpsql.stability.environment import environment
+from dpsql.stability.narrowing import narrow
+from dpsql.stability.public_part import public_rows
+
+_EXTREMES = frozenset({AggregateFunction.MIN, AggregateFunction.MAX})
+
+
+def released(
+    source: Plan,
+    keys: tuple[Output, ...],
+    aggregates: tuple[AggregateOutput, ...],
+    qualified: Qualified,
+    context: Context,
+) -> Plan:
+    """Private rows grouped: one release, and one more for each extreme of unlisted text."""
+    names = context.names
+    extremes = tuple(o for o in aggregates if _is_unlisted(o.call, source, names))
+    others = tuple(output for output in aggregates if output not in extremes)
+    parts = [_extreme(source, keys, output, qualified, context) for output in extremes]
+    is_alone = bool(parts) and not others and not keys
+    rows: Plan = parts.pop(0) if is_alone else release_of(source, keys, others, qualified)
+    own = [key.column for key in keys]
+    for part in parts:
+        # A group without such a value is there, and so is one whose key is NULL.
+        on = tuple(
+            Compare(Comparison.NOT_DISTINCT, mine, key.column)
+            for mine, key in zip(own, part.keys, strict=True)
+        )
+        rows = OuterJoin(OuterKind.LEFT, rows, part, on, None)
+    return rows
+
+
+def _is_unlisted(call: AggregateCall, source: Plan, names: Names) -> bool:
+    """Whether it is the least or the greatest text, and nothing public lists which there are."""
+    if call.function not in _EXTREMES or call.part is not Part.VALUE:
+        return False
+    (text,) = call.arguments
+    if not isinstance(text.type, Varchar):
+        return False
+    below = environment(source)
+    values = domain(text, below if call.filter is None else narrow(call.filter, below)).values
+    if values and len(values) <= MOST_LISTED:
+        return False
+    return public_rows(source, (Output(names.column("text", text.type), text),)) is None
+
+
+def _extreme(
+    source: Plan,
+    keys: tuple[Output, ...],
+    output: AggregateOutput,
+    qualified: Qualified,
+    context: Context,
+) -> Aggregate:
+    """The extreme of each group, by columns of its own for the keys."""
+    call = output.call
+    (text,) = call.arguments
+    wanted: tuple[Expression, ...] = (Not(IsNull(text)),)
+    if call.filter is not None:
+        wanted = (call.filter, *wanted)
+    names = context.names
+    pairs = tuple(
+        replace(key, column=names.column(key.column.name, key.column.type)) for key in keys
+    )
+    value = Output(names.column("text", text.type), text, call.at)
+    rows = release_of(Filter(source, conjunction(wanted)), (*pairs, value), (), qualified)
+    groups = tuple(Output(names.column(p.column.name, p.column.type), p.column) for p in pairs)
+    least = replace(call, arguments=(value.column,), filter=None, distinct=False)
+    found = Aggregate(rows, groups, (AggregateOutput(output.column, least),))
+    # Where a statement shows its groups, this doesn't make it read them.
+    context.values.append(grouping_of(found) or found)
+    return found
