@@ -13,7 +13,9 @@
 | alias       | names of the SELECT list in other clauses                             |
 | item        | the SELECT list and its columns' names                                |
 | relation    | FROM: tables, derived tables, CTEs, joins                             |
+| source      | what FROM names: listed rows, a CTE, a table or a view                |
 | period      | which rows of a table a refreshed budget is of                        |
+| lateral     | LATERAL: what a subquery in FROM has for each row before it           |
 | join        | kinds of joins: NATURAL, SEMI, ANTI                                   |
 | table       | the schema's tables and views by name                                |
 | named_query | queries that go by a name: WITH's, and views'                        |
@@ -43,6 +45,7 @@
 | found_group | which releases leave out groups that may be empty                     |
 | presence    | whether private rows are there, asked by rows of nobody, by a count    |
 | single_row  | the only row of a scalar subquery                                     |
+| one_row     | that row beside each row which asks                                    |
 | correlation | what is asked of an aggregated subquery's groups                      |
 | ordering    | ORDER BY and LIMIT                                                    |
 | order_term  | the terms of an ORDER BY                                              |

@@ -15,14 +15,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context, Selected
 from dpsql.bind.grouping import Grouping
 from dpsql.bind.name import Names
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression
-from dpsql.plan.operator import Aggregate, Join, Output, Plan, Values
-from dpsql.plan.tree import bottom_up, columns, renamed_columns, rewrite_top_down
+from dpsql.plan.operator import Join, Output, Plan, Values
+from dpsql.plan.tree import columns, rewrite_top_down
 from dpsql.stability.lineage import Visibility, visibility
 
 
@@ -78,31 +77,6 @@ def check_grouped(plan: Plan, asked: Asked, node: exp.Expr) -> None:
     """Refuse to ask groups of several units by anything but equalities."""
     if asked.asking and visibility(plan) is not Visibility.PRIVATE:
         raise _by_equality(node)
-
-
-def answering(inner: Selected, source: Plan, context: Context, node: exp.Expr) -> Plan:
-    """The subquery's rows, for the values that the rows of `source` ask about."""
-    if not inner.asking:
-        return inner.plan
-    fresh: dict[Column, Column] = {}
-
-    def renamed(column: Column) -> Column:
-        if column not in fresh:
-            fresh[column] = context.names.column(column.name, column.type)
-        return fresh[column]
-
-    # The rows that ask stand beside what answers them: their columns are told apart by new ids.
-    copied = renamed_columns(renamed, source)
-    context.repeated.add(copied, node)
-    keys = tuple(Output(o.column, fresh.get(_column(o), _column(o))) for o in inner.asking)
-    values = Aggregate(copied, keys, ())
-    unasked = Values(tuple(o.column for o in inner.asking), ())
-    return bottom_up(lambda plan: values if plan == unasked else plan, inner.plan)
-
-
-def _column(output: Output) -> Column:
-    assert isinstance(output.expression, Column)
-    return output.expression
 
 
 def _by_equality(node: exp.Expr) -> Refused:

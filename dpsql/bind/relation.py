@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
-from dpsql.bind.constant_rows import constant_rows, one_row
+from dpsql.bind.constant_rows import one_row
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.fold import is_false
@@ -19,15 +20,14 @@ from dpsql.bind.join import (
     no_aggregate_in_join,
     partnered,
     shared_names,
-    source_words,
 )
-from dpsql.bind.named_query import named_query
+from dpsql.bind.lateral import bind_lateral, side_of_lateral
+from dpsql.bind.one_row import with_one_row
 from dpsql.bind.ownership import check_units, outer_join
 from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Merged, Relation, Scope, distinct_names
-from dpsql.bind.table import find_relation, scanned
-from dpsql.bind.view import viewed
+from dpsql.bind.source import bind_source
 from dpsql.errors import Span, SyntaxFault
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
@@ -47,8 +47,6 @@ from dpsql.plan.operator import (
     Values,
 )
 from dpsql.plan.tree import columns
-from dpsql.schema.model import Table
-from dpsql.schema.qualified import bare, schema_of
 
 
 @dataclass(slots=True)
@@ -116,41 +114,36 @@ class From:
             else:
                 self._derived(node)
             return
-        constant = constant_rows(node, self.context)
-        if constant is not None:
-            is_values = isinstance(node, exp.Values)
-            name = f"subquery_{len(self.sources)}" if is_values else constant.names[0]
-            self._add(node, name, constant)
+        if isinstance(node, exp.Lateral):
+            self._lateral(node)
             return
         if isinstance(node, exp.Paren):
             only(node, "this")
             self._joined(node.this, whole=whole)
             return
-        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-            hint = "name a table of the schema"
-            if isinstance(node, exp.Lateral):
-                hint = "join it by its key: JOIN (SELECT key, … GROUP BY key) AS t ON t.key = a.key"
-            raise refused(node, source_words(node), hint=hint)
-        only(node, "this", "alias", "joins", "db", "catalog")
-        cte = self.context.ctes.get(node.name.casefold())
-        if cte is not None and not node.db:
-            self._add(node, node.name, named_query(cte, node, self.context))
-        else:
-            found = find_relation(self.context, node)
-            rows = (
-                scanned(found, self.context)
-                if isinstance(found, Table)
-                else viewed(found, node, self.context)
-            )
-            space = schema_of(found.name).casefold()
-            around = self.context.schema.dataset.casefold(), space
-            self._add(node, bare(found.name), rows, around)
+        found = bind_source(node, f"subquery_{len(self.sources)}", self.context)
+        self._add(node, found.name, found.rows, found.around)
 
     def _derived(self, node: exp.Subquery) -> None:
         only(node, "this", "alias", "joins", "with_")
         selected = bind_query(node.this, self.context)
         # A SELECT's own column ids are new: only its names have to be looked after.
         self._add(node, f"subquery_{len(self.sources)}", selected)
+
+    def _lateral(self, node: exp.Lateral) -> None:
+        """Rows that a subquery has for each row of what is joined so far."""
+        found = bind_lateral(node, self.context.inside(self.scope))
+        name = f"subquery_{len(self.sources)}"
+        if not found.has_one_row:
+            self._add(node, name, found.rows)
+            self.on += found.rows.correlated
+            return
+        if self._asks_around(0):
+            raise asks_around()
+        source = self._inner(len(self.sources), tuple(self.on))
+        self.sources = [with_one_row(node, source, found.rows, self.context)]
+        self.places, self.on = [span(node)], []
+        self._name(node, name, found.rows.names, found.values)
 
     def _grouped(self, node: exp.Subquery, *, whole: bool) -> None:
         """(a JOIN b ON …): joined among themselves, each called by its own name, or all by one."""
@@ -186,12 +179,24 @@ class From:
         selected: Selected,
         around: tuple[str, str] | None = None,
     ) -> None:
+        """Join a source, by its alias."""
+        self._name(node, name, selected.names, selected.columns[: len(selected.names)], around)
+        self.sources.append(selected.plan)
+        self.places.append(span(node))
+
+    def _name(
+        self,
+        node: exp.Expr,
+        name: str,
+        names: tuple[str, ...],
+        values: Sequence[Expression],
+        around: tuple[str, str] | None = None,
+    ) -> None:
         """Put a source in scope under its alias, its columns under theirs.
 
         `around` are the catalogue and schema of a table, which its alias hides.
         """
         alias = node.args.get("alias")
-        names = selected.names
         if alias is not None:
             only(alias, "this", "columns")
             given = [column.name for column in alias.args.get("columns") or []]
@@ -204,14 +209,14 @@ class From:
             around = around if not alias.name else None
         names = distinct_names(names)
         folded = (shown.casefold() for shown in names)
-        by_name = dict(zip(folded, selected.columns, strict=True))
+        by_name = dict(zip(folded, values, strict=True))
         self.scope.add(Relation(name, by_name, names, around), span(node))
-        self.sources.append(selected.plan)
-        self.places.append(span(node))
 
     def _join(self, node: exp.Join) -> None:
         only(node, "this", "on", "using", "kind", "side", "method")
         side, kind, method = join_words(node)
+        if isinstance(node.this, exp.Lateral):
+            side = side_of_lateral(node, side)
         before, earlier, conditions = list(self.scope.relations), len(self.sources), len(self.on)
         merged = dict(self.scope.merged)
         self._joined(node.this, whole=bool(side) or kind in ASKING)

@@ -18,11 +18,11 @@ from dpsql.schema.qualified import MAIN, PUBLIC
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A named source in FROM and its columns by casefolded name."""
+    """A named source in FROM and its columns, or what stands for them, by casefolded name."""
 
     name: str
-    columns: dict[str, Column]
-    shown: tuple[str, ...] = ()
+    columns: dict[str, Expression]
+    shown: tuple[str, ...]
     """The columns' names as they were given, in order."""
     around: tuple[str, str] | None = None
     """The catalogue and schema of a table under its own name, casefolded."""
@@ -37,10 +37,9 @@ class Relation:
         return not outer or (self.around is not None and self.around[2 - len(whole) :] == whole)
 
     @property
-    def named(self) -> list[tuple[str, Column]]:
+    def named(self) -> list[tuple[str, Expression]]:
         """Names and columns, in order."""
-        shown = self.shown or tuple(column.name for column in self.columns.values())
-        return [(name, self.columns[name.casefold()]) for name in shown]
+        return [(name, self.columns[name.casefold()]) for name in self.shown]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +208,7 @@ class Scope:
             return relation.name
         return f"{relation.around[1]}.{relation.name}"
 
-    def _qualified(self, folded: str, table: Sequence[str], at: Span | None) -> Column:
+    def _qualified(self, folded: str, table: Sequence[str], at: Span | None) -> Expression:
         relation = self._relation(table, at)
         if folded not in relation.columns:
             near = get_close_matches(folded, relation.columns, n=1)
@@ -237,6 +236,6 @@ class Scope:
         )
 
     def _similar(self, folded: str) -> str:
-        known = {name: c.name for r in self.relations for name, c in r.columns.items()}
+        known = {name.casefold(): name for r in self.relations for name in r.shown}
         near = get_close_matches(folded, known, n=1)
         return f"did you mean {known[near[0]]}?" if near else ""

@@ -18,22 +18,21 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.asked import (
     check_unlimited,
-    has_groups,
     has_one_row,
     only_truth_counts,
     without_limit,
 )
 from dpsql.bind.constant_rows import row_count
 from dpsql.bind.context import Context, Selected, SingleRow
-from dpsql.bind.correlation import answering
 from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.one_row import answering, check_there, one_value, with_one_row
 from dpsql.bind.ownership import Pair, asks_own_unit, check_asked
 from dpsql.bind.parse import span
 from dpsql.bind.presence import Listed, are_there, counted_member, item_of
 from dpsql.bind.quantifier import Quantifier, column_counts
 from dpsql.bind.query import bind_query
 from dpsql.bind.scope import Scope
-from dpsql.bind.single_row import grouping_of, has_one_group, listed, of_nothing, single
+from dpsql.bind.single_row import grouping_of, has_one_group, single
 from dpsql.errors import Refused
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
@@ -41,19 +40,15 @@ from dpsql.plan.expression import (
     Column,
     Comparison,
     Expression,
-    IsNull,
     Literal,
     Not,
     When,
-    equated,
     matched,
 )
 from dpsql.plan.operator import (
     Filter,
     Limit,
     Mark,
-    OuterJoin,
-    OuterKind,
     Plan,
 )
 from dpsql.plan.tree import columns
@@ -62,7 +57,7 @@ from dpsql.schema.type import Boolean
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
 from dpsql.stability.identity import tells_unit
-from dpsql.stability.lineage import Visibility, unit, visibility
+from dpsql.stability.lineage import Visibility, visibility
 
 Attachment = Callable[[Plan], Plan]
 """Puts a subquery's rows beside those of the query that asks."""
@@ -207,7 +202,7 @@ class Subqueries:
         self.columns.add(column)
 
         def attach(source: Plan) -> Plan:
-            _check_there(node, source, inner, conditions)
+            check_there(node, source, inner, conditions)
             check_asked(node, source, inner.plan, equal)
             relation = answering(inner, source, self.context, node)
             return Mark(source, relation, conditions, column)
@@ -219,7 +214,7 @@ class Subqueries:
         if len(inner.names) != 1:
             raise refused(node, "a scalar subquery of several columns", "select one of them")
         self.context.values.append(grouping_of(inner.plan) or inner.plan)
-        equal, alike = equated(inner.correlated), matched(inner.correlated)
+        alike = matched(inner.correlated)
         if not single(inner, alike) and not inner.correlated:
             if has_one_group(inner.plan):
                 inner = replace(inner, plan=Limit(inner.plan, 1, 0))
@@ -235,22 +230,11 @@ class Subqueries:
             )
 
         def attach(source: Plan) -> Plan:
-            _check_there(node, source, inner, inner.correlated)
-            check_asked(node, source, inner.plan, alike)
-            answers = replace(inner, plan=answering(inner, source, self.context, node))
-            asked = listed(answers, source, equal)
-            return OuterJoin(OuterKind.LEFT, source, asked, inner.correlated, unit(source))
+            return with_one_row(node, source, inner, self.context)
 
         self.attachments.append(attach)
         self.columns.add(value)
-        asked_of_nothing = inner.correlated and not has_groups(node)
-        empty = of_nothing(inner.plan, value) if asked_of_nothing else None
-        if empty is None or empty.value is None:
-            return value
-        # Where there is no row there is no group, but a count of nothing is 0.
-        inside = frozenset(output_columns(inner.plan))
-        keys = [side for pair in equal for side in pair if columns(side) & inside]
-        return Case((When(IsNull(keys[0]), empty),), value, value.type)
+        return one_value(node, inner, value)
 
     def _one_row(self, node: exp.Expr, inner: Selected) -> Selected:
         """Public rows, of which the first is read; that there is no other is asked beforehand."""
@@ -280,17 +264,3 @@ def filtered(plan: Plan, conditions: Iterable[Expression]) -> Plan:
     for condition in conditions:
         plan = Filter(plan, condition)
     return plan
-
-
-def _check_there(
-    node: exp.Expr, source: Plan, inner: Selected, conditions: tuple[Expression, ...]
-) -> None:
-    """Refuse to ask about columns that the asking rows, which may be groups, don't have."""
-    asked = columns(*conditions, *(output.expression for output in inner.asking))
-    if asked - {*output_columns(source), *output_columns(inner.plan)}:
-        raise Refused(
-            "a subquery beside groups names a column of their rows",
-            at=span(node),
-            hint="group first: SELECT … FROM (SELECT key, count(*) AS n … GROUP BY key) WHERE …",
-            note="subqueries",
-        )

@@ -591,3 +591,12 @@ SELECT count(*) AS n FROM patients WHERE city > (SELECT min(city) FROM patients)
 SELECT d.specialty, min(p.city) AS first FROM visits v JOIN doctors d USING (doctor_id) JOIN patients p USING (patient_id) GROUP BY d.specialty;
 SELECT max(first) AS last FROM (SELECT patient_id, min(city) AS first FROM patients GROUP BY patient_id) t;
 SELECT sex, avg(length(city)) AS mean, sum(strlen(trim(city))) AS bytes, max(length(left(city, 3))) AS most FROM patients GROUP BY sex;
+
+-- == clinic: lateral
+
+SELECT p.sex, count(t.cost) AS n, count(*) AS rows FROM patients p LEFT JOIN LATERAL (SELECT * FROM visits v WHERE v.patient_id = p.patient_id AND v.cost > p.age) t ON t.ward = 'ER' GROUP BY 1;
+SELECT count(*) AS n FROM patients p, LATERAL (SELECT sum(cost) AS c, count(*) AS m FROM visits v WHERE v.patient_id = p.patient_id) t WHERE t.c > 10 OR m = 0;
+SELECT p.sex, count(t.dear) AS n FROM patients p LEFT JOIN LATERAL (SELECT max(cost) AS dear FROM visits v WHERE v.patient_id = p.patient_id) t ON TRUE GROUP BY 1;
+SELECT * FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) w, LATERAL (SELECT count(*) AS m FROM tests t JOIN visits v USING (visit_id) WHERE v.ward = w.ward) x;
+SELECT avg(t.n) AS mean FROM patients p, LATERAL (SELECT count(*) AS n FROM visits v WHERE v.patient_id = p.patient_id) t, LATERAL (SELECT count(*) AS m FROM visits v JOIN tests x USING (visit_id) WHERE v.patient_id = p.patient_id AND v.cost > t.n) u WHERE u.m > 0;
+SELECT count(*) AS n FROM visits v CROSS JOIN LATERAL (SELECT d.region_id AS r FROM doctors d WHERE d.doctor_id = v.doctor_id) t(region) WHERE t.region = 1;

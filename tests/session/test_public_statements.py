@@ -165,7 +165,7 @@ def test_what_duckdb_says_of_public_rows_is_told(session: Session) -> None:
         "SELECT list(age) FROM patients",
         'SELECT list(age) FROM "PATIENTS"',
         "SELECT list(age) FROM main.Patients",
-        "SELECT * FROM docs, LATERAL (SELECT count(*) FROM visits WHERE doc = id)",
+        "SELECT * FROM docs, LATERAL (SELECT list(cost) FROM visits WHERE doc = id)",
         "SELECT list(id) FROM docs WHERE id IN (SELECT doc FROM visits)",
         "WITH v AS (FROM visits) SELECT list(doc) FROM v",
         "WITH patients AS (SELECT 1 AS a) SELECT list(a) FROM patients",
