@@ -35,6 +35,12 @@ def test_a_package_lists_its_modules(package: Path) -> None:
     assert listed == modules | packages
 
 
+def test_an_error_names_notes_that_are_there() -> None:
+    texts = (file.read_text(encoding="utf-8") for file in FILES)
+    named = {note for text in texts for note in re.findall(r'note="(\w+)"', text)}
+    assert named <= {note.stem for note in NOTES.glob("*.md")}
+
+
 @pytest.mark.parametrize("operator", get_args(Plan), ids=lambda operator: operator.__name__)
 def test_a_note_shows_every_operator(operator: type) -> None:
     assert re.search(rf"^ *{operator.__name__}\(", notes(), re.MULTILINE)

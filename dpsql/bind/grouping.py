@@ -14,6 +14,7 @@ from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.group_key import SETS, KeyReader, Keys
 from dpsql.bind.item import Item
 from dpsql.bind.open_aggregate import check_private
+from dpsql.bind.ownership import check_everywhere
 from dpsql.bind.window import Windows
 from dpsql.errors import GroupingFault, Refused, Span
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
@@ -146,6 +147,7 @@ def _frontier(
         return Aggregate(source, keys, aggregates)
     if tells_unit(source, (key.expression for key in keys)):
         return _per_unit(source, keys, aggregates)
+    check_everywhere(source, keys)
     for output in aggregates:
         check_private(output.call)
         _check_distinct(output)
@@ -165,7 +167,7 @@ def _per_unit(
                 f"{output.call.function.value}() of one unit's rows depends on how they lie",
                 at=output.call.at,
                 hint="use count, sum, avg, min, max or median, then aggregate over the units",
-                note="aggregate_per_unit",
+                note="derived_tables",
             )
     return Aggregate(source, keys, aggregates)
 

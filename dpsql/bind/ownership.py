@@ -10,10 +10,11 @@ from sqlglot import exp
 from dpsql.bind.name import Names
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, Span
+from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, matched
-from dpsql.plan.operator import Join, OuterJoin, OuterKind, Plan
+from dpsql.plan.operator import Join, OuterJoin, OuterKind, Output, Plan
 from dpsql.schema.type import BIGINT, Integer
-from dpsql.stability.identity import identities, tells_unit
+from dpsql.stability.identity import identities, names_unit
 from dpsql.stability.lineage import (
     Visibility,
     has_row_units,
@@ -91,7 +92,7 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
     """Refuse to ask private rows anything that isn't about the asking row's own unit."""
     if visibility(relation) is not Visibility.PRIVATE:
         return
-    single = tells_unit(relation, (side for pair in equal for side in pair))
+    single = names_unit(relation, (side for pair in equal for side in pair))
     if single and visibility(source) is not Visibility.PRIVATE:
         raise Refused(
             "asks private rows whether one privacy unit is there",
@@ -113,6 +114,23 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
             hint=_extreme_instead(node)
             or "correlate it on a key of the unit, or aggregate it with GROUP BY",
             note="subqueries",
+        )
+
+
+def check_everywhere(source: Plan, keys: Iterable[Output]) -> None:
+    """Refuse keys that name a unit in some rows, and none where an outer join left them NULL.
+
+    As a release no unit's group would appear; as groups of units, that of NULL is of several.
+    """
+    found = {key.expression: key for key in keys}
+    if names_unit(source, found):
+        named = next((k for e, k in found.items() if names_unit(source, [e])), None)
+        shown = "its columns" if named is None else describe(named.expression)
+        raise Refused(
+            "groups by a key of the unit that is NULL where an outer join has no partner",
+            at=None if named is None else named.at,
+            hint=f"add WHERE {shown} IS NOT NULL, or join by USING",
+            note="outer_join",
         )
 
 

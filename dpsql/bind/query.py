@@ -11,6 +11,7 @@ from dpsql.bind.expression import convert
 from dpsql.bind.kept_row import release_of
 from dpsql.bind.multiset import of_all_rows
 from dpsql.bind.ordering import order_by_name, row_limit
+from dpsql.bind.ownership import check_everywhere
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, SyntaxFault, TypeFault
 from dpsql.plan.expression import Column
@@ -160,6 +161,7 @@ def _distinct(plan: Plan, context: Context) -> Plan:
 def distinct_rows(plan: Plan, context: Context) -> Plan:
     """DISTINCT: of private rows within their unit if columns tell it, else a release of keys."""
     if visibility(plan) is Visibility.PRIVATE and not tells_unit(plan, _columns(plan)):
+        check_everywhere(plan, _fresh(plan, context))
         return _keys_of(plan, context)
     return _distinct(plan, context)
 

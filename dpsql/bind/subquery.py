@@ -40,9 +40,12 @@ from dpsql.plan.expression import (
     Column,
     Comparison,
     Expression,
+    IsNull,
     Literal,
     Not,
+    Or,
     When,
+    conjunction,
     matched,
 )
 from dpsql.plan.operator import (
@@ -56,7 +59,7 @@ from dpsql.privacy.domain import UNKNOWN
 from dpsql.schema.type import Boolean
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
-from dpsql.stability.identity import tells_unit
+from dpsql.stability.identity import named_units, names_unit
 from dpsql.stability.lineage import Visibility, visibility
 
 Attachment = Callable[[Plan], Plan]
@@ -121,7 +124,7 @@ class Subqueries:
         found = self._counted(node, asked, values, inner, binder)
         if found is None:
             found = self._some_row(node, asked, values, inner, binder)
-        return Not(found) if asked.negated else found
+        return _neither(found) if asked.negated else found
 
     def _counted(
         self,
@@ -140,13 +143,11 @@ class Subqueries:
             return None
         known = environment(inner.plan).get(column.id, UNKNOWN)
         is_told = asked.negated or not only_truth_counts(node)
-        around = [environment(source) for source in self.sources or ()]
-        may_be_null = domain(values[0], {k: d for e in around for k, d in e.items()}).nullable
         rows = Listed(
             asked.query,
             item,
             asks_nulls=is_told and known.nullable,
-            asks_any=is_told and may_be_null,
+            asks_any=is_told and self._may_be_null(values[0]),
         )
         return counted_member(values[0], rows, self.scope, binder.bind)
 
@@ -169,16 +170,31 @@ class Subqueries:
         # Only equal columns prove that rows which meet share their unit.
         equal = list(zip(values, each, strict=True)) if asked.op is Comparison.EQUAL else []
 
-        def any_row(condition: Expression) -> Expression:
-            return condition if is_alone else self._exists(node, inner, [condition], equal)
+        # Rows of other units are in the list too, and aren't asked: NULL is among them, or may be.
+        is_whole = len(equal) == 1 and not inner.correlated and _is_private(inner)
+        is_unknown = is_whole and self._may_be_null(values[0])
 
-        if is_truth:
-            return any_row(asked.perhaps(pairs) if asked.negated else asked.holds(pairs))
-        if is_alone:
-            return asked.holds(pairs)
+        def any_row(condition: Expression, *, perhaps: bool = False) -> Expression:
+            if is_alone:
+                return condition
+            found = self._exists(node, inner, [condition], equal)
+            return Or((IsNull(values[0]), found)) if perhaps and is_unknown else found
+
+        if is_truth and asked.negated:
+            return any_row(asked.perhaps(pairs), perhaps=True)
+        if is_truth or is_alone:
+            return any_row(asked.holds(pairs))
         yes, no, unknown = (Literal(value, Boolean()) for value in (True, False, None))
-        some = When(any_row(asked.holds(pairs)), yes), When(any_row(asked.unknown(pairs)), unknown)
-        return Case(some, no, Boolean())
+        sure = any_row(asked.holds(pairs))
+        unsure = any_row(asked.unknown(pairs), perhaps=True)
+        return Case((When(sure, yes), When(unsure, unknown)), no, Boolean())
+
+    def _may_be_null(self, value: Expression) -> bool:
+        """Rows without a unit aren't there: its own column has a value in all that are."""
+        if any(value in named_units(source) for source in self.sources or ()):
+            return False
+        around = [environment(source) for source in self.sources or ()]
+        return domain(value, {k: d for e in around for k, d in e.items()}).nullable
 
     def _asks_others(self, inner: Selected, pairs: list[Pair]) -> bool:
         """Whether rows of nobody, or of others, ask about private ones, and not one unit at a time.
@@ -188,7 +204,7 @@ class Subqueries:
         if self.sources is None or visibility(inner.plan) is not Visibility.PRIVATE:
             return False
         equal = [*pairs, *matched(inner.correlated)]
-        single = tells_unit(inner.plan, (side for pair in equal for side in pair))
+        single = names_unit(inner.plan, (side for pair in equal for side in pair))
         return not single and not asks_own_unit(self.sources, inner.plan, equal)
 
     def _exists(
@@ -253,6 +269,17 @@ class Subqueries:
         if found.correlated:
             check_unlimited(query)
         return found
+
+
+def _neither(found: Expression) -> Expression:
+    """NOT, of each alternative by itself: rows are chosen by one after the other."""
+    if isinstance(found, Or):
+        return conjunction(tuple(Not(operand) for operand in found.operands))
+    return Not(found)
+
+
+def _is_private(inner: Selected) -> bool:
+    return visibility(inner.plan) is Visibility.PRIVATE
 
 
 def _is_public(inner: Selected) -> bool:

@@ -15,8 +15,7 @@ from dpsql.plan.bounded import (
     OneRowPerUnit,
     Terms,
 )
-from dpsql.plan.expression import Expression
-from dpsql.plan.operator import Plan, Release
+from dpsql.plan.operator import Release
 from dpsql.rewrite.answer_key import check_groups
 from dpsql.rewrite.count_first import count_first
 from dpsql.rewrite.draw import draw_groups
@@ -33,7 +32,7 @@ from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.rewrite.split import split_rows
 from dpsql.rewrite.statistic import Statistics
 from dpsql.stability.environment import environment
-from dpsql.stability.identity import NO_TABLE, identities
+from dpsql.stability.identity import named_units
 from dpsql.stability.public_rows import public_rows
 from dpsql.stability.sensitivity import rows_per_group
 
@@ -53,7 +52,7 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
     draft, _ = limited(Terms(release.source, release.keys, domains, ()), facts, settings)
     statistics = Statistics(
         below,
-        _unit_columns(release.source),
+        named_units(release.source),
         nonnegative=settings.nonnegative,
         per_unit=rows_per_group(draft),
         rows=None if release.keys else public_rows(release.source),
@@ -106,7 +105,3 @@ def _cheaper(limited: Limited, facts: Facts) -> Chosen | None:
 def _is_summed(call: AggregateCall) -> bool:
     """What limits leave out is counted, also of what is chosen."""
     return call.function not in CHOSEN or call.part in LEFT_OUT
-
-
-def _unit_columns(source: Plan) -> frozenset[Expression]:
-    return frozenset(n.columns[0] for n in identities(source) if n.identity[0] == NO_TABLE)

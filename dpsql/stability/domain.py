@@ -55,8 +55,11 @@ def domain(expression: Expression, columns: Environment) -> Domain:
             return _truth(columns, left, right)
         case And(operands=operands) | Or(operands=operands):
             return _truth(columns, *operands)
-        case Not(operand=operand) | InList(operand=operand):
+        case Not(operand=operand):
             return _truth(columns, operand)
+        case InList(operand=operand, values=values):
+            # Whether what is none of the others is NULL isn't known.
+            return _truth(columns, operand, *values)
         case Case(branches=branches, otherwise=otherwise):
             # Each result is evaluated only where its condition holds.
             found = [domain(b.result, narrow(b.condition, columns)) for b in branches]

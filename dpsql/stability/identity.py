@@ -6,12 +6,22 @@ A key of several columns names its row only whole: two sales of one item may be 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Final, TypeVar, assert_never
 
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Expression, matched
+from dpsql.plan.expression import (
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    InList,
+    IsNull,
+    Not,
+    conjuncts,
+    matched,
+)
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
@@ -54,11 +64,12 @@ class Naming:
     """The columns that name `identity` in each row, in the order of its columns.
 
     All are of one row of one table: of two sales, an item of one and a ticket of the other name
-    nothing.
+    nothing. Unless `is_total`, an outer join has rows where they are NULL, whosever these are.
     """
 
     identity: Identity
     columns: tuple[Column, ...]
+    is_total: bool
 
 
 def identities(plan: Plan) -> frozenset[Naming]:
@@ -73,34 +84,28 @@ def identities(plan: Plan) -> frozenset[Naming]:
             return _of_scan(_identifying(table), columns)
         case Project(source=source, outputs=outputs):
             return handed_on(identities(source), outputs)
-        case Join(sources=sources):
-            return frozenset(naming for source in sources for naming in identities(source))
+        case Join(sources=sources, on=on):
+            found = frozenset(naming for source in sources for naming in identities(source))
+            return _where(on, found)
         case Aggregate(source=source, keys=keys):
             return handed_on(identities(source), keys)
+        case Filter(source=source, predicate=predicate):
+            return _where(conjuncts(predicate), identities(source))
         case (
-            Filter(source=source)
-            | Mark(source=source)
-            | Window(source=source)
-            | Sort(source=source)
-            | Limit(source=source)
+            Mark(source=source) | Window(source=source) | Sort(source=source) | Limit(source=source)
         ):
             return identities(source)
         case OuterJoin(kind=OuterKind.PUBLIC, right=right):
             return identities(right)
-        case OuterJoin(left=left):
-            # A column of the other side is NULL where it has no partner: then it tells nothing.
-            return identities(left)
+        case OuterJoin(kind=OuterKind.LEFT, left=left, right=right):
+            return identities(left) | _partly(identities(right))
+        case OuterJoin(left=left, right=right):
+            return _partly(identities(left)) | _partly(identities(right))
         case Union(sources=sources, outputs=outputs):
             arms = [by_place(source, output_columns(source)) for source in sources]
-            return frozenset(
-                Naming(identity, tuple(outputs[place] for place in places))
-                for identity, places in frozenset.intersection(*arms)
-            )
+            return _at(frozenset.intersection(*arms), outputs)
         case SetOperation(left=left, outputs=outputs):
-            return frozenset(
-                Naming(identity, tuple(outputs[place] for place in places))
-                for identity, places in by_place(left, output_columns(left))
-            )
+            return _at(by_place(left, output_columns(left)), outputs)
         case Release() | Values() | Whole():
             return frozenset()
         case missing:
@@ -108,21 +113,75 @@ def identities(plan: Plan) -> frozenset[Naming]:
 
 
 def tells_unit(plan: Plan, given: Iterable[Expression]) -> bool:
-    """Rows of `plan` that agree on all expressions of `given` have the same unit."""
+    """Rows of `plan` that agree on all expressions of `given`, NULLs too, have the same unit."""
     agreed = frozenset(given)
+    named = (naming for naming in identities(plan) if naming.is_total)
+    return any(agreed.issuperset(naming.columns) for naming in named)
+
+
+def names_unit(plan: Plan, equated: Iterable[Expression]) -> bool:
+    """Rows of `plan` whose values of `equated` equal given ones have the same unit."""
+    agreed = frozenset(equated)
     return any(agreed.issuperset(naming.columns) for naming in identities(plan))
 
 
-def by_place(plan: Plan, columns: Sequence[Column]) -> frozenset[tuple[Identity, tuple[int, ...]]]:
-    """What is named by the columns at which of the places of `columns`."""
+def named_units(plan: Plan) -> frozenset[Column]:
+    """The columns of `plan` that are the unit in every row, and so are never NULL."""
+    named = (naming for naming in identities(plan) if naming.is_total)
+    return frozenset(n.columns[0] for n in named if n.identity[0] == NO_TABLE)
+
+
+_Places = tuple[Identity, tuple[int, ...]]
+
+
+def by_place(plan: Plan, columns: Sequence[Column]) -> frozenset[_Places]:
+    """What is named, in every row, by the columns at which of the places of `columns`."""
     places: dict[Column, list[int]] = {}
     for place, column in enumerate(columns):
         places.setdefault(column, []).append(place)
     return frozenset(
         (naming.identity, chosen)
         for naming in identities(plan)
+        if naming.is_total
         for chosen in _choices(naming.columns, places)
     )
+
+
+def _at(named: Iterable[_Places], outputs: Sequence[Column]) -> frozenset[Naming]:
+    return frozenset(
+        Naming(identity, tuple(outputs[place] for place in places), is_total=True)
+        for identity, places in named
+    )
+
+
+def _partly(namings: Iterable[Naming]) -> frozenset[Naming]:
+    """The same where rows without a partner have NULLs instead."""
+    return frozenset(replace(naming, is_total=False) for naming in namings)
+
+
+def _where(conditions: Iterable[Expression], namings: Iterable[Naming]) -> frozenset[Naming]:
+    """The same where all `conditions` hold: a column that one compares is there."""
+    there = {column for condition in conditions for column in _compared(condition)}
+    return frozenset(
+        replace(naming, is_total=True) if there.issuperset(naming.columns) else naming
+        for naming in namings
+    )
+
+
+def _compared(condition: Expression) -> list[Expression]:
+    """What isn't NULL where `condition` holds."""
+    match condition:
+        case Compare(op=Comparison.DISTINCT | Comparison.NOT_DISTINCT):
+            return []
+        case Compare():
+            return [side for pair in matched([condition]) for side in pair] or [
+                condition.left,
+                condition.right,
+            ]
+        case Not(operand=IsNull(operand=operand)) | InList(operand=operand):
+            return [operand]
+        case _:
+            return []
 
 
 def handed_on(namings: Iterable[Naming], outputs: Iterable[Output]) -> frozenset[Naming]:
@@ -132,7 +191,7 @@ def handed_on(namings: Iterable[Naming], outputs: Iterable[Output]) -> frozenset
         if isinstance(output.expression, Column):
             passed.setdefault(output.expression, []).append(output.column)
     return frozenset(
-        Naming(naming.identity, chosen)
+        replace(naming, columns=chosen)
         for naming in namings
         for chosen in _choices(naming.columns, passed)
     )
@@ -233,7 +292,7 @@ def _of_scan(
 ) -> frozenset[Naming]:
     found = {column.name: column for column in columns}
     return frozenset(
-        Naming(identity, tuple(found[name] for name in names))
+        Naming(identity, tuple(found[name] for name in names), is_total=True)
         for names, identity in named
         if all(name in found for name in names)
     )

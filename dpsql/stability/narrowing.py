@@ -90,8 +90,10 @@ def _against(
     match op:
         case Comparison.EQUAL | Comparison.NOT_DISTINCT:
             return _restrict(column, columns, of_values((literal.value,), nullable=False))
-        case Comparison.UNEQUAL | Comparison.DISTINCT:
-            return _without(column, literal.value, columns)
+        case Comparison.UNEQUAL:
+            return _without(column, literal.value, columns, or_null=False)
+        case Comparison.DISTINCT:
+            return _without(column, literal.value, columns, or_null=True)
         case Comparison.LESS | Comparison.LESS_EQUAL if place is not None:
             return _restrict(column, columns, Domain(Interval(None, place), nullable=False))
         case Comparison.GREATER | Comparison.GREATER_EQUAL if place is not None:
@@ -101,13 +103,15 @@ def _against(
 
 
 def _without(
-    column: Expression, value: Value, columns: Mapping[Known, Domain]
+    column: Expression, value: Value, columns: Mapping[Known, Domain], *, or_null: bool
 ) -> Mapping[Known, Domain]:
+    """Other values than one; NULL only `or_null`, and where it was before."""
     before = _domain(column, columns)
     if before.values is None or not set(before.values) - {value}:
         return columns
     kept = tuple(v for v in before.values if v != value)
-    return _with(column, columns, of_values(kept, nullable=False))
+    nullable = or_null and before.nullable
+    return _with(column, columns, of_values(kept, nullable=nullable))
 
 
 def _restrict(

@@ -27,6 +27,7 @@ def disagreement(
     if len(ours) != len(theirs):
         return f"{len(ours)} rows, DuckDB has {len(theirs)}: {list(ours)[:4]}, {list(theirs)[:4]}"
     if nothing:
+        theirs = sorted(theirs, key=_unknown)
         ours = _in_order_of(theirs, ours, slack)
     elif not order:
         ours, theirs = sorted(ours, key=_place), sorted(theirs, key=_place)
@@ -37,15 +38,21 @@ def disagreement(
 
 
 def _in_order_of(theirs: Sequence[Row], ours: Sequence[Row], slack: float) -> list[Row]:
-    """`ours` with each row in the place of its like, the others last."""
-    waiting, found = list(ours), []
+    """`ours` with each row in the place of its like: of the most alike, the others last."""
+    waiting, found = list(ours), list[Row]()
+
+    def likeness(mine: Row, row: Row) -> int:
+        return sum(_equal(x, y, slack) for x, y in zip(mine, row, strict=True))
+
     for row in theirs:
-        exact = (w for w in waiting if _alike(w, row, slack, nothing=False))
-        loose = (w for w in waiting if _alike(w, row, slack, nothing=True))
-        like = next(exact, None) or next(loose, waiting[0])
-        waiting.remove(like)
-        found.append(like)
+        like = [w for w in waiting if _alike(w, row, slack, nothing=True)] or waiting
+        found.append(max(like, key=lambda mine: likeness(mine, row)))
+        waiting.remove(found[-1])
     return found
+
+
+def _unknown(row: Row) -> int:
+    return sum(value is None for value in row)
 
 
 def _alike(a: Row, b: Row, slack: float, *, nothing: bool) -> bool:

@@ -600,3 +600,11 @@ SELECT p.sex, count(t.dear) AS n FROM patients p LEFT JOIN LATERAL (SELECT max(c
 SELECT * FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) w, LATERAL (SELECT count(*) AS m FROM tests t JOIN visits v USING (visit_id) WHERE v.ward = w.ward) x;
 SELECT avg(t.n) AS mean FROM patients p, LATERAL (SELECT count(*) AS n FROM visits v WHERE v.patient_id = p.patient_id) t, LATERAL (SELECT count(*) AS m FROM visits v JOIN tests x USING (visit_id) WHERE v.patient_id = p.patient_id AND v.cost > t.n) u WHERE u.m > 0;
 SELECT count(*) AS n FROM visits v CROSS JOIN LATERAL (SELECT d.region_id AS r FROM doctors d WHERE d.doctor_id = v.doctor_id) t(region) WHERE t.region = 1;
+
+-- == clinic: what is NULL
+
+SELECT ward, ward = 'ER' AS k, count(*) AS n FROM visits WHERE ward IS DISTINCT FROM 'ER' GROUP BY 1, 2;
+SELECT ward IN ('GP', NULL) AS k, count(*) AS n FROM visits GROUP BY 1;
+SELECT count(*) AS n FROM visits l FULL JOIN patients r ON l.patient_id = r.patient_id WHERE l.visit_id <> ALL (SELECT visit_id FROM tests WHERE score > 0);
+SELECT count(DISTINCT l.patient_id) AS a, count(DISTINCT r.patient_id) AS b FROM visits l FULL JOIN patients r ON l.patient_id = r.patient_id;
+SELECT count(*) AS n, sum(m) AS s FROM (SELECT patient_id, count(*) AS m FROM visits l FULL JOIN patients r USING (patient_id) GROUP BY 1) t;

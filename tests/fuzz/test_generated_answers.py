@@ -1,0 +1,45 @@
+"""Generated statements have DuckDB's answers where there is no noise, over clean data."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+from corpus.agreement import disagreement
+from corpus.exact_answer import exact_answer, prepared
+from corpus.world import generated
+from fuzz.scoped import statement
+
+from dpsql.errors import Error
+
+CHUNK = 50
+ORDINARY = 200
+LONG = int(os.environ.get("DPSQL_ANSWERS", "10000"))
+
+
+@pytest.mark.parametrize("chunk", range(ORDINARY // CHUNK))
+def test_an_answer_without_noise_is_duckdbs(chunk: int) -> None:
+    assert _compare(Random(f"answers {chunk}")) > CHUNK // 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(LONG // CHUNK))
+def test_an_answer_without_noise_is_duckdbs_at_length(chunk: int) -> None:
+    assert _compare(Random(f"answers at length {chunk}")) > CHUNK // 2
+
+
+def _compare(random: Random) -> int:
+    """How many statements of a chunk were answered."""
+    data, answered = generated("clinic"), 0
+    for _ in range(CHUNK):
+        sql = statement(random)
+        try:
+            ready = prepared(sql, data)
+        except Error:
+            continue
+        answered += 1
+        ours, theirs = exact_answer(ready, data), data.connection.sql(sql).fetchall()
+        wrong = disagreement(ours.rows, theirs, ours.slack, order=False, nothing=True)
+        assert not wrong, f"{sql}\n{wrong}"
+    return answered
