@@ -25,7 +25,7 @@
 | ownership   | proofs that joined private rows share their unit                      |
 | kept_row    | outer joins that keep public rows, where rows are released             |
 | grouping    | grouping sets, and the frontier between private and released rows     |
-| text_extreme | min and max of text that nothing lists: of what enough units have      |
+| unlisted_text | min, max and mode of text that nothing lists: of what enough units have |
 | tautology   | HAVING without what is true of every group that has a row             |
 | group_key   | the keys that GROUP BY names                                          |
 | aggregate   | aggregate calls                                                       |

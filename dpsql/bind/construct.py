@@ -113,7 +113,9 @@ def function_instead(node: exp.Expr) -> str:
     if isinstance(node, exp.Func) and not name:
         name = node.sql_name()
     given = node.expressions or [node.args.get(part) for part in ("this", "expression")]
-    shown = [a.sql(dialect="duckdb", comments=False) for a in given if isinstance(a, exp.Expr)]
+    # What is distinct in a list is a group each.
+    parts = [p for a in given for p in (a.expressions if isinstance(a, exp.Distinct) else [a])]
+    shown = [a.sql(dialect="duckdb", comments=False) for a in parts if isinstance(a, exp.Expr)]
     if name.lower() == "age" and len(shown) == 1:
         shown = ["current_date", *shown]
     return _FUNCTIONS.get(name.lower(), "").format(*shown, "x", "y")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dpsql.bind import text_extreme
+from dpsql.bind import unlisted_text
 from dpsql.bind.aggregate import Absent, Aggregates
 from dpsql.bind.allow import only
 from dpsql.bind.context import Context
@@ -151,7 +151,7 @@ def _frontier(
     for output in aggregates:
         check_private(output.call)
         _check_distinct(output)
-    return text_extreme.released(source, keys, aggregates, found.scope.qualified, context)
+    return unlisted_text.released(source, keys, aggregates, found.scope.qualified, context)
 
 
 def _per_unit(

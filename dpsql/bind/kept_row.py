@@ -283,9 +283,13 @@ def _counted(call: AggregateCall, kept: _Kept, source: Plan, qualified: Qualifie
     shown = f"{call.function.value}({distinct}{', '.join(map(describe, arguments)) or '*'})"
     hint = "use an inner join"
     if best is not None and call.filter is None:
-        hint = f"{shown} FILTER (WHERE {qualified(best)} IS NOT NULL)"
+        column = qualified(best)
+        hint = f"{shown} FILTER (WHERE {column} IS NOT NULL), of the rows that have one"
         if not call.arguments:
-            hint = f"count({qualified(best)})"
+            hint = (
+                f"count({column}), of the rows that have one; of all rows: sum(greatest(n, 1)) "
+                f"over SELECT key, count({column}) AS n … GROUP BY key"
+            )
     return Refused(
         f"{shown} takes in public rows that have no private partner",
         at=call.at or kept.at,

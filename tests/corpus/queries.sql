@@ -608,3 +608,4 @@ SELECT ward IN ('GP', NULL) AS k, count(*) AS n FROM visits GROUP BY 1;
 SELECT count(*) AS n FROM visits l FULL JOIN patients r ON l.patient_id = r.patient_id WHERE l.visit_id <> ALL (SELECT visit_id FROM tests WHERE score > 0);
 SELECT count(DISTINCT l.patient_id) AS a, count(DISTINCT r.patient_id) AS b FROM visits l FULL JOIN patients r ON l.patient_id = r.patient_id;
 SELECT count(*) AS n, sum(m) AS s FROM (SELECT patient_id, count(*) AS m FROM visits l FULL JOIN patients r USING (patient_id) GROUP BY 1) t;
+SELECT sex, mode(city) AS most, count(*) AS n FROM patients GROUP BY sex;

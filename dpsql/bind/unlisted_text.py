@@ -1,20 +1,23 @@
-"""The least and the greatest text of private rows: of the values that enough units have.
+"""The least, the greatest and the most frequent text of private rows, where nothing lists them.
 
     SELECT ward, count(*), min(note) FROM visits GROUP BY ward
 
-Nothing lists the notes, so no mechanism can choose among them. Which pairs of a ward and a note
-enough units share is a release of its own, and of its rows the least note is taken as it is:
+No mechanism can choose among notes that nobody knows. Which pairs of a ward and a note enough units
+share is a release of its own, and of its rows the least note is taken as it is:
 
     SELECT ward, count(*), least FROM (SELECT ward, count(*) FROM visits GROUP BY ward)
     LEFT JOIN (SELECT ward, min(note) AS least
                FROM (SELECT ward, note FROM visits WHERE note IS NOT NULL GROUP BY ward, note)
                GROUP BY ward) USING (ward)
+
+The most frequent one is that of the pair with the greatest count.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from dpsql.bind.coercion import COUNT_TYPE
 from dpsql.bind.context import Context
 from dpsql.bind.kept_row import Qualified, release_of
 from dpsql.bind.name import Names
@@ -29,7 +32,7 @@ from dpsql.stability.environment import environment
 from dpsql.stability.narrowing import narrow
 from dpsql.stability.public_part import public_rows
 
-_EXTREMES = frozenset({AggregateFunction.MIN, AggregateFunction.MAX})
+_CHOSEN = frozenset({AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.MODE})
 
 
 def released(
@@ -39,11 +42,11 @@ def released(
     qualified: Qualified,
     context: Context,
 ) -> Plan:
-    """Private rows grouped: one release, and one more for each extreme of unlisted text."""
+    """Private rows grouped: one release, and one more for each text that isn't listed."""
     names = context.names
-    extremes = tuple(o for o in aggregates if _is_unlisted(o.call, source, names))
-    others = tuple(output for output in aggregates if output not in extremes)
-    parts = [_extreme(source, keys, output, qualified, context) for output in extremes]
+    texts = tuple(o for o in aggregates if _is_unlisted(o.call, source, names))
+    others = tuple(output for output in aggregates if output not in texts)
+    parts = [_text(source, keys, output, qualified, context) for output in texts]
     is_alone = bool(parts) and not others and not keys
     rows: Plan = parts.pop(0) if is_alone else release_of(source, keys, others, qualified)
     own = [key.column for key in keys]
@@ -58,8 +61,8 @@ def released(
 
 
 def _is_unlisted(call: AggregateCall, source: Plan, names: Names) -> bool:
-    """Whether it is the least or the greatest text, and nothing public lists which there are."""
-    if call.function not in _EXTREMES or call.part is not Part.VALUE:
+    """Whether it is some text of those that are there, and nothing public lists which these are."""
+    if call.function not in _CHOSEN or call.part is not Part.VALUE:
         return False
     (text,) = call.arguments
     if not isinstance(text.type, Varchar):
@@ -71,14 +74,14 @@ def _is_unlisted(call: AggregateCall, source: Plan, names: Names) -> bool:
     return public_rows(source, (Output(names.column("text", text.type), text),)) is None
 
 
-def _extreme(
+def _text(
     source: Plan,
     keys: tuple[Output, ...],
     output: AggregateOutput,
     qualified: Qualified,
     context: Context,
 ) -> Aggregate:
-    """The extreme of each group, by columns of its own for the keys."""
+    """The text of each group, by columns of its own for the keys."""
     call = output.call
     (text,) = call.arguments
     wanted: tuple[Expression, ...] = (Not(IsNull(text)),)
@@ -89,10 +92,17 @@ def _extreme(
         replace(key, column=names.column(key.column.name, key.column.type)) for key in keys
     )
     value = Output(names.column("text", text.type), text, call.at)
-    rows = release_of(Filter(source, conjunction(wanted)), (*pairs, value), (), qualified)
+    function = call.function
+    asked: tuple[AggregateOutput, ...] = ()
+    if function is AggregateFunction.MODE:
+        count = AggregateCall(AggregateFunction.COUNT, (), False, None, COUNT_TYPE, at=call.at)
+        asked = (AggregateOutput(names.column("count", COUNT_TYPE), count),)
+        function = AggregateFunction.ARG_MAX
+    rows = release_of(Filter(source, conjunction(wanted)), (*pairs, value), asked, qualified)
     groups = tuple(Output(names.column(p.column.name, p.column.type), p.column) for p in pairs)
-    least = replace(call, arguments=(value.column,), filter=None, distinct=False)
-    found = Aggregate(rows, groups, (AggregateOutput(output.column, least),))
+    arguments = (value.column, *(o.column for o in asked))
+    best = replace(call, function=function, arguments=arguments, filter=None, distinct=False)
+    found = Aggregate(rows, groups, (AggregateOutput(output.column, best),))
     # Where a statement shows its groups, this doesn't make it read them.
     context.values.append(grouping_of(found) or found)
     return found
