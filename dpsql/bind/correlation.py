@@ -11,17 +11,22 @@ the rows that ask are known, an empty relation stands for these values.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dpsql.bind.asked import has_groups
 from dpsql.bind.grouping import Grouping
 from dpsql.bind.name import Names
 from dpsql.bind.parse import span
+from dpsql.bind.single_row import of_no_rows
 from dpsql.errors import Refused
+from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression
 from dpsql.plan.operator import Join, Output, Plan, Values
 from dpsql.plan.tree import columns, rewrite_top_down
+from dpsql.stability.constant import never_true
 from dpsql.stability.lineage import Visibility, visibility
 
 
@@ -77,6 +82,24 @@ def check_grouped(plan: Plan, asked: Asked, node: exp.Expr) -> None:
     """Refuse to ask groups of several units by anything but equalities."""
     if asked.asking and visibility(plan) is not Visibility.PRIVATE:
         raise _by_equality(node)
+
+
+def check_of_nothing(
+    condition: Expression | None,
+    asked: list[Expression],
+    aggregates: Iterable[AggregateOutput],
+    node: exp.Expr,
+) -> None:
+    """Refuse HAVING that may hold of no rows where it is `asked`: of what has none is no group."""
+    if condition is None or not asked or has_groups(node):
+        return
+    if not never_true(condition, {a.column: of_no_rows(a) for a in aggregates}):
+        raise Refused(
+            "HAVING holds of no rows, in a subquery that names columns of the query around it",
+            at=span(node),
+            hint="compare outside of it: WHERE (SELECT count(*) …) = 0",
+            note="correlated_aggregates",
+        )
 
 
 def _by_equality(node: exp.Expr) -> Refused:

@@ -33,6 +33,11 @@ class Lateral:
     values: tuple[Expression, ...]
     has_one_row: bool
 
+    @property
+    def asked(self) -> tuple[Expression, ...]:
+        """What it reads of the rows that ask."""
+        return (*self.rows.correlated, *(output.expression for output in self.rows.asking))
+
 
 def bind_lateral(node: exp.Lateral, context: Context) -> Lateral:
     """The subquery, in the context of the sources before it."""

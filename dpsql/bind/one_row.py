@@ -30,8 +30,8 @@ def with_one_row(node: exp.Expr, source: Plan, inner: Selected, context: Context
 
 def one_value(query: exp.Expr, inner: Selected, value: Column) -> Expression:
     """`value` of that row: where there is no row there is no group, but a count of nothing is 0."""
-    asked_of_nothing = inner.correlated and not has_groups(query)
-    empty = of_nothing(inner.plan, value) if asked_of_nothing else None
+    is_filtered = has_groups(query) or query.unnest().args.get("having") is not None
+    empty = None if is_filtered or not inner.correlated else of_nothing(inner.plan, value)
     if empty is None or empty.value is None:
         return value
     inside = frozenset(output_columns(inner.plan))

@@ -76,9 +76,7 @@ class From:
         """The joined rows that satisfy `own`; join conditions among them become the join's own."""
         if any(is_false(p) for p in own):
             return Values(tuple(c for s in self.sources for c in output_columns(s)), ())
-        readable = frozenset(c for s in self.sources for c in output_columns(s))
-        if columns(*self.on) - readable:
-            raise asks_around()
+        self._check_around(0)
         joining = tuple(p for p in own if self._spans_sources(p))
         rest = tuple(p for p in own if p not in joining)
         on = (*self.on, *joining)
@@ -89,10 +87,11 @@ class From:
             rest = (*on, *rest)
         return Filter(plan, conjunction(rest)) if rest else plan
 
-    def _asks_around(self, conditions: int) -> bool:
-        """A condition of this join names columns of the query around."""
+    def _check_around(self, conditions: int) -> None:
+        """Refuse a condition of this join that names columns of the query around."""
         readable = {c for source in self.sources for c in output_columns(source)}
-        return bool(columns(*self.on[conditions:]) - readable)
+        if columns(*self.on[conditions:]) - readable:
+            raise asks_around()
 
     def _check_units(self, join: Join) -> None:
         check_units(join, dict(zip(self.sources, self.places, strict=True)), self.scope.qualified)
@@ -138,11 +137,13 @@ class From:
             self._add(node, name, found.rows)
             self.on += found.rows.correlated
             return
-        if self._asks_around(0):
-            raise asks_around()
-        source = self._inner(len(self.sources), tuple(self.on))
-        self.sources = [with_one_row(node, source, found.rows, self.context)]
-        self.places, self.on = [span(node)], []
+        self._check_around(0)
+        # (a, b, LATERAL c) where c asks of a: a's rows multiply those of b alike.
+        place = self._alone(found.asked, len(self.sources))
+        if place is None:
+            self.sources = [self._inner(len(self.sources), tuple(self.on))]
+            place, self.places, self.on = 0, [span(node)], []
+        self.sources[place] = with_one_row(node, self.sources[place], found.rows, self.context)
         self._name(node, name, found.rows.names, found.values)
 
     def _grouped(self, node: exp.Subquery, *, whole: bool) -> None:
@@ -157,8 +158,7 @@ class From:
             raise refused(node, "a comma in parentheses", "write CROSS JOIN instead of ,")
         self.scope.take(inner.scope, span(node))
         if whole:
-            if inner._asks_around(0):
-                raise asks_around()
+            inner._check_around(0)
             inner.sources = [inner._inner(len(inner.sources), tuple(inner.on))]
             inner.places, inner.on = [span(node)], []
         self.sources += inner.sources
@@ -229,8 +229,8 @@ class From:
             shared = shared_names(known, self.scope.relations[len(before) :], node)
         for name in shared:
             self._using(name, before, side)
-        if (side or kind in ASKING) and self._asks_around(conditions):
-            raise asks_around()
+        if side or kind in ASKING:
+            self._check_around(conditions)
         if kind in ASKING:
             self._asked(node, kind, earlier, conditions)
             self.scope.relations[:], self.scope.merged = before, merged
@@ -243,24 +243,23 @@ class From:
         """Keep the rows that have a partner, or those that have none; the partner isn't joined."""
         on = tuple(self.on[conditions:])
         (relation,) = self.sources[earlier:]
-        read = [n for n, s in enumerate(self.sources[:earlier]) if _reads(on, s)]
-        # (a, b) SEMI JOIN c ON b.x = c.x: a's rows multiply those of b that stay.
-        place, alone = (read[0], True) if len(read) == 1 else (0, False)
         before = tuple(self.on[:conditions])
-        source = self.sources[place] if alone else self._inner(earlier, before)
-        del self.sources[earlier if alone else 1 :], self.places[earlier if alone else 1 :]
-        self.sources[place] = partnered(node, kind, source, relation, on, self.context.names)
-        self.on = list(before if alone else ())
+        # (a, b) SEMI JOIN c ON b.x = c.x: a's rows multiply those of b that stay.
+        place = self._alone(on, earlier)
+        source = self._inner(earlier, before) if place is None else self.sources[place]
+        kept = 1 if place is None else earlier
+        del self.sources[kept:], self.places[kept:]
+        self.sources[place or 0] = partnered(node, kind, source, relation, on, self.context.names)
+        self.on = [] if place is None else list(before)
 
     def _outer(self, node: exp.Join, side: str, earlier: int, conditions: int) -> None:
         """Replace the sources that the condition reads, or all up to here, by an outer join."""
         on = tuple(self.on[conditions:])
         (right,) = self.sources[earlier:]
-        read = [n for n, s in enumerate(self.sources[:earlier]) if _reads(on, s)]
-        if side == "LEFT" and len(read) == 1:
+        alone = self._alone(on, earlier)
+        if side == "LEFT" and alone is not None:
             # (a, b) LEFT JOIN c ON b.x = c.x: a's rows multiply both sides alike.
-            place = read[0]
-            left, kept = self.sources[place], tuple(self.on[:conditions])
+            place, left, kept = alone, self.sources[alone], tuple(self.on[:conditions])
         else:
             if self.commas and side != "LEFT":
                 raise refused(node, f"{side} JOIN after a comma", "write CROSS JOIN instead of ,")
@@ -275,6 +274,12 @@ class From:
         self.sources[place], self.places[place] = joined, span(node)
         del self.sources[-1], self.places[-1]
         self.on = list(kept)
+
+    def _alone(self, on: tuple[Expression, ...], count: int) -> int | None:
+        """The place of the only one of the first `count` sources that `on` reads."""
+        read = columns(*on)
+        found = [n for n, s in enumerate(self.sources[:count]) if read & set(output_columns(s))]
+        return found[0] if len(found) == 1 else None
 
     def _inner(self, count: int, on: tuple[Expression, ...]) -> Plan:
         """The first `count` sources, joined as far as they have been."""
@@ -293,7 +298,3 @@ class From:
         a, b = binder.unify([left, right], [name, name])
         self.on.append(Compare(Comparison.EQUAL, a, b))
         self.scope.merged[name.name.casefold()] = Merged.of(side, (left, right), (a, b))
-
-
-def _reads(on: tuple[Expression, ...], source: Plan) -> bool:
-    return bool(columns(*on) & set(output_columns(source)))

@@ -12,7 +12,7 @@ from dpsql.bind.alias import Aliases
 from dpsql.bind.allow import only, refused
 from dpsql.bind.constant_rows import unnested
 from dpsql.bind.context import Context, Selected
-from dpsql.bind.correlation import asked_by_key, check_grouped
+from dpsql.bind.correlation import asked_by_key, check_grouped, check_of_nothing
 from dpsql.bind.distinct_on import had_distinct_on, without_distinct_on
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.grouping import Grouping, grouped
@@ -186,6 +186,7 @@ class _Select:
 
         self._windows.change(lambda e: lift(e, None))
         condition = condition and lift(condition, self._place("having"))
+        check_of_nothing(condition, asked, self._aggregates.found, self._node)
         lifted = _Above(
             plan=self._upper.attach(result.plan),
             items=[replace(i, expression=lift(i.expression, i.at)) for i in above.items],

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dpsql.bind.context import Selected
 from dpsql.bind.ownership import Pair
-from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.aggregate import AggregateFunction, AggregateOutput
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Project, Release, Sort
@@ -78,8 +78,10 @@ def of_nothing(plan: Plan, value: Expression) -> Literal | None:
         value, plan = rewrite_top_down(meaning.get, value), plan.source
     if not isinstance(plan, Aggregate | Release):
         return None
-    counts = {
-        a.column: Literal(0 if a.call.function is AggregateFunction.COUNT else None, a.column.type)
-        for a in plan.aggregates
-    }
-    return constant(value, counts)
+    return constant(value, {a.column: of_no_rows(a) for a in plan.aggregates})
+
+
+def of_no_rows(aggregate: AggregateOutput) -> Literal:
+    """What it is of no rows at all."""
+    is_count = aggregate.call.function is AggregateFunction.COUNT
+    return Literal(0 if is_count else None, aggregate.column.type)

@@ -29,6 +29,7 @@ from dpsql.plan.selection import MOST_LISTED
 from dpsql.schema.type import Varchar
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
+from dpsql.stability.identity import names_unit
 from dpsql.stability.narrowing import narrow
 from dpsql.stability.public_part import public_rows
 
@@ -71,6 +72,8 @@ def _is_unlisted(call: AggregateCall, source: Plan, names: Names) -> bool:
     values = domain(text, below if call.filter is None else narrow(call.filter, below)).values
     if values and len(values) <= MOST_LISTED:
         return False
+    if names_unit(source, [text]):
+        return False  # no two units have it in common
     return public_rows(source, (Output(names.column("text", text.type), text),)) is None
 
 

@@ -600,6 +600,8 @@ SELECT p.sex, count(t.dear) AS n FROM patients p LEFT JOIN LATERAL (SELECT max(c
 SELECT * FROM (SELECT ward, count(*) AS n FROM visits GROUP BY ward) w, LATERAL (SELECT count(*) AS m FROM tests t JOIN visits v USING (visit_id) WHERE v.ward = w.ward) x;
 SELECT avg(t.n) AS mean FROM patients p, LATERAL (SELECT count(*) AS n FROM visits v WHERE v.patient_id = p.patient_id) t, LATERAL (SELECT count(*) AS m FROM visits v JOIN tests x USING (visit_id) WHERE v.patient_id = p.patient_id AND v.cost > t.n) u WHERE u.m > 0;
 SELECT count(*) AS n FROM visits v CROSS JOIN LATERAL (SELECT d.region_id AS r FROM doctors d WHERE d.doctor_id = v.doctor_id) t(region) WHERE t.region = 1;
+SELECT count(*) AS n FROM patients p, visits v, LATERAL (SELECT count(*) AS m FROM visits w WHERE w.patient_id = p.patient_id) t WHERE p.patient_id = v.patient_id AND t.m > 1;
+SELECT count(*) AS n FROM patients p, LATERAL (SELECT count(*) AS m FROM visits v WHERE v.patient_id = p.patient_id HAVING count(*) > 1) t;
 
 -- == clinic: what is NULL
 

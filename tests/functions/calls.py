@@ -178,7 +178,7 @@ def usages(entry: Function) -> tuple[str, ...]:
 def bind(tree: exp.Expr, types: Mapping[str, SqlType]) -> tuple[Expression, tuple[Column, ...]]:
     """`tree` over columns of `types`."""
     columns = tuple(Column(i, name, kind) for i, (name, kind) in enumerate(types.items()))
-    relation = Relation("t", {column.name: column for column in columns})
+    relation = Relation("t", {c.name: c for c in columns}, tuple(c.name for c in columns))
     binder = ExpressionBinder(Scope([relation]), lambda _: None)
     return binder.bind(tree), columns
 

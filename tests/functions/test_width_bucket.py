@@ -27,7 +27,7 @@ def bucket(x: Fraction, low: Fraction, high: Fraction, count: int) -> int:
 
 def bound(sql: str, kind: SqlType) -> Expression:
     column = Column(1, "x", kind)
-    scope = Scope([Relation("t", {"x": column})])
+    scope = Scope([Relation("t", {"x": column}, ("x",))])
     return ExpressionBinder(scope, lambda _: None).bind(parse_one(sql, dialect="duckdb"))
 
 
