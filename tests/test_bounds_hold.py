@@ -107,7 +107,7 @@ def further(claim: Claim, turn: int) -> Iterator[tuple[Apart, bool]]:
             claim,
             apart,
             id=f"{claim.name} {apart.units}{' replaced' * apart.replaced}",
-            marks=[] if always else [pytest.mark.slow],
+            marks=[] if always else [pytest.mark.in_turn],
         )
         for turn, claim in enumerate(answered())
         for apart, always in further(claim, turn)

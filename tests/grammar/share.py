@@ -1,4 +1,4 @@
-"""Which of many cases every run tries; the others are left to the long batteries."""
+"""Which of many cases every run tries; the seeded bugs and the long batteries try all of them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from _pytest.mark.structures import ParameterSet
 
 
 def in_turn(cases: Iterable[tuple[str, Sequence[Any]]], share: int) -> list[ParameterSet]:
-    """Named cases for `pytest.mark.parametrize`; but one in `share`, all are marked as slow."""
+    """Named cases for `pytest.mark.parametrize`, of which every run tries one in `share`."""
     return [
-        pytest.param(*case, id=name, marks=() if turn % share == 0 else pytest.mark.slow)
+        pytest.param(*case, id=name, marks=() if turn % share == 0 else pytest.mark.in_turn)
         for turn, (name, case) in enumerate(cases)
     ]

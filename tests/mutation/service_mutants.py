@@ -9,7 +9,7 @@ from functools import partial
 
 from mutation.mutants import Mutant
 
-_WRONG = "AssertionError|assert |DID NOT RAISE|BudgetSpent"
+_WRONG = "AssertionError|assert |DID NOT RAISE|BudgetSpent|OverTarget|CatalogException"
 
 _Service = partial(Mutant, fails_by=_WRONG)
 
@@ -131,15 +131,16 @@ SERVICE_MUTANTS = (
     _Service(
         "a variance of few rows is certain",
         "release/moment_interval.py",
-        "for off in (widths[place], -widths[place]):",
-        "for off in ():",
+        "most[place] = max(most[place], abs(above - below) / (2 * _STEP))",
+        "above, below = max(above, 0), max(below, 0)\n"
+        "            most[place] += abs(above - below) / (2 * _STEP) * (near == point)",
         "tests/release/test_moment_intervals.py",
     ),
     _Service(
         "what was planned with a sidecar needs it",
-        "session/execution.py",
-        "in_parts(readable(job, engine), engine)",
-        "in_parts(job, engine)",
+        "pgwire/work/worker.py",
+        "in_parts(readable(task.job, engine), engine)",
+        "in_parts(task.job, engine)",
         "tests/session/test_sidecar_gone.py",
     ),
     _Service(
