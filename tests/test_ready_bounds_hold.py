@@ -105,7 +105,7 @@ def test_no_neighbour_changes_more_than_derived(claim: Claim) -> None:
 def test_shapes_that_are_summed_in_two_parts_stay_within_bounds(
     sql: str, settings: Settings
 ) -> None:
-    attack(sql, "clinic", settings, databases=2)
+    attack(sql, "clinic", settings, databases=3)
 
 
 def test_many_shapes_are_summed_in_two_parts() -> None:
