@@ -45,7 +45,7 @@
 | found_group | which releases leave out groups that may be empty                     |
 | presence    | whether private rows are there, asked by rows of nobody, by a count    |
 | single_row  | the only row of a scalar subquery                                     |
-| one_row     | that row beside each row which asks                                    |
+| scalar_join | that row joined to each row which asks                                |
 | correlation | what is asked of an aggregated subquery's groups                      |
 | ordering    | ORDER BY and LIMIT                                                    |
 | order_term  | the terms of an ORDER BY                                              |

@@ -16,8 +16,8 @@ from sqlglot import exp
 from dpsql.bind.allow import only, refused
 from dpsql.bind.asked import has_one_row, without_limit
 from dpsql.bind.context import Context, Selected
-from dpsql.bind.one_row import one_value
 from dpsql.bind.query import bind_query
+from dpsql.bind.scalar_join import one_value
 from dpsql.bind.single_row import grouping_of
 from dpsql.plan.expression import Expression
 

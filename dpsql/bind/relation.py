@@ -22,10 +22,10 @@ from dpsql.bind.join import (
     shared_names,
 )
 from dpsql.bind.lateral import bind_lateral, side_of_lateral
-from dpsql.bind.one_row import with_one_row
 from dpsql.bind.ownership import check_units, outer_join
 from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
+from dpsql.bind.scalar_join import with_one_row
 from dpsql.bind.scope import Merged, Relation, Scope, distinct_names
 from dpsql.bind.source import bind_source
 from dpsql.errors import Span, SyntaxFault

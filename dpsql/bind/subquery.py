@@ -25,12 +25,12 @@ from dpsql.bind.asked import (
 from dpsql.bind.constant_rows import row_count
 from dpsql.bind.context import Context, Selected, SingleRow
 from dpsql.bind.expression import ExpressionBinder
-from dpsql.bind.one_row import answering, check_there, one_value, with_one_row
 from dpsql.bind.ownership import Pair, asks_own_unit, check_asked
 from dpsql.bind.parse import span
 from dpsql.bind.presence import Listed, are_there, counted_member, item_of
 from dpsql.bind.quantifier import Quantifier, column_counts
 from dpsql.bind.query import bind_query
+from dpsql.bind.scalar_join import answering, check_there, one_value, with_one_row
 from dpsql.bind.scope import Scope
 from dpsql.bind.single_row import grouping_of, has_one_group, single
 from dpsql.errors import Refused
@@ -172,13 +172,13 @@ class Subqueries:
 
         # Rows of other units are in the list too, and aren't asked: NULL is among them, or may be.
         is_whole = len(equal) == 1 and not inner.correlated and _is_private(inner)
-        is_unknown = is_whole and self._may_be_null(values[0])
 
         def any_row(condition: Expression, *, perhaps: bool = False) -> Expression:
             if is_alone:
                 return condition
             found = self._exists(node, inner, [condition], equal)
-            return Or((IsNull(values[0]), found)) if perhaps and is_unknown else found
+            is_unknown = perhaps and is_whole and self._may_be_null(values[0])
+            return Or((IsNull(values[0]), found)) if is_unknown else found
 
         if is_truth and asked.negated:
             return any_row(asked.perhaps(pairs), perhaps=True)
@@ -201,7 +201,7 @@ class Subqueries:
 
         What they are told is how many there are, with noise.
         """
-        if self.sources is None or visibility(inner.plan) is not Visibility.PRIVATE:
+        if self.sources is None or not _is_private(inner):
             return False
         equal = [*pairs, *matched(inner.correlated)]
         single = names_unit(inner.plan, (side for pair in equal for side in pair))

@@ -118,13 +118,21 @@ def _product(left: Fraction | float, right: Fraction | float) -> Fraction | floa
 class Domain:
     """`bounds` None: nothing is known of the order; `values`: the finite set, if it is known.
 
-    `length` is how many characters a text has at most, None if that isn't known.
+    `declared_length` is how many characters a text has at most, where that is all that is known.
     """
 
     bounds: Interval | None = None
     values: tuple[Value, ...] | None = None
     nullable: bool = True
-    length: int | None = None
+    declared_length: int | None = None
+
+    @property
+    def length(self) -> int | None:
+        """How many characters a text has at most, None if that isn't known."""
+        if not self.values:
+            return self.declared_length
+        texts = [len(value) for value in self.values if isinstance(value, str)]
+        return max(texts) if len(texts) == len(self.values) else None
 
     def union(self, other: Domain) -> Domain:
         """What either may be."""
@@ -134,8 +142,9 @@ class Domain:
             if self.values is not None and other.values is not None
             else None
         )
-        lengths = [d.length for d in (self, other) if d.length is not None]
-        length = max(lengths) if len(lengths) == 2 else None
+        length = None
+        if values is None and self.length is not None and other.length is not None:
+            length = max(self.length, other.length)
         return Domain(bounds, values, self.nullable or other.nullable, length)
 
     def as_nullable(self) -> Domain:
@@ -178,6 +187,4 @@ def of_values(values: tuple[Value, ...], *, nullable: bool) -> Domain:
     places = [coordinate(value) for value in values]
     known = [place for place in places if place is not None]
     bounds = Interval(min(known), max(known)) if known and len(known) == len(places) else None
-    texts = [len(value) for value in values if isinstance(value, str)]
-    length = max(texts) if texts and len(texts) == len(values) else None
-    return Domain(bounds, values, nullable, length)
+    return Domain(bounds, values, nullable)

@@ -120,6 +120,8 @@ _INTEGER_NAMES = {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT", 128
 
 BIGINT = Integer(64)
 HUGEINT = Integer(128)
+UHUGEINT = Integer(128, signed=False)
+"""Arrow has no such type, and a decimal of as many bits is another number."""
 
 _INTEGERS: dict[str, SqlType] = {
     prefix + name: Integer(bits, signed=not prefix)

@@ -21,7 +21,7 @@ from dpsql.errors import Error, TooComplex
 from dpsql.release.public import open_rows
 from dpsql.schema.model import Schema, Table
 from dpsql.schema.qualified import MAIN, PUBLIC, bare, meant, schema_of
-from dpsql.schema.type import Integer, Interval, Null
+from dpsql.schema.type import UHUGEINT, Interval, Null
 from dpsql.stability.lineage import Visibility, visibility
 
 COPIED: Final = Most(1_000_000, 64 * 2**20)
@@ -29,10 +29,6 @@ COPIED: Final = Most(1_000_000, 64 * 2**20)
 
 _MOST_KEPT: Final = 256 * 2**20
 """Bytes of copies that are kept, beyond those that a statement needs."""
-
-
-_WIDE: Final = Integer(128, signed=False)
-"""Arrow has no such type, and a decimal of as many bits is another number."""
 
 
 class Copies:
@@ -85,7 +81,9 @@ class Copies:
         statement = bind(exp.select("*").from_(_named(table.name)).sql("duckdb"), self._schema)
         if visibility(statement.plan) is not Visibility.PUBLIC or statement.reads_clock:
             return None  # what reads the clock is another table in a minute
-        if any(c.type == _WIDE or isinstance(c.type, Interval | Null) for c in statement.columns):
+        if any(
+            c.type == UHUGEINT or isinstance(c.type, Interval | Null) for c in statement.columns
+        ):
             return None
         raw = self._engine().execute(rendered(emit_plan(statement.plan, {})), most=COPIED)
         return stream(open_rows(statement.plan, raw).rename_columns(list(statement.names)))

@@ -39,7 +39,7 @@ from dpsql.plan.operator import Whole
 from dpsql.release.arrow import arrow_type
 from dpsql.schema.model import Schema
 from dpsql.schema.reading import reading
-from dpsql.schema.type import Integer, Null, SqlType, Varchar, parse_type
+from dpsql.schema.type import UHUGEINT, Null, SqlType, Varchar, parse_type
 from dpsql.session.copies import Copies
 
 SECONDS: Final = 30
@@ -187,8 +187,8 @@ def with_values(sql: str, parameters: Parameters) -> str | None:
 def _given(found: str) -> tuple[SqlType, str]:
     """As what a column is given whose type DuckDB calls `found`, and the cast to that."""
     own = parse_type(found)
-    if own == Integer(128, signed=False):
-        return Varchar(), "VARCHAR"  # Arrow would have another number
+    if own == UHUGEINT:
+        return Varchar(), "VARCHAR"
     if own is not None:
         return own, ""
     kind = reading(found).type or Varchar()

@@ -193,4 +193,4 @@ def declared_domain(column: Declared) -> Domain:
         low, high = map(coordinate, column.bounds)
         if low is not None and high is not None:
             return Domain(Interval(low, high), nullable=column.nullable)
-    return Domain(nullable=column.nullable, length=column.max_length)
+    return Domain(nullable=column.nullable, declared_length=column.max_length)

@@ -95,7 +95,7 @@ def _rows(random: Random, depth: int) -> Rows:
 
 
 def _joined(random: Random) -> Rows:
-    """Two or three tables, by the keys that they share, in one of the ways to write that."""
+    """Two tables, by the key that they share, in one of the ways to write that."""
     one, other, key = random.choice(
         [("patients", "visits", "patient_id"), ("visits", "tests", "visit_id")]
     )

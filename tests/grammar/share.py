@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 
-def in_turn(cases: Iterable[tuple[str, Sequence[Any]]], share: int) -> list[ParameterSet]:
+def in_turn(cases: Iterable[tuple[str, Sequence[object]]], share: int) -> list[object]:
     """Named cases for `pytest.mark.parametrize`, of which every run tries one in `share`."""
     return [
         pytest.param(*case, id=name, marks=() if turn % share == 0 else pytest.mark.in_turn)

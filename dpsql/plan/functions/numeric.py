@@ -13,7 +13,7 @@ from dpsql.plan.functions.function import Application, Function, Rule, Signature
 from dpsql.plan.functions.signature import binary, doubles, first, fixed, times, unary
 from dpsql.plan.number import integer_type, quotient_type, remainder_type
 from dpsql.privacy.domain import Domain, Interval
-from dpsql.schema.type import BIGINT, HUGEINT, Boolean, Integer, SqlType
+from dpsql.schema.type import BIGINT, HUGEINT, UHUGEINT, Boolean, Integer, SqlType
 
 _ZERO = Interval(Fraction(0), Fraction(0))
 _UNBOUNDED = Interval(None, None)
@@ -107,7 +107,7 @@ NUMERIC = (
     Function(
         "bit_count",
         # DuckDB has none for UHUGEINT.
-        _one_integer(lambda kind: None if kind == Integer(128, signed=False) else Integer(8)),
+        _one_integer(lambda kind: None if kind == UHUGEINT else Integer(8)),
         # It counts in a TINYINT, where 128 is -128.
         within(-128, 127),
         Total.PLAIN,

@@ -68,7 +68,7 @@ def _length(most: int) -> Rule:
 
 def _no_longer(found: Application) -> Domain:
     """A part of the first argument, which has no more characters."""
-    return Domain(nullable=found.null, length=found.domains[0].length)
+    return Domain(nullable=found.null, declared_length=found.domains[0].length)
 
 
 def _short(arguments: tuple[Expression, ...]) -> bool:
