@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import prod
 from typing import Final
 
@@ -202,7 +203,7 @@ def _in_domain(
     *,
     outer: bool = False,
 ) -> exp.Select:
-    nulls = any(None in cell for cell in found.cells)
+    nulls = None in chain.from_iterable(found.cells)
     equal = exp.NullSafeEQ if nulls else exp.EQ
     same = (
         equal(this=key, expression=_listed(field(f"k{number}", table=f"d{place}"), kind))

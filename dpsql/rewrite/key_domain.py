@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from fractions import Fraction
+from itertools import chain
 
 from dpsql.errors import Refused
 from dpsql.plan.bounded import Cell, KeyDomain
@@ -141,14 +142,19 @@ def _referenced(
             cells = None if reference is None else facts.referenced(reference, MAX_CELLS)
             if cells is None:
                 return None
-            cells = tuple(cell for cell in cells if _fits(cell, key.type))
+            cells = _held(cells, key.type)
             return (*cells, (None,)) if domain(key, below).nullable else cells
     return None
 
 
-def _fits(cell: Cell, kind: SqlType) -> bool:
-    """A key of a wider type of integers, 2 ** 40 of an INTEGER's, is nobody's."""
-    return not isinstance(kind, Integer) or all(isinstance(v, int) and holds(kind, v) for v in cell)
+def _held(cells: tuple[Cell, ...], kind: SqlType) -> tuple[Cell, ...]:
+    """Those that `kind` has: of a wider type of integers, 2 ** 40 is no INTEGER's."""
+    if not isinstance(kind, Integer) or not cells:
+        return cells
+    numbers = [value for value in chain.from_iterable(cells) if isinstance(value, int)]
+    if len(numbers) == len(cells) and holds(kind, min(numbers)) and holds(kind, max(numbers)):
+        return cells
+    return tuple(c for c in cells if all(isinstance(v, int) and holds(kind, v) for v in c))
 
 
 def _is_joint(key: Output, source: Plan) -> bool:

@@ -182,7 +182,7 @@ MUTANTS = (
     Mutant(
         "limits hold by declared keys",
         "rewrite/limit.py",
-        "if one_row_per_unit(terms.source, _of_public(facts)):",
+        "if rows and one_row_per_unit(terms.source, _of_public(facts)):",
         "if one_row_per_unit(terms.source, declared):",
     ),
     Mutant(
