@@ -80,7 +80,8 @@ RELATION_MUTANTS = (
         "emit/call.py",
         "expressions=[unsigned(a, Double()) for a in arguments]",
         "expressions=arguments",
-        about="equality",
+        "tests/functions/test_equal_values.py",
+        fails_by=r"AssertionError: assert \['atan2",
     ),
     Mutant(
         "a row is of who has a part of its key",
