@@ -66,7 +66,8 @@ RELATION_MUTANTS = (
         "emit/call.py",
         'return exp.Anonymous(this="replace", expressions=[text, signed, plain])',
         "return text or signed or plain",
-        about="equality",
+        "tests/functions/test_equal_values.py",
+        fails_by=r"AssertionError: assert \[",
     ),
     Mutant(
         "the sign of a zero is tested",
