@@ -31,6 +31,8 @@
 | aggregate   | aggregate calls                                                       |
 | aggregate_call | which aggregate a node is, as written                              |
 | aggregate_type | the types of aggregates                                            |
+| derived_aggregate | aggregates that are functions of others                        |
+| quantile_place | where in the order of its values a quantile is                    |
 | open_aggregate | aggregates of public and released rows                             |
 | distinct_on | DISTINCT ON, by row_number()                                          |
 | window      | window functions                                                      |
@@ -55,10 +57,12 @@
 | conditional | CASE and what is short for it                                         |
 | unlike      | DuckDB's functions that sqlglot reads as others                       |
 | call        | calls of scalar functions                                             |
+| template    | expressions of ours over parts of the user's statement                |
 | bins        | what to write for histograms                                          |
 | shape       | which syntax nodes are calls, and of which functions                  |
 | arithmetic  | numbers, moments and lengths of time under + - * /                    |
 | interval    | constant lengths of time                                              |
+| time_difference | lengths of time between moments, measured or compared              |
 | convert     | casts                                                                 |
 | coercion    | DuckDB's rules for the types of operators                             |
 | literal     | constants                                                             |

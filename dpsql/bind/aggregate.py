@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 from sqlglot import exp
 
@@ -19,6 +18,7 @@ from dpsql.bind.name import Names
 from dpsql.bind.order_term import order_terms, telling
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
+from dpsql.bind.quantile_place import place_of
 from dpsql.bind.row_value import row_parts, row_text
 from dpsql.bind.scope import Scope
 from dpsql.errors import GroupingFault, Refused, Span, TypeFault
@@ -153,7 +153,11 @@ class Aggregates:
                 hint=f"string_agg({describe(arguments[0])}, ', ')",
                 note="open_aggregates",
             )
-        fraction = None if found.place is None else _fraction(found.place, inner, found, at)
+        fraction = (
+            None
+            if found.place is None
+            else place_of(found.place, inner, at, descending=found.descending)
+        )
         order = () if found.order is None else telling(order_terms(found.order, inner.bind))
         if found.distinct and any(term.expression != arguments[0] for term in order):
             shown = describe(arguments[0])
@@ -162,6 +166,8 @@ class Aggregates:
                 at=at,
                 hint=f"{name}(DISTINCT {shown} … ORDER BY {shown})",
             )
+        if not isinstance(function, OpenFunction):
+            order = ()  # the same in any order
         # The least of distinct values is the least of all.
         distinct = found.distinct and function not in _EXTREMES
         return AggregateCall(
@@ -201,7 +207,7 @@ def has_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.Window):
         parts = [node.args.get("order"), *(node.args.get("partition_by") or [])]
         call = node.this
-        while isinstance(call, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+        while isinstance(call, exp.IgnoreNulls | exp.RespectNulls | exp.Filter | exp.WithinGroup):
             parts.append(call.args.get("expression"))
             call = call.this
         inner = list(call.iter_expressions())
@@ -237,22 +243,6 @@ def _argument(node: exp.Expr, binder: ExpressionBinder, found: Form) -> Expressi
         return binder.bind(node)
     values = [binder.bind(part) for part in parts]
     return row_text(values, node) if found.distinct else Literal(1, COUNT_TYPE)
-
-
-def _fraction(node: exp.Expr, binder: ExpressionBinder, written: Form, at: Span | None) -> Fraction:
-    place = None if isinstance(node, exp.Array) else binder.bind(node)
-    if isinstance(place, Literal) and isinstance(place.value, int | Fraction):
-        # A parameter is a double: 0.9 is meant, not the binary fraction next to it.
-        is_double = isinstance(place.type, Double)
-        found = Fraction(str(float(place.value)) if is_double else place.value)
-        if 0 <= found <= 1:
-            return 1 - found if written.descending else found
-    raise Refused(
-        "a quantile's place is one number from 0 to 1",
-        at=at,
-        hint="quantile_cont(x, 0.9), with a column of its own for each place",
-        note="aggregate_quantile",
-    )
 
 
 def _never_null(argument: Expression) -> bool:

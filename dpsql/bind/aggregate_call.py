@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused
+from dpsql.bind.derived_aggregate import is_derived
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction, Part
@@ -103,7 +104,7 @@ def form(node: exp.Expr) -> Form | None:
 
 def is_aggregate(node: exp.Expr) -> bool:
     """An aggregate function's call, whether it has a rule or not."""
-    if isinstance(node, exp.AggFunc | exp.WithinGroup):
+    if isinstance(node, exp.AggFunc | exp.WithinGroup) or is_derived(node):
         return True
     return (
         isinstance(node, exp.Anonymous)
@@ -122,15 +123,19 @@ def _check_complete(node: exp.Expr) -> None:
 
 def _plain(node: exp.Expr) -> Form:
     only(node, "this", "expression", "big_int")
-    parts = [p for p in (node.this, node.args.get("expression")) if p is not None]
-    if isinstance(node.this, exp.Distinct):
-        only(node.this, "expressions")
-        if len(node.this.expressions) != 1:
-            raise _several_distinct(node, node.this)
-        return Form(_PLAIN[type(node)], (*node.this.expressions, *parts[1:]), distinct=True)
+    value, order = node.this, None
+    if isinstance(value, exp.Order) and not isinstance(node, exp.Mode):
+        value, order = value.this, value
+    parts = [p for p in (value, node.args.get("expression")) if p is not None]
+    if isinstance(value, exp.Distinct):
+        only(value, "expressions")
+        if len(value.expressions) != 1:
+            raise _several_distinct(node, value)
+        arguments = (*value.expressions, *parts[1:])
+        return Form(_PLAIN[type(node)], arguments, distinct=True, order=order)
     if len(parts) == 1 and isinstance(parts[0], exp.Star):
         parts = []
-    return Form(_PLAIN[type(node)], tuple(parts))
+    return Form(_PLAIN[type(node)], tuple(parts), order=order)
 
 
 _PERCENTILE = "percentile_cont(0.5) WITHIN GROUP (ORDER BY x), or median(x)"

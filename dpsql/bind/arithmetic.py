@@ -16,7 +16,7 @@ from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Expression, Li
 from dpsql.plan.functions.evaluation import Operand, evaluated
 from dpsql.plan.functions.signature import converts
 from dpsql.plan.number import arithmetic_type
-from dpsql.schema.type import BIGINT, Date, Double, Interval, Null, Timestamp, Varchar
+from dpsql.schema.type import BIGINT, Date, Interval, Null, Timestamp
 
 
 def combined(
@@ -66,17 +66,6 @@ def moved(
     return bind_call(registered("date_add", node), values, node)
 
 
-def seconds_between(later: Expression, earlier: Expression, node: exp.Expr) -> Expression | None:
-    """`epoch(later - earlier)`, whose difference is a length of time; None if it is none."""
-    kinds = {later.type, earlier.type}
-    if not (Timestamp() in kinds and kinds <= {Date(), Timestamp()}):
-        return None
-    unit = Literal("microsecond", Varchar())
-    microseconds = bind_call(registered("date_diff", node), (unit, earlier, later), node)
-    million = Literal(1_000_000, Double())
-    return combined(ArithmeticOperator.DIVIDE, microseconds, million, node)
-
-
 def midnights(left: Expression, right: Expression) -> tuple[Expression, Expression]:
     """A date compared with a midnight is compared with the day: that narrows what it may be."""
     return _day(left, beside=right), _day(right, beside=left)
@@ -94,7 +83,7 @@ def _day(expression: Expression, beside: Expression) -> Expression:
 
 def _length_instead(op: ArithmeticOperator, left: Expression, right: Expression) -> str:
     if op is ArithmeticOperator.SUBTRACT and {left.type, right.type} <= {Date(), Timestamp()}:
-        return f"date_diff('second', {describe(right)}, {describe(left)}) counts seconds"
+        return f"epoch({describe(left)} - {describe(right)}) counts seconds"
     return "moment + INTERVAL '1 day'"
 
 

@@ -38,6 +38,8 @@ def frozen(tree: exp.Query, clock: Clock = utc) -> exp.Query:
                 _put(node, now.isoformat(sep=" "), "TIMESTAMP")
             case exp.Anonymous(expressions=[]) if node.name.lower() in _NOW:
                 _put(node, now.isoformat(sep=" "), "TIMESTAMP")
+            case exp.Anonymous(expressions=[_]) if node.name.lower() == "age":
+                node.expressions.insert(0, _constant(now.date().isoformat(), "DATE"))
             case _:
                 continue
         tree.meta[_READ] = True
@@ -50,6 +52,10 @@ def reads_clock(tree: exp.Query) -> bool:
 
 
 def _put(node: exp.Expr, text: str, kind: str) -> None:
-    constant = exp.cast(exp.Literal.string(text), kind, dialect="duckdb")
+    constant = _constant(text, kind)
     constant.this.meta.update(node.meta)
     node.replace(constant)
+
+
+def _constant(text: str, kind: str) -> exp.Cast:
+    return exp.cast(exp.Literal.string(text), kind, dialect="duckdb")

@@ -9,7 +9,7 @@ _NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Any: ("ANY (…) here", "write it on the right: x > ANY (SELECT …)"),
     exp.Array: ("a list as a value", "compare with its values: x IN (1, 2)"),
     exp.AtTimeZone: ("AT TIME ZONE", "moments are in UTC: write moment + INTERVAL 2 HOUR"),
-    exp.Bracket: ("[…] behind a value", "substring(text, 1, 2) takes part of a text"),
+    exp.Bracket: ("[…] that isn't a constant place", "substring(text, 1, 2) takes part of a text"),
     exp.Collate: ("COLLATE", "compare lower(text), which is the same for both cases"),
     exp.Column: ("* of a table as a value", "write count(*), or name one column"),
     exp.Comprehension: ("a list comprehension", "list rows: FROM generate_series(1, 12) AS t(x)"),
@@ -17,7 +17,7 @@ _NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Dot: ("a part of a value by its name", "name a column: table.column"),
     exp.Kwarg: ("an argument by its name", "write arguments in their order"),
     exp.Lambda: ("a lambda", "write an expression of columns: x + 1"),
-    exp.Order: ("ORDER BY in this aggregate", "leave it out: it is the same in any order"),
+    exp.Order: ("ORDER BY in this aggregate", "leave it out, or aggregate in a subquery"),
     exp.Overlaps: ("OVERLAPS", "compare the ends: a_start < b_end AND b_start < a_end"),
     exp.Pivot: ("PIVOT", "write a column for each value: sum(x) FILTER (WHERE kind = 'a') AS a, …"),
     exp.PositionalColumn: ("# and a number", "name the column"),
@@ -61,16 +61,10 @@ _CASTS = {
 """What to write instead of casts to types that begin so."""
 
 _FUNCTIONS = {
-    "age": "datesub('year', {1}, {0}) counts whole years",
+    "age": "extract(year FROM age(…)) counts full years; of less: date_diff('day', x, y)",
     "array_agg": "SELECT {0}, count(*) … GROUP BY {0}",
-    "geomean": "exp(avg(ln({0}))), of values above 0",
-    "geometric_mean": "exp(avg(ln({0}))), of values above 0",
     "histogram": "SELECT {0}, count(*) … GROUP BY {0}",
-    "regr_sxx": "regr_count({0}, {1}) * var_pop({1}) FILTER (WHERE {0} IS NOT NULL)",
-    "regr_sxy": "regr_count({0}, {1}) * covar_pop({0}, {1})",
-    "regr_syy": "regr_count({0}, {1}) * var_pop({0}) FILTER (WHERE {1} IS NOT NULL)",
     "reservoir_quantile": "quantile_cont({0}, {1})",
-    "sem": "stddev_pop({0}) / sqrt(count({0}))",
     "std": "stddev({0}) of a sample, or stddev_pop({0})",
     "varp": "var_pop({0})",
 }
@@ -116,6 +110,4 @@ def function_instead(node: exp.Expr) -> str:
     # What is distinct in a list is a group each.
     parts = [p for a in given for p in (a.expressions if isinstance(a, exp.Distinct) else [a])]
     shown = [a.sql(dialect="duckdb", comments=False) for a in parts if isinstance(a, exp.Expr)]
-    if name.lower() == "age" and len(shown) == 1:
-        shown = ["current_date", *shown]
     return _FUNCTIONS.get(name.lower(), "").format(*shown, "x", "y")

@@ -9,13 +9,14 @@ from sqlglot import exp
 
 from dpsql.bind import literal as constant
 from dpsql.bind.allow import only, refused, unlisted
-from dpsql.bind.arithmetic import combined, midnights, moved, seconds_between
+from dpsql.bind.arithmetic import combined, midnights, moved
 from dpsql.bind.bins import width_bucket
 from dpsql.bind.call import bind_call, function_call, registered
 from dpsql.bind.coercion import adapted, common_type, is_comparable, is_number
 from dpsql.bind.conditional import bind_case, bind_coalesce, bind_if, bind_nullif, bind_typeof
 from dpsql.bind.construct import cast_words
 from dpsql.bind.convert import castable, convert
+from dpsql.bind.derived_aggregate import written_out
 from dpsql.bind.interval import Length, length
 from dpsql.bind.parameter import value_of
 from dpsql.bind.parse import span
@@ -30,6 +31,7 @@ from dpsql.bind.predicate import (
 from dpsql.bind.row_value import compare_rows, row_parts
 from dpsql.bind.scope import Scope, table_of
 from dpsql.bind.size import Sizes
+from dpsql.bind.time_difference import measured, microseconds
 from dpsql.bind.unlike import is_negated, unnegated, with_unit
 from dpsql.errors import DataError, TypeFault
 from dpsql.plan.describe import describe
@@ -97,6 +99,9 @@ class ExpressionBinder:
         return self._sizes.checked(self._bind(node), node)
 
     def _bind(self, node: exp.Expr) -> Expression:  # noqa: C901, PLR0911, PLR0912
+        derived = written_out(node)
+        if derived is not None:
+            return self.bind(derived)
         found = self._special(node)
         if found is not None:
             return found
@@ -221,6 +226,9 @@ class ExpressionBinder:
         """`left op right`, of one type."""
         if row_parts(left) is not None or row_parts(right) is not None:
             return compare_rows(self, op, left, right)
+        lengths = microseconds(left, right, self)
+        if lengths is not None:
+            return Compare(op, *lengths)
         a, b = self.unify([*midnights(self.bind(left), self.bind(right))], [left, right])
         return Compare(op, a, b)
 
@@ -266,8 +274,8 @@ class ExpressionBinder:
             return bind_if(
                 self, exp.If(**dict(zip(("this", "true", "false"), arguments, strict=True)))
             )
-        if name == "epoch" and len(arguments) == 1:
-            found = self._seconds(arguments[0], node)
+        if len(arguments) == 1:
+            found = measured(name, arguments[0], node, self)
             if found is not None:
                 return found
         if name == "date_add" and len(arguments) == 2:
@@ -285,14 +293,6 @@ class ExpressionBinder:
         if found is None or found.count is not None:
             return self.bind(node)
         return Literal(str(found.duration), Interval())
-
-    def _seconds(self, node: exp.Expr, call: exp.Expr) -> Expression | None:
-        """epoch(later - earlier): a difference of moments is a length of time, measured at once."""
-        while isinstance(node, exp.Paren):
-            node = node.this
-        if not isinstance(node, exp.Sub) or length(node.expression) is not None:
-            return None
-        return seconds_between(self.bind(node.this), self.bind(node.expression), call)
 
 
 def _is_text_constant(expression: Expression) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from sqlglot import exp
 
 from dpsql.bind.allow import only
+from dpsql.bind.row_value import row_parts
 from dpsql.plan.expression import Expression, Literal
 from dpsql.plan.sort import SortKey
 
@@ -21,7 +22,10 @@ def order_terms(
         only(term, "this", "desc", "nulls_first")
         descending, nulls_first = (bool(term.args.get(key)) for key in ("desc", "nulls_first"))
         is_all = isinstance(term.this, exp.Var) and term.this.name.upper() == "ALL"
-        meant = every if is_all and len(order.expressions) == 1 else (read(term.this),)
+        if is_all and len(order.expressions) == 1:
+            meant = every
+        else:
+            meant = [read(part) for part in row_parts(term.this) or [term.this]]
         keys += [SortKey(expression, descending, nulls_first) for expression in meant]
     return keys
 

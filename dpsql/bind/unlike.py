@@ -113,6 +113,24 @@ def _logarithm(node: exp.Expr) -> Named:
     return (named, [number]) if named else ("log", [base, number])
 
 
+def _subscript(node: exp.Expr) -> Named:
+    """text[2] is its second character; text[2:4] the three from there."""
+    only(node, "this", "expressions", "offset")
+    places = node.expressions[0] if len(node.expressions) == 1 else None
+    first, last = places, places
+    if isinstance(places, exp.Slice):
+        only(places, "this", "expression")
+        first, last = places.this, places.expression
+    ends = [int(e.name) if isinstance(e, exp.Literal) and e.is_int else None for e in (first, last)]
+    start, stop = ends
+    if start is None or stop is None:
+        raise refused(node, "[…] that isn't a constant place", "substring(text, 1, 2)")
+    if first is last:
+        start, stop = start + 1, stop + 1  # the parser counts them from 0
+    length = max(stop - start + 1, 0)
+    return "substring", [node.this, exp.Literal.number(start), exp.Literal.number(length)]
+
+
 def _trim(node: exp.Expr) -> Named:
     only(node, "this", "expression", "position")
     sides = {"LEADING": "ltrim", "TRAILING": "rtrim"}
@@ -229,6 +247,7 @@ _TIGHTER = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow)
 UNLIKE: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
     exp.Extract: _extract,
     exp.Log: _logarithm,
+    exp.Bracket: _subscript,
     exp.Trim: _trim,
     exp.Pad: _pad,
     exp.SHA2: _sha2,

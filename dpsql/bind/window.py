@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dpsql.bind.allow import only, refused
+from dpsql.bind.aggregate_call import form
+from dpsql.bind.aggregate_type import result_type
+from dpsql.bind.allow import only, refused, unlisted
 from dpsql.bind.coercion import sum_type
 from dpsql.bind.convert import summable
 from dpsql.bind.distinct_on import had_distinct_on
@@ -17,7 +19,9 @@ from dpsql.bind.name import Names
 from dpsql.bind.named_window import NamedWindows
 from dpsql.bind.ordering import order_keys
 from dpsql.bind.parse import span
+from dpsql.bind.quantile_place import place_of
 from dpsql.errors import GroupingFault, Refused, TypeFault, UnknownFunction
+from dpsql.plan.aggregate import QUANTILES, SPREADS, AggregateFunction
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Case, Column, Expression, Literal, When
 from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
@@ -32,8 +36,32 @@ _SHARES = {"percent_rank", "cume_dist"}
 _VALUES = {"lag", "lead", "first_value", "last_value", "nth_value", "min", "max"}
 _TOTALS = {"sum", "avg"}
 _AGGREGATES = _TOTALS | {"count", "min", "max"}
+_QUANTILES = {function.value for function in QUANTILES}
+_SUMMARIES = (
+    exp.Median,
+    exp.Quantile,
+    exp.PercentileCont,
+    exp.PercentileDisc,
+    exp.WithinGroup,
+    exp.Stddev,
+    exp.StddevPop,
+    exp.StddevSamp,
+    exp.Variance,
+    exp.VariancePop,
+)
 _OF_ROWS = _VALUES - {"min", "max"}
 """Values of single rows: one that is NULL can be passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Called:
+    """What is computed over a window's rows."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+    type: SqlType
+    ignores_nulls: bool = False
+    distinct: bool = False
 
 
 @dataclass(slots=True)
@@ -63,6 +91,8 @@ class Windows:
         ignoring = isinstance(call, exp.IgnoreNulls)
         if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
             call = call.this
+        if isinstance(call, _SUMMARIES):
+            return self._bound(node, _summary(call, binder, condition), binder)
         name = _name(call)
         arguments, distinct = _arguments(call)
         if distinct and not arguments:
@@ -80,16 +110,21 @@ class Windows:
             values = tuple(_where(condition, value) for value in counted)
         if kind is None:
             raise TypeFault(f"{name}() over these types has no rule", at=span(node))
+        called = _Called(name, values, kind, ignoring and name in _OF_ROWS, distinct)
+        return self._bound(node, called, binder)
+
+    def _bound(self, node: exp.Window, called: _Called, binder: ExpressionBinder) -> Column:
+        """The column of what is `called` over the rows that `node` says."""
         order = tuple(order_keys(node, binder.bind))
         window = WindowCall(
-            name,
-            values,
+            called.name,
+            called.arguments,
             tuple(binder.bind(part) for part in node.args.get("partition_by") or []),
             order,
             frame_of(node, order),
-            kind,
-            ignoring and name in _OF_ROWS,
-            distinct,
+            called.type,
+            called.ignores_nulls,
+            called.distinct,
         )
         if columns(*expressions(window)) & {output.column for output in self.found}:
             raise GroupingFault(
@@ -100,7 +135,7 @@ class Windows:
         for output in self.found:
             if output.call == window:
                 return output.column
-        column = self.names.column(name, kind)
+        column = self.names.column(called.name, called.type)
         self.found.append(WindowOutput(column, window))
         return column
 
@@ -146,7 +181,7 @@ def _check_frame(call: WindowCall, node: exp.Select) -> None:
     """Refuse frames of private rows that depend on how ties lie, or whose keys may overflow."""
     if call.frame is None or call.frame.kind is FrameKind.ROWS:
         return
-    if call.function not in _TOTALS | {"min", "max", "count"}:
+    if call.function not in _AGGREGATES | _QUANTILES:
         raise Refused(
             f"{call.function}() over a frame of {call.frame.kind.value} depends on how ties lie",
             at=span(node),
@@ -181,9 +216,27 @@ def _name(call: exp.Expr) -> str:
     raise UnknownFunction(
         f"window function {name} isn't on the allow-list",
         at=span(call),
-        hint="use row_number, rank, lag, lead, sum, avg, min, max, count, first_value, …",
+        hint="use row_number, rank, lag, lead, sum, avg, median, min, max, count, first_value, …",
         note="window",
     )
+
+
+def _summary(call: exp.Expr, binder: ExpressionBinder, condition: Expression | None) -> _Called:
+    """A quantile, a variance or its root of the values for which `condition` holds."""
+    written = form(call)
+    if written is None or written.distinct or written.function not in QUANTILES | SPREADS:
+        raise unlisted(call)
+    value, at = binder.bind(written.arguments[0]), span(call)
+    kind = result_type(written.function, [value.type])
+    if kind is None:
+        raise TypeFault(f"{written.function.value}({value.type}) has no rule", at=at)
+    arguments = [value if condition is None else _where(condition, value)]
+    if written.place is not None:
+        place = place_of(written.place, binder, at, descending=written.descending)
+        if written.descending and written.function is AggregateFunction.QUANTILE_DISC:
+            place -= 1  # DuckDB counts from above what is below 0
+        arguments.append(Literal(place, Double()))
+    return _Called(written.function.value, tuple(arguments), kind)
 
 
 def _sql_name(call: exp.Expr) -> str:

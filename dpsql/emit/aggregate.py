@@ -27,6 +27,9 @@ _OF_ROWS: dict[str, type[exp.Func]] = {
     "nth_value": exp.NthValue,
 }
 
+_OF_A_BAG = frozenset({"sum", "avg", "min", "max", "count", "quantile_cont", "quantile_disc"})
+"""Window functions that are the same for all orders of the rows of their frame."""
+
 _STEPS = 2**20
 """Doubles of one unit are summed as multiples of 2^-20."""
 
@@ -114,7 +117,7 @@ def _treats_ties_alike(call: WindowCall) -> bool:
     """
     ranked = call.function in ("rank", "dense_rank", "percent_rank", "cume_dist")
     of_ties = call.frame is None or call.frame.kind is not FrameKind.ROWS
-    return ranked or (of_ties and call.function in ("sum", "avg", "min", "max", "count"))
+    return ranked or (of_ties and call.function in _OF_A_BAG)
 
 
 def _with_room(key: SortKey) -> exp.Expr:

@@ -123,7 +123,8 @@ class Variance:
 class Position:
     """`low + width * cell`, as `type`: the middle of the cell that was chosen `place`th.
 
-    The last cell's may lie beyond all values, of which `high` is the highest.
+    The last cell's may lie beyond all values, of which `high` is the highest. `count` is the place
+    of the group's rows, where these are counted beside.
     """
 
     place: int
@@ -131,14 +132,16 @@ class Position:
     width: Fraction
     high: Fraction
     type: SqlType
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The one of `values` that was chosen `place`th."""
+    """The one of `values` that was chosen `place`th; `count` as in `Position`."""
 
     place: int
     values: tuple[Value, ...]
+    count: int | None = None
 
 
 Formula = Linear | Mean | Moments | Variance | Position | Named
@@ -169,5 +172,16 @@ def summed(formula: Formula) -> tuple[int, ...]:
             return (place,)
         case Position() | Named():
             return ()
+        case missing:
+            assert_never(missing)
+
+
+def counted(formula: Formula) -> int | None:
+    """The place of the rows without which `formula` has no value; None if none is counted."""
+    match formula:
+        case Mean() | Moments() | Position() | Named():
+            return formula.count
+        case Linear() | Variance():
+            return None
         case missing:
             assert_never(missing)

@@ -108,8 +108,10 @@ def window_form(function: str, argument: SqlType | None) -> TotalForm | None:
             return TotalForm.AS_IS
         case "lag" | "lead" | "first_value" | "last_value" | "nth_value" | "count":
             return TotalForm.AS_IS
-        case "min" | "max":
+        case "min" | "max" | "quantile_disc":
             return None if argument is None else _chosen(argument)
+        case "quantile_cont":
+            return None if argument is None else _interpolated(argument)
         case "sum" | "avg":
             found = None if argument is None else _summed(argument)
             return None if found is TotalForm.IN_STEPS else found

@@ -1,19 +1,24 @@
-"""Noisy integers → typed columns: post-processing, exact until the last rounding."""
+"""Noisy integers → typed columns: post-processing, exact until the last rounding.
+
+A mean, a variance, or a quantile beside a count of rows is NULL where noise alone may have made
+that count: as of no rows in SQL. The interval of such a mean is all that its bounds allow.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from dpsql.plan.aggregate import Part
 from dpsql.plan.bounded import BoundedRelease
-from dpsql.plan.formula import Formula, FormulaOutput, Linear, summed
+from dpsql.plan.formula import Formula, FormulaOutput, Linear, counted, summed
 from dpsql.privacy.mechanisms.place import Integers
 from dpsql.release.arrow import arrow_array
 from dpsql.release.calibrate import Measurement
 from dpsql.release.integers import numbers, of_column
-from dpsql.release.interval import Error, Spread, error, part_of
+from dpsql.release.interval import Error, Spread, error, half_width, part_of
 from dpsql.release.noise import NoisyGroups
 from dpsql.release.others import apart
 from dpsql.release.value import evaluate
@@ -90,7 +95,7 @@ def _made(
     for output in outputs:
         kind = output.column.type
         if output.part is Part.VALUE:
-            found = _values(output, groups)
+            found = _of_some_rows(output.formula, _values(output, groups), groups, spreads)
         else:
             if output.formula not in errors:
                 errors[output.formula] = _errors(output.formula, groups, spreads)
@@ -118,6 +123,21 @@ def _integers(values: Integers) -> pa.Array:
 
 def _errors(formula: Formula, groups: NoisyGroups, spreads: Sequence[Spread]) -> list[Error]:
     return [error(formula, row, spreads) for row, _ in groups.rows()]
+
+
+def _of_some_rows(
+    formula: Formula, values: pa.Array, groups: NoisyGroups, spreads: Sequence[Spread]
+) -> pa.Array:
+    """`values`, NULL in groups that may have no rows, as far as noise tells."""
+    place = counted(formula)
+    if place is None:
+        return values
+    there = (groups.statistics[place] > half_width(spreads[place])).astype(np.bool_)
+    if there.all():
+        return values
+    import pyarrow.compute as pc  # noqa: PLC0415 - few answers need it
+
+    return pc.if_else(pa.array(there.tolist()), values, pa.scalar(None, values.type))
 
 
 def _values(output: FormulaOutput, groups: NoisyGroups) -> pa.Array:

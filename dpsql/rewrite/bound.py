@@ -15,7 +15,9 @@ from dpsql.plan.bounded import (
     OneRowPerUnit,
     Terms,
 )
+from dpsql.plan.formula import counted
 from dpsql.plan.operator import Release
+from dpsql.plan.statistic import Ones, Statistic
 from dpsql.rewrite.answer_key import check_groups
 from dpsql.rewrite.count_first import count_first
 from dpsql.rewrite.draw import draw_groups
@@ -37,6 +39,7 @@ from dpsql.stability.public_rows import public_rows
 from dpsql.stability.sensitivity import rows_per_group
 
 _FOUND: Final = "groups that may be empty, as far as noise tells, are left out of what reads them"
+_OF_NO_ROWS: Final = "estimates are NULL in groups that may be empty, as far as noise tells"
 
 
 def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> BoundedRelease:
@@ -62,7 +65,10 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
     summed = tuple(a for a in release.aggregates if _is_summed(a.call))
     formulas = statistics.formulas(summed)
     selections = Selections(below)
-    chosen = selections.formulas(tuple(a for a in release.aggregates if a not in summed))
+    others = tuple(a for a in release.aggregates if a not in summed)
+    rows = Statistic(Ones(), None)
+    place = statistics.found.index(rows) if rows in statistics.found else None
+    chosen = selections.formulas(others, place)
     listed = {place for found in domains for place in found.keys}
     # Without a public list of all its keys, a group shows itself only if enough units are in it.
     selection = None if len(listed) == len(release.keys) else statistics.presence()
@@ -78,6 +84,8 @@ def bound(release: Release, facts: Facts, settings: Settings = AS_DECLARED) -> B
     notes = (*reasons, *selections.notes)
     if least is not None and least.units is None:
         notes = (*notes, _FOUND)
+    if any(counted(output.formula) is not None for output in (*formulas, *chosen)):
+        notes = (*notes, _OF_NO_ROWS)
     found = BoundedRelease(chain, (*formulas, *chosen), selection, notes, least)
     cheaper = _cheaper(chain, facts)
     if cheaper is None:

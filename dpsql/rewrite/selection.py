@@ -62,12 +62,18 @@ class Selections:
     modes: list[_Key] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def formulas(self, outputs: tuple[AggregateOutput, ...]) -> tuple[FormulaOutput, ...]:
-        """The formula of each of `outputs`, all of them functions in CHOSEN."""
+    def formulas(
+        self, outputs: tuple[AggregateOutput, ...], count: int | None
+    ) -> tuple[FormulaOutput, ...]:
+        """The formula of each of `outputs`, all of them functions in CHOSEN.
+
+        `count` is the place of a statistic that counts the rows of each group, if there is one.
+        """
         for output in outputs:
             _check_value(output.call)
             self._collect(output.call)
-        return tuple(FormulaOutput(o.column, self._formula(o.call)) for o in outputs)
+        chosen = [(o.column, self._formula(o.call)) for o in outputs]
+        return tuple(FormulaOutput(column, replace(f, count=count)) for column, f in chosen)
 
     def found(self) -> tuple[Selection, ...]:
         """The selections, those of quantiles first."""

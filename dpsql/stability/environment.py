@@ -33,7 +33,7 @@ from dpsql.plan.operator import (
 )
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.schema.model import Column as Declared
-from dpsql.schema.type import Boolean, Date
+from dpsql.schema.type import Boolean, Date, SqlType
 from dpsql.stability.domain import DAY, TRUTH, Environment, domain
 from dpsql.stability.lineage import private_scans
 from dpsql.stability.narrowing import Known, narrow
@@ -141,10 +141,7 @@ def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
         case AggregateFunction.AVG:
             return Domain(argument.bounds)  # the mean of 1 and 3 is neither
         case AggregateFunction.QUANTILE_CONT:
-            # Between two days there are moments.
-            days = Interval(DAY, DAY) if isinstance(call.arguments[0].type, Date) else None
-            bounds = argument.bounds
-            return Domain(bounds if bounds is None or days is None else bounds * days)
+            return _interpolated(call.arguments[0].type, argument)
         case (
             AggregateFunction.MIN
             | AggregateFunction.MAX
@@ -171,14 +168,32 @@ def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
             assert_never(missing)
 
 
+def _interpolated(kind: SqlType, values: Domain) -> Domain:
+    """What lies between two values: between two days there are moments."""
+    if values.bounds is None or not isinstance(kind, Date):
+        return Domain(values.bounds)
+    return Domain(values.bounds * Interval(DAY, DAY))
+
+
 def _window(call: WindowCall, below: Environment, rows: int) -> Domain:
     """A window function over one unit's rows, if there are at most `rows`, or over any, if none."""
     match call.function:
         case "count" | "row_number" | "rank" | "dense_rank" if rows:
             first = 0 if call.function == "count" else 1
             return Domain(Interval(Fraction(first), Fraction(rows)), nullable=False)
-        case "min" | "max" | "lag" | "lead" | "first_value" | "last_value" | "nth_value":
+        case (
+            "min"
+            | "max"
+            | "quantile_disc"
+            | "lag"
+            | "lead"
+            | "first_value"
+            | "last_value"
+            | "nth_value"
+        ):
             return domain(call.arguments[0], below).as_nullable()
+        case "quantile_cont":
+            return _interpolated(call.arguments[0].type, domain(call.arguments[0], below))
         case _:
             return UNKNOWN
 

@@ -58,6 +58,9 @@ _WINDOWS = (
     "avg({x}) " + _OVER,
     "sum(DISTINCT {x}) OVER (PARTITION BY u)",
     "min({x}) OVER (PARTITION BY u ORDER BY {y} ROWS 1 PRECEDING)",
+    "median({x}) OVER (PARTITION BY u)",
+    "quantile_cont({x}, 0.3) OVER (PARTITION BY u ORDER BY {y} ROWS 1 PRECEDING)",
+    "quantile_disc({x}, 0.3) " + _OVER,
     "max({x}) OVER (PARTITION BY u ORDER BY {y} RANGE BETWEEN 3 PRECEDING AND 2 FOLLOWING)",
 )
 _KEYED = "SELECT l.{x}, count(*) FROM rows r JOIN listed l ON r.{x} = l.{y} GROUP BY l.{x}"
