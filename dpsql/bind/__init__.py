@@ -35,6 +35,8 @@
 | quantile_place | where in the order of its values a quantile is                    |
 | open_aggregate | aggregates of public and released rows                             |
 | distinct_on | DISTINCT ON, by row_number()                                          |
+| distinct    | SELECT DISTINCT                                                       |
+| window_summary | quantiles and variances over windows                               |
 | window      | window functions                                                      |
 | frame       | their frames: ROWS, GROUPS, RANGE                                     |
 | named_window | WINDOW w AS (…)                                                      |
@@ -47,7 +49,9 @@
 | found_group | which releases leave out groups that may be empty                     |
 | presence    | whether private rows are there, asked by rows of nobody, by a count    |
 | single_row  | the only row of a scalar subquery                                     |
+| top_rows    | ORDER BY and LIMIT of the rows that one row asks for                  |
 | scalar_join | that row joined to each row which asks                                |
+| equality    | equalities by which rows around ask for rows of a subquery            |
 | correlation | what is asked of an aggregated subquery's groups                      |
 | ordering    | ORDER BY and LIMIT                                                    |
 | order_term  | the terms of an ORDER BY                                              |

@@ -66,6 +66,20 @@ def without_limit(query: exp.Expr) -> exp.Expr:
     return changed
 
 
+def without_distinct(query: exp.Expr) -> exp.Expr:
+    """`query`, whose rows are compared one by one: DISTINCT leaves out what is there anyway."""
+    select = query.unnest()
+    distinct = select.args.get("distinct")
+    if not isinstance(select, exp.Select) or distinct is None or distinct.args.get("on"):
+        return query
+    if any(select.args.get(clause) for clause in ("limit", "offset")):
+        return query
+    changed = query.copy()
+    for clause in ("distinct", "order"):
+        changed.unnest().set(clause, None)
+    return changed
+
+
 def check_unlimited(query: exp.Expr) -> None:
     """Refuse LIMIT and OFFSET of a query that is asked anew for each row of the query around it."""
     clause = query.unnest().args.get("limit") or query.unnest().args.get("offset")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.asked import has_groups
+from dpsql.bind.equality import inner_side
 from dpsql.bind.grouping import Grouping
 from dpsql.bind.name import Names
 from dpsql.bind.parse import span
@@ -52,7 +53,7 @@ def asked_by_key(
     names: Names,
 ) -> Asked:
     """What the query around asks of groups: one more key for each equality, or value asked of."""
-    inner = [_inner_side(condition, outer) for condition in asked]
+    inner = [inner_side(condition, outer) for condition in asked]
     keys = [key for key in inner if key is not None]
     rest = [c for c, key in zip(asked, inner, strict=True) if key is None]
     if asked and grouping.sets is not None:
@@ -121,16 +122,3 @@ def _is_null_of_null(condition: Expression) -> bool:
         and isinstance(condition.left, Column)
         and isinstance(condition.right, Column)
     )
-
-
-def _inner_side(condition: Expression, outer: set[Column]) -> Expression | None:
-    """The side of an equality that is the subquery's own, if the other is the outer query's."""
-    if not isinstance(condition, Compare) or condition.op is not Comparison.EQUAL:
-        return None
-    for inner, asking in (
-        (condition.left, condition.right),
-        (condition.right, condition.left),
-    ):
-        if not columns(inner) & outer and columns(asking) <= outer:
-            return inner
-    return None

@@ -19,6 +19,7 @@ from dpsql.bind.context import Context, Selected
 from dpsql.bind.query import bind_query
 from dpsql.bind.scalar_join import one_value
 from dpsql.bind.single_row import grouping_of
+from dpsql.bind.top_rows import ranked
 from dpsql.plan.expression import Expression
 
 
@@ -45,6 +46,7 @@ def bind_lateral(node: exp.Lateral, context: Context) -> Lateral:
     query = node.this
     if not isinstance(query, exp.Subquery):
         raise refused(node, "LATERAL before a function", hint="LATERAL (SELECT …) AS t")
+    query = ranked(query) or query
     limited = query.this.args.get("limit") or query.this.args.get("offset")
     if limited is not None and not has_one_row(query):
         raise refused(

@@ -13,13 +13,14 @@ from dpsql.bind.allow import only, refused
 from dpsql.bind.constant_rows import unnested
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.correlation import asked_by_key, check_grouped, check_of_nothing
+from dpsql.bind.distinct import check_equalities, distinct
 from dpsql.bind.distinct_on import had_distinct_on, without_distinct_on
+from dpsql.bind.equality import by_more_than_equalities
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.grouping import Grouping, grouped
 from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
 from dpsql.bind.ordering import limit_of, order_keys, row_limit, sorted_rows
 from dpsql.bind.parse import span
-from dpsql.bind.query import distinct_rows
 from dpsql.bind.relation import From
 from dpsql.bind.scope import Scope
 from dpsql.bind.subquery import Subqueries, filtered
@@ -226,12 +227,16 @@ class _Select:
         plan = filtered(above.plan, () if above.condition is None else (above.condition,))
         if self._windows.found:
             self._check_own([*expressions(tuple(self._windows.found))])
+            if self._asking:
+                raise by_more_than_equalities("a window function", self._node)
+            around = frozenset(self._from.scope.correlated)
+            self._windows.ask_for_each(asked, around, self._node)
             check_windows(plan, self._windows, self._node)
             plan = Window(plan, tuple(self._windows.found))
         if above.qualify is not None:
             plan = Filter(plan, above.qualify)
         if self._node.args.get("distinct") is not None:
-            return self._distinct(plan, above)
+            return self._distinct(plan, above, asked)
         count, _ = limit_of(self._node, self._context.parameters)
         # As the statement's answer private rows are refused for what they are.
         if count != 0 and not (self._context.outermost and visibility(plan) is Visibility.PRIVATE):
@@ -264,24 +269,14 @@ class _Select:
             self._asking,
         )
 
-    def _distinct(self, plan: Plan, above: _Above) -> Selected:
-        """DISTINCT rows, ordered by columns of theirs."""
+    def _distinct(self, plan: Plan, above: _Above, asked: list[Expression]) -> Selected:
         only(self._node.args["distinct"])
-        shown = self._projected(plan, above.items, [])
-        rows = distinct_rows(shown.plan, self._context)
-        place = dict(zip((i.expression for i in above.items), output_columns(rows), strict=True))
-        keys: list[SortKey] = []
-        for key in above.order:
-            if key.expression not in place:
-                raise GroupingFault(
-                    "SELECT DISTINCT is ordered by selected columns only",
-                    at=span(self._node.args["order"]),
-                    hint="add the expression to the SELECT list",
-                )
-            keys.append(replace(key, expression=place[key.expression]))
-        if keys:
-            rows = sorted_rows(rows, tuple(keys), self._node.args["order"])
-        return self._limited(Selected(rows, shown.names))
+        if self._asking:
+            raise by_more_than_equalities("DISTINCT", self._node)
+        check_equalities(asked, self._from.scope.correlated, self._node)
+        shown = self._projected(plan, above.items, asked)
+        computed = [item.expression for item in above.items]
+        return self._limited(distinct(shown, computed, above.order, self._node, self._context))
 
     def _limited(self, selected: Selected) -> Selected:
         return row_limit(self._node, selected, self._context.parameters)

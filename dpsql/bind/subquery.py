@@ -20,6 +20,7 @@ from dpsql.bind.asked import (
     check_unlimited,
     has_one_row,
     only_truth_counts,
+    without_distinct,
     without_limit,
 )
 from dpsql.bind.constant_rows import row_count
@@ -33,6 +34,7 @@ from dpsql.bind.query import bind_query
 from dpsql.bind.scalar_join import answering, check_there, one_value, with_one_row
 from dpsql.bind.scope import Scope
 from dpsql.bind.single_row import grouping_of, has_one_group, single
+from dpsql.bind.top_rows import first_value
 from dpsql.errors import Refused
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
@@ -85,7 +87,8 @@ class Subqueries:
                 only(node, "this")
                 return self._any_row(node, binder)
             case exp.Subquery() | exp.Select():
-                return self._scalar(node, self._bound(node))
+                query = first_value(node) or node
+                return self._scalar(query, self._bound(query))
             case _:
                 return self._quantified(node, binder)
 
@@ -103,7 +106,7 @@ class Subqueries:
         return filtered(source, conditions)
 
     def _any_row(self, node: exp.Exists, binder: ExpressionBinder) -> Expression:
-        inner = self._bound(node.this, any_row=True)
+        inner = self._bound(without_distinct(node.this), any_row=True)
         if has_one_row(node.this):
             return Literal(True, Boolean())
         counted = are_there(node.this) if self._asks_others(inner, []) else None
@@ -118,7 +121,7 @@ class Subqueries:
         if asked is None or (isinstance(node, exp.Not) and not only_truth_counts(node)):
             return None
         values = [binder.bind(part) for part in asked.asked]
-        inner = self._bound(asked.query)
+        inner = self._bound(without_distinct(asked.query))
         if len(inner.names) != len(values):
             raise column_counts(node, len(values), len(inner.names))
         found = self._counted(node, asked, values, inner, binder)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dpsql.bind.aggregate_call import form
-from dpsql.bind.aggregate_type import result_type
-from dpsql.bind.allow import only, refused, unlisted
+from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import sum_type
 from dpsql.bind.convert import summable
 from dpsql.bind.distinct_on import had_distinct_on
+from dpsql.bind.equality import by_more_than_equalities, inner_side
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.frame import frame_of
 from dpsql.bind.name import Names
 from dpsql.bind.named_window import NamedWindows
 from dpsql.bind.ordering import order_keys
 from dpsql.bind.parse import span
-from dpsql.bind.quantile_place import place_of
+from dpsql.bind.window_summary import SUMMARIES, Called, of_those, summary
 from dpsql.errors import GroupingFault, Refused, TypeFault, UnknownFunction
-from dpsql.plan.aggregate import QUANTILES, SPREADS, AggregateFunction
+from dpsql.plan.aggregate import QUANTILES
 from dpsql.plan.describe import describe
-from dpsql.plan.expression import Case, Column, Expression, Literal, When
+from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
 from dpsql.plan.total_form import window_form
 from dpsql.plan.tree import columns, expressions
@@ -37,31 +36,8 @@ _VALUES = {"lag", "lead", "first_value", "last_value", "nth_value", "min", "max"
 _TOTALS = {"sum", "avg"}
 _AGGREGATES = _TOTALS | {"count", "min", "max"}
 _QUANTILES = {function.value for function in QUANTILES}
-_SUMMARIES = (
-    exp.Median,
-    exp.Quantile,
-    exp.PercentileCont,
-    exp.PercentileDisc,
-    exp.WithinGroup,
-    exp.Stddev,
-    exp.StddevPop,
-    exp.StddevSamp,
-    exp.Variance,
-    exp.VariancePop,
-)
 _OF_ROWS = _VALUES - {"min", "max"}
 """Values of single rows: one that is NULL can be passed over."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Called:
-    """What is computed over a window's rows."""
-
-    name: str
-    arguments: tuple[Expression, ...]
-    type: SqlType
-    ignores_nulls: bool = False
-    distinct: bool = False
 
 
 @dataclass(slots=True)
@@ -91,8 +67,8 @@ class Windows:
         ignoring = isinstance(call, exp.IgnoreNulls)
         if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
             call = call.this
-        if isinstance(call, _SUMMARIES):
-            return self._bound(node, _summary(call, binder, condition), binder)
+        if isinstance(call, SUMMARIES):
+            return self._bound(node, summary(call, binder, condition), binder)
         name = _name(call)
         arguments, distinct = _arguments(call)
         if distinct and not arguments:
@@ -107,13 +83,13 @@ class Windows:
         if condition is not None:
             # What a row that doesn't satisfy it has, such an aggregate passes over.
             counted = values or (Literal(1, BIGINT),)
-            values = tuple(_where(condition, value) for value in counted)
+            values = tuple(of_those(condition, value) for value in counted)
         if kind is None:
             raise TypeFault(f"{name}() over these types has no rule", at=span(node))
-        called = _Called(name, values, kind, ignoring and name in _OF_ROWS, distinct)
+        called = Called(name, values, kind, ignoring and name in _OF_ROWS, distinct)
         return self._bound(node, called, binder)
 
-    def _bound(self, node: exp.Window, called: _Called, binder: ExpressionBinder) -> Column:
+    def _bound(self, node: exp.Window, called: Called, binder: ExpressionBinder) -> Column:
         """The column of what is `called` over the rows that `node` says."""
         order = tuple(order_keys(node, binder.bind))
         window = WindowCall(
@@ -138,6 +114,24 @@ class Windows:
         column = self.names.column(called.name, called.type)
         self.found.append(WindowOutput(column, window))
         return column
+
+    def ask_for_each(
+        self, asked: Iterable[Expression], around: frozenset[Column], node: exp.Select
+    ) -> None:
+        """Have each window hold those rows alone that one row of the query `around` asks for.
+
+        Rows that are asked for by equalities share the values that are equal. By an inequality
+        another row around would ask for others of the same rows.
+        """
+        found = [inner_side(condition, around) for condition in asked if self.found]
+        keys = [key for key in found if key is not None]
+        if len(keys) < len(found):
+            raise by_more_than_equalities("a window function", node)
+
+        def partition(call: WindowCall) -> WindowCall:
+            return replace(call, partition=tuple(dict.fromkeys((*call.partition, *keys))))
+
+        self.found = [replace(w, call=partition(w.call)) for w in self.found]
 
     def change(self, expression: Callable[[Expression], Expression]) -> None:
         """Change every expression that the window functions read."""
@@ -221,24 +215,6 @@ def _name(call: exp.Expr) -> str:
     )
 
 
-def _summary(call: exp.Expr, binder: ExpressionBinder, condition: Expression | None) -> _Called:
-    """A quantile, a variance or its root of the values for which `condition` holds."""
-    written = form(call)
-    if written is None or written.distinct or written.function not in QUANTILES | SPREADS:
-        raise unlisted(call)
-    value, at = binder.bind(written.arguments[0]), span(call)
-    kind = result_type(written.function, [value.type])
-    if kind is None:
-        raise TypeFault(f"{written.function.value}({value.type}) has no rule", at=at)
-    arguments = [value if condition is None else _where(condition, value)]
-    if written.place is not None:
-        place = place_of(written.place, binder, at, descending=written.descending)
-        if written.descending and written.function is AggregateFunction.QUANTILE_DISC:
-            place -= 1  # DuckDB counts from above what is below 0
-        arguments.append(Literal(place, Double()))
-    return _Called(written.function.value, tuple(arguments), kind)
-
-
 def _sql_name(call: exp.Expr) -> str:
     return call.sql_name() if isinstance(call, exp.Func) else call.key
 
@@ -258,11 +234,6 @@ def _arguments(call: exp.Expr) -> tuple[list[exp.Expr], bool]:
             return list(value.expressions), True
         found += value if isinstance(value, list) else [value]
     return found, False
-
-
-def _where(condition: Expression, value: Expression) -> Case:
-    """`value` of the rows that satisfy `condition`, NULL of the others."""
-    return Case((When(condition, value),), Literal(None, value.type), value.type)
 
 
 def _type(name: str, values: tuple[Expression, ...]) -> SqlType | None:

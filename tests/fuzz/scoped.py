@@ -7,46 +7,13 @@ most of them are answered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 
-Column = tuple[str, str]
-"""A name as it is written, and a kind of values: number, text, truth or key."""
+from fuzz.clinic_rows import KEYS, NULLABLE, TABLES, Rows, joined, lateral
 
-TABLES: dict[str, tuple[Column, ...]] = {
-    "patients": (
-        ("patient_id", "patient"),
-        ("age", "number"),
-        ("sex", "text"),
-        ("insured", "truth"),
-        ("city", "text"),
-    ),
-    "visits": (
-        ("visit_id", "visit"),
-        ("patient_id", "patient"),
-        ("doctor_id", "doctor"),
-        ("cost", "number"),
-        ("ward", "text"),
-    ),
-    "tests": (("test_id", "test"), ("visit_id", "visit"), ("kind", "text"), ("score", "number")),
-}
 NAMES = ("a", "b", '"A b"', "n", "cost", "age", "x")
 TEXTS = ("'F'", "'ER'", "'GP'", "'scan'", "'x'", "''", "NULL")
-KEYS = ("patient", "visit", "test")
-NULLABLE = " or none"
-"""Of keys that an outer join leaves NULL."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What stands in FROM, the columns that can be named, and in how many queries it stands."""
-
-    text: str
-    columns: tuple[Column, ...]
-    depth: int = 0
-
-    def of(self, *kinds: str) -> list[str]:
-        return [name for name, kind in self.columns if kind in kinds]
 
 
 def statement(random: Random) -> str:
@@ -87,51 +54,13 @@ def _rows(random: Random, depth: int) -> Rows:
     if depth and roll < 0.3:
         return _derived(random, depth)
     if roll < 0.6:
-        return _joined(random)
+        return joined(random)
+    if roll < 0.7:
+        return lateral(random)
     table = random.choice(["patients", "visits", "visits", "tests"])
     alias = random.choice(["", " AS v", " a", ' AS "T"'])
     name = alias.split()[-1] if alias else table
     return Rows(f"{table}{alias}", tuple((f"{name}.{c}", k) for c, k in TABLES[table]))
-
-
-def _joined(random: Random) -> Rows:
-    """Two tables, by the key that they share, in one of the ways to write that."""
-    one, other, key = random.choice(
-        [("patients", "visits", "patient_id"), ("visits", "tests", "visit_id")]
-    )
-    if random.random() < 0.4:
-        one, other = other, one
-    side = random.choice(["", "", "INNER ", "LEFT ", "RIGHT ", "FULL "])
-    merged = (key, key.removesuffix("_id"))
-    mine = _called("l", one, is_open=side in ("RIGHT ", "FULL "))
-    theirs = _called("r", other, is_open=side in ("LEFT ", "FULL "))
-    roll = random.random()
-    if roll < 0.35:
-        text, shared = f"{one} AS l {side}JOIN {other} AS r USING ({key})", (merged,)
-    elif roll < 0.5:
-        text, shared = f"{one} AS l NATURAL {side}JOIN {other} AS r", (merged,)
-    else:
-        more = random.choice(["", "", " AND l.{0} IS NOT NULL"]).format(key)
-        text, shared = f"{one} AS l {side}JOIN {other} AS r ON l.{key} = r.{key}{more}", ()
-    if not side.strip() and random.random() < 0.2:
-        text = f"SELECT l.*, r.* FROM {one} AS l, {other} AS r WHERE l.{key} = r.{key}"
-        return Rows(f"({text}) AS j", _both(one, other))
-    return Rows(text, (*mine, *theirs, *shared))
-
-
-def _called(alias: str, table: str, *, is_open: bool) -> tuple[Column, ...]:
-    """A table's columns; `is_open`: an outer join has rows where they are NULL."""
-    return tuple(
-        (f"{alias}.{c}", k + NULLABLE if is_open and k in KEYS else k) for c, k in TABLES[table]
-    )
-
-
-def _both(one: str, other: str) -> tuple[Column, ...]:
-    """The columns of `l.*, r.*`: names that repeat are numbered."""
-    found: list[Column] = list(TABLES[one])
-    taken = {name for name, _ in found}
-    found += [(f"{n}_1" if n in taken else n, k) for n, k in TABLES[other]]
-    return tuple(found)
 
 
 def _derived(random: Random, depth: int) -> Rows:
@@ -292,6 +221,9 @@ def _asked(random: Random, rows: Rows, name: str, kind: str) -> str:
     number = {"visits": "cost", "tests": "score"}[table]
     negated = random.choice(["", "NOT "])
     most = f"(SELECT max({g}.{number}) FROM {table} {g} WHERE {own} AND {name} = {g}.{key})"
+    single, text = {"visits": ("visit_id", "ward"), "tests": ("test_id", "kind")}[table]
+    asked = f"FROM {table} {g} WHERE {g}.{key} = {name}{_more(random, rows, g, number, text)}"
+    order = f"ORDER BY {g}.{number}, {g}.{single}"
     return random.choice(
         [
             f"{name} {negated}IN (SELECT {key} FROM {table} {g} WHERE {own})",
@@ -301,5 +233,20 @@ def _asked(random: Random, rows: Rows, name: str, kind: str) -> str:
             f"{most} IS NULL",
             f"{name} = ANY (SELECT {key} FROM {table} {g} WHERE {own})",
             f"{name} <> ALL (SELECT {key} FROM {table} {g} WHERE {own})",
+            f"{negated}EXISTS (SELECT DISTINCT {g}.{number} {asked})",
+            f"{name} {negated}IN (SELECT DISTINCT {g}.{key} {asked})",
+            f"{negated}EXISTS (SELECT 1 {asked} QUALIFY row_number() OVER ({order}) = 2)",
+            f"(SELECT {g}.{number} {asked} {order} LIMIT 1) > 3",
+            f"(SELECT count(DISTINCT {g}.{text}) {asked}) > 1",
+            f"{negated}EXISTS (SELECT {g}.{text} {asked} GROUP BY {g}.{text} HAVING count(*) > 1)",
+            f"'ER' IN (SELECT max({g}.{text}) OVER (PARTITION BY {g}.{text}) {asked})",
         ]
     )
+
+
+def _more(random: Random, rows: Rows, inner: str, number: str, text: str) -> str:
+    """A further condition on what is asked for, which the row that asks may decide."""
+    choices = ["", "", f" AND {inner}.{number} > 2"]
+    choices += [f" AND {inner}.{number} {op} {c}" for c in rows.of("number") for op in "=<"]
+    choices += [f" AND {inner}.{text} = {c}" for c in rows.of("text")]
+    return random.choice(choices)
