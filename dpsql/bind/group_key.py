@@ -7,6 +7,7 @@ from itertools import combinations
 
 from sqlglot import exp
 
+from dpsql.bind.aggregate import has_aggregate
 from dpsql.bind.allow import only
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.item import Item, named_item, ordinal_item
@@ -87,3 +88,43 @@ class KeyReader:
             return self.binder.bind(node)
         except UnknownColumn:
             return item.expression
+
+
+def keys_by_place(node: exp.Select) -> exp.Select:
+    """`node`, whose keys that repeat an item with a subquery name it by its place instead.
+
+    Bound twice, a subquery would be two columns.
+    """
+    group = node.args.get("group")
+    if group is None or not any(key.find(exp.Query) for key in group.expressions):
+        return node
+    items = [item.unalias() for item in node.expressions]
+    if any(item.is_star for item in items):
+        return node
+    keys = [
+        exp.Literal.number(items.index(key) + 1) if key.find(exp.Query) and key in items else key
+        for key in group.expressions
+    ]
+    changed = node.copy()
+    changed.args["group"].set("expressions", [key.copy() for key in keys])
+    return changed
+
+
+def asking_keys(node: exp.Select) -> frozenset[int]:
+    """The places of those items of the SELECT list that are keys and hold a subquery.
+
+    A key is of the rows, so that its subquery is asked for each of them, and not for each group.
+    """
+    group = node.args.get("group")
+    if group is None:
+        return frozenset()
+    keys = [key for part in group.expressions for key in part.find_all(exp.Literal, exp.Column)]
+    ordinals = {int(key.name) for key in keys if isinstance(key, exp.Literal) and key.is_int}
+    names = {key.name.casefold() for key in keys if isinstance(key, exp.Column) and not key.table}
+    return frozenset(
+        place
+        for place, item in enumerate(node.expressions)
+        if (group.args.get("all") or place + 1 in ordinals or item.alias.casefold() in names)
+        and item.find(exp.Query) is not None
+        and not has_aggregate(item)
+    )

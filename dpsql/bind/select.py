@@ -17,6 +17,7 @@ from dpsql.bind.distinct import check_equalities, distinct
 from dpsql.bind.distinct_on import had_distinct_on, without_distinct_on
 from dpsql.bind.equality import by_more_than_equalities
 from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.group_key import asking_keys, keys_by_place
 from dpsql.bind.grouping import Grouping, grouped
 from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
 from dpsql.bind.ordering import limit_of, order_keys, row_limit, sorted_rows
@@ -58,7 +59,7 @@ def bind_select(node: exp.Select, context: Context) -> Selected:
     only(node, *_CLAUSES)
     if not node.expressions:
         raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
-    return _Select(without_distinct_on(unnested(node)), context).bound()
+    return _Select(keys_by_place(without_distinct_on(unnested(node))), context).bound()
 
 
 @dataclass(slots=True)
@@ -90,8 +91,10 @@ class _Select:
 
     def bound(self) -> Selected:
         items = self._aliases.items
-        for listed in self._node.expressions:
-            items += bind_items(listed, self._full, self._from)
+        keys = asking_keys(self._node)
+        for place, listed in enumerate(self._node.expressions):
+            binder = self._plain if place in keys else self._full
+            items += bind_items(listed, binder, self._from)
         predicate = self._where()
         every = [item.expression for item in items]
         order = order_keys(self._node, self._sorted_by, every)
