@@ -25,6 +25,8 @@
 | ownership   | proofs that joined private rows share their unit                      |
 | kept_row    | outer joins that keep public rows, where rows are released             |
 | grouping    | grouping sets, and the frontier between private and released rows     |
+| pivot       | PIVOT, as aggregates of the rows with each value                      |
+| pivot_statement | PIVOT as a statement                                              |
 | unlisted_text | min, max and mode of text that nothing lists: of what enough units have |
 | tautology   | HAVING without what is true of every group that has a row             |
 | group_key   | the keys that GROUP BY names                                          |

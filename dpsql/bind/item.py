@@ -37,7 +37,7 @@ def bind_items(node: exp.Expr, binder: ExpressionBinder, source: From) -> list[I
             only(node, "this", "alias")
             return [Item(node.alias, binder.bind(node.this), at)]
         case _:
-            return [Item(_default_name(node), binder.bind(node), at)]
+            return [Item(default_name(node), binder.bind(node), at)]
 
 
 def _expanded(
@@ -81,7 +81,7 @@ def named_item(node: exp.Expr, items: list[Item]) -> Item | None:
     return named[-1] if named else None
 
 
-def _default_name(node: exp.Expr) -> str:
+def default_name(node: exp.Expr) -> str:
     """What DuckDB calls a column without an alias."""
     if isinstance(node, exp.Column):
         return node.name

@@ -8,6 +8,7 @@ from sqlglot.errors import ParseError, SqlglotError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.bind.clock import Clock, frozen, utc
+from dpsql.bind.pivot_statement import as_select
 from dpsql.bind.placeholder import is_text, numbered
 from dpsql.errors import Refused, Span, SyntaxFault, TooComplex
 
@@ -80,8 +81,8 @@ def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) 
         raise SyntaxFault(
             "several statements in one request", at=span(trees[1]), hint="send them one at a time"
         )
-    tree = trees[0]
-    _check_depth(tree)
+    _check_depth(trees[0])
+    tree = as_select(trees[0])
     if not isinstance(tree, exp.Query):
         raise Refused(
             f"only queries are answered, not {_first_word(text)}",

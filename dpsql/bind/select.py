@@ -22,6 +22,7 @@ from dpsql.bind.grouping import Grouping, grouped
 from dpsql.bind.item import Item, bind_items, named_item, ordinal_item
 from dpsql.bind.ordering import limit_of, order_keys, row_limit, sorted_rows
 from dpsql.bind.parse import span
+from dpsql.bind.pivot import without_pivots
 from dpsql.bind.relation import From
 from dpsql.bind.scope import Scope
 from dpsql.bind.subquery import Subqueries, filtered
@@ -59,7 +60,8 @@ def bind_select(node: exp.Select, context: Context) -> Selected:
     only(node, *_CLAUSES)
     if not node.expressions:
         raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
-    return _Select(keys_by_place(without_distinct_on(unnested(node))), context).bound()
+    plain = without_distinct_on(unnested(without_pivots(node, context)))
+    return _Select(keys_by_place(plain), context).bound()
 
 
 @dataclass(slots=True)

@@ -1,0 +1,30 @@
+"""PIVOT as a statement of its own, which is a SELECT of all columns that it has."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlglot import exp
+
+_PARTS: Final = {"this", "expressions", "using", "group"}
+
+
+def as_select(tree: exp.Expr) -> exp.Expr:
+    """`SELECT * FROM t PIVOT (sum(x) FOR kind IN ('a', 'b'))` of that as a statement.
+
+    Any other statement is as it was.
+    """
+    if not isinstance(tree, exp.Pivot) or tree.args.get("unpivot"):
+        return tree
+    if not {name for name, part in tree.args.items() if part} <= _PARTS:
+        return tree
+    calls = tree.args.get("using") or [exp.Count(this=exp.Star(), big_int=True)]
+    group = tree.args.get("group")
+    pivot = exp.Pivot(
+        expressions=[call.copy() for call in calls],
+        fields=[field.copy() for field in tree.expressions],
+        group=group and group.copy(),
+    )
+    source = tree.this.copy()
+    source.append("pivots", pivot)
+    return exp.select("*").from_(source)
