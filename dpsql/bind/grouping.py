@@ -10,6 +10,7 @@ from dpsql.bind import unlisted_text
 from dpsql.bind.aggregate import Absent, Aggregates
 from dpsql.bind.allow import only
 from dpsql.bind.context import Context
+from dpsql.bind.dependent_value import with_dependent
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.group_key import SETS, KeyReader, Keys
 from dpsql.bind.item import Item
@@ -121,6 +122,8 @@ def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Contex
     used = tuple(k for k in keys if not isinstance(k.expression, Literal))
     lifted: dict[Expression, Expression] = {k.expression: k.column for k in used}
     if grouping.sets is None:
+        if visibility(source) is Visibility.PRIVATE:
+            used, aggregates = with_dependent(source, used, aggregates)
         plan: Plan = _frontier(source, used, aggregates, found, context)
         lifted |= {absent.column: absent.value(grouping.keys) for absent in found.absent}
     else:

@@ -234,7 +234,7 @@ def _unproved(
         return Refused(
             f"{mine} is joined on columns that don't determine the privacy unit",
             at=at,
-            hint=f"add the condition{'s' * (len(least) > 1)} {added}",
+            hint=f"only rows of one unit meet: {added} asks for those, and leaves out the others",
             note="join",
         )
     return Refused(

@@ -162,6 +162,22 @@ def each_meets_one(
     return True
 
 
+def functions_of(known: frozenset[Column], plan: Plan, trusted: Trusted) -> frozenset[Column]:
+    """The columns that have one value in all rows of `plan` that agree on `known`."""
+    match plan:
+        case Filter(source=source) | Mark(source=source) | Window(source=source):
+            return functions_of(known, source, trusted)
+        case Join(sources=sources, on=on):
+            return _join_closure(sources, on, known, trusted)
+        case OuterJoin(kind=OuterKind.LEFT, left=left, right=right):
+            known = functions_of(known, left, trusted)
+            key = unique_key(right, trusted) if visibility(right) is Visibility.PUBLIC else None
+            # A row without a partner has NULL for the key and for all beside it.
+            return known if key is None or not key <= known else known | {*output_columns(right)}
+        case _:
+            return known
+
+
 def _join_closure(
     sources: tuple[Plan, ...],
     on: tuple[Expression, ...],
