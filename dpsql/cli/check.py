@@ -21,6 +21,7 @@ from dpsql.schema.row_count import count_rows
 from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ready import old_files, open_source, remove_left, sidecar_path
+from dpsql.session.unit_rows import without_unit
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible
 from dpsql.terminal.watch import Cancelled, Watch
@@ -43,7 +44,7 @@ def check(path: Path) -> None:
         if rename := renaming(schema.ledger, schema.path):
             say(rename)
         try:
-            holds, rows = watch.run(
+            holds, rows, lacking = watch.run(
                 lambda: _verified(schema, watch, engines, stops), lambda: _stop(stops)
             )
         except Cancelled:
@@ -57,12 +58,14 @@ def check(path: Path) -> None:
         ready = ", ".join(sorted(engines[0].prepared))
         again = "none: the file is of other data, owners or bounds; run dpsql prepare again"
         click.echo(f"prepared: {ready or again}")
+    for line in lacking:
+        click.echo(visible(line))
     _judge(schema, holds, rows)
 
 
 def _verified(
     schema: Schema, watch: Watch, engines: list[DuckDBEngine], stops: list[Callable[[], None]]
-) -> tuple[Mapping[str, bool], Mapping[str, int]]:
+) -> tuple[Mapping[str, bool], Mapping[str, int], Sequence[str]]:
     """Open the source as queries do, and look at the rows."""
     if not schema.source.path.exists():
         raise SourceFault(
@@ -80,7 +83,19 @@ def _verified(
             hint="restore it from a copy: every query that needs it fails, and is charged once",
         )
     watch.step("verifying keys")
-    return verify_keys(schema, engines[0]), count_rows(schema, engines[0])
+    holds, rows = verify_keys(schema, engines[0]), count_rows(schema, engines[0])
+    watch.step("looking for rows without a unit")
+    return holds, rows, [_lacking(*found) for found in without_unit(schema, engines[0])]
+
+
+def _lacking(table: Table, rows: int, every: int) -> str:
+    """What becomes of rows whose unit isn't known."""
+    assert isinstance(table.ownership, EntityUnit)
+    hops = table.ownership.hops
+    why = f"{table.ownership.column} is NULL"
+    if hops:
+        why = f"what they reference is NULL, or isn't there, on the way by {hops[0].shown}"
+    return f"{table.name}: {rows:,} of {every:,} rows have no unit, and count nowhere: {why}"
 
 
 def _files(schema: Schema, tables: Sequence[str]) -> str:

@@ -37,6 +37,7 @@
 | draw     | charge, run, keep: one entry for all that is drawn together           |
 | batch    | statements declared together, composed, and charged as one            |
 | picking  | answers whose rows are released ones as they are, without an engine    |
+| unit_rows | which rows have a privacy unit                                        |
 | copied   | public tables that are read above the releases                         |
 | sweep    | how far noise moves values at each of several ε                       |
 | share    | how much of what is left a statement would take                       |

@@ -11,6 +11,7 @@ from dpsql.rewrite.limit import finest
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.session.prepared import PreparedRelease
 from dpsql.stability.dependency import declared, one_row_per_unit
+from dpsql.stability.lineage import private_scans
 
 
 def advice(release: PreparedRelease, schema: Schema) -> tuple[str, ...]:
@@ -26,6 +27,7 @@ def advice(release: PreparedRelease, schema: Schema) -> tuple[str, ...]:
                 *_limits(bounded),
                 *_domains(terms),
                 *_bounds(terms),
+                *_units(terms),
                 *_shares(bounded),
             ]
         )
@@ -36,6 +38,8 @@ def _keys(bounded: BoundedRelease, schema: Schema) -> Iterator[str]:
     if isinstance(bounded.limited, OneRowPerUnit):
         return
     terms = bounded.terms
+    if one_row_per_unit(terms.source, lambda _: False):
+        return  # by GROUP BY, whatever the keys are
     if one_row_per_unit(terms.source, declared):
         yield "run dpsql check: keys that are verified need not be enforced, which takes time"
         return
@@ -89,6 +93,17 @@ def _bounds(terms: Terms) -> Iterator[str]:
         if isinstance(statistic.term, Amount):
             for column in sorted(columns(statistic.term.value.argument), key=lambda c: c.id):
                 yield f"narrow {column.name} by WHERE, or its declared bounds: noise follows them"
+
+
+def _units(terms: Terms) -> Iterator[str]:
+    """Rows that belong to nobody are left out, which an analyst can't see."""
+    for table in dict.fromkeys(scan.table for scan in private_scans(terms.source)):
+        own = table.ownership
+        if isinstance(own, EntityUnit) and own.hops and not table.alias:
+            yield (
+                f"rows of {table.shown} that lead to no unit count nowhere: dpsql check tells how"
+                " many there are"
+            )
 
 
 def _shares(bounded: BoundedRelease) -> Iterator[str]:

@@ -39,6 +39,7 @@ from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.summed import SummedColumn, summed
 from dpsql.schema.type import BIGINT
+from dpsql.session.unit_rows import rows_with_unit
 
 _FORM = "7"
 """Of the file: what this package writes and reads."""
@@ -155,7 +156,7 @@ def _contents(table: Table, own: EntityUnit) -> Contents:
     return Contents(
         table.name,
         rows,
-        _with_unit(table, own).sql(dialect="duckdb"),
+        rows_with_unit(table, own).sql(dialect="duckdb"),
         counted(table),
         within,
         sums,
@@ -164,33 +165,6 @@ def _contents(table: Table, own: EntityUnit) -> Contents:
         limits.rows,
         limits.rows_per_group,
     )
-
-
-def _with_unit(table: Table, own: EntityUnit) -> exp.Select:
-    """How many rows of `table` have a unit: semi-joins alone, so that each is counted once."""
-    children = (table.name, *(hop.table for hop in own.hops))
-    last = len(own.hops)
-    rows = exp.select(exp.Star()).from_(_named(children[last], last))
-    owner = field(schema_name(own.column), table=f"h{last}")
-    rows = rows.where(exp.Not(this=exp.Is(this=owner, expression=exp.null())))
-    for place in reversed(range(last)):
-        equal = (
-            exp.EQ(
-                this=field(schema_name(name), table=f"h{place}"),
-                expression=field(schema_name(key), table=f"h{place + 1}"),
-            )
-            for name, key in own.hops[place].pairs
-        )
-        led = rows.subquery(f"h{place + 1}")
-        rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(f"h{place}")))
-        rows = rows.from_(_named(children[place], place))
-        rows = rows.join(led, on=exp.and_(*equal), join_type="semi")
-    return exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("h"))
-
-
-def _named(table: str, place: int) -> exp.Table:
-    alias = exp.TableAlias(this=exp.to_identifier(f"h{place}"))
-    return exp.Table(this=schema_name(table), alias=alias)
 
 
 def _sum(found: SummedColumn) -> unit_sums.ColumnSum:

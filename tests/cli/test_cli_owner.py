@@ -95,6 +95,28 @@ def test_check_records_the_keys_that_hold_and_makes_no_ledger(run: Run, shop: Pa
     assert ended.out.endswith(f"ledger: {schema.ledger} (not made yet)\n")
 
 
+def test_check_tells_of_rows_without_a_unit(run: Run, shop: Path) -> None:
+    items = """  items:
+    unit: {column: number, references: orders.number}
+    columns: {number: {type: bigint}, price: {type: bigint}}
+  towns"""
+    shop.write_text(SHOP.replace("  towns", items))
+    for name, columns in {
+        "orders": {"number": [1, 2, 3], "person": [1, None, 2]},
+        "items": {"number": [1, 1, 2, None, 7], "price": [1, 2, 3, 4, 5]},
+    }.items():
+        pq.write_table(pa.table(columns), shop.parent / "data" / f"{name}.parquet")
+    ended = run("check", shop)
+    assert ended.code == 0
+    assert [line for line in ended.out.splitlines() if "no unit" in line] == [
+        "orders: 1 of 3 rows have no unit, and count nowhere: person is NULL",
+        "items: 3 of 5 rows have no unit, and count nowhere: what they reference is NULL, or isn't"
+        " there, on the way by number → orders",
+    ]
+    told = run("explain", shop, "SELECT count(*) FROM items").out
+    assert "rows of items that lead to no unit count nowhere: dpsql check tells how many" in told
+
+
 def test_check_fails_for_a_key_that_is_not_unique(run: Run, shop: Path) -> None:
     pq.write_table(
         pa.table({"number": [1, 1], "person": [1, 2]}), shop.parent / "data" / "orders.parquet"

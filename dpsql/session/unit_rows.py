@@ -1,0 +1,54 @@
+"""Which rows have a privacy unit: a chain of references may end in NULL, or in no row at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dpsql.emit.name import field, schema_name
+from dpsql.engine.engine import Engine
+from dpsql.schema.model import EntityUnit, Schema, Table
+
+
+def without_unit(schema: Schema, engine: Engine) -> Iterator[tuple[Table, int, int]]:
+    """The tables that have rows without a unit, how many these are, and how many there are."""
+    for table in schema.tables.values():
+        own = table.ownership
+        if isinstance(own, EntityUnit):
+            counted = exp.select(exp.Count(this=exp.Star())).from_(_named(table.name, 0))
+            rows = _number(engine, counted)
+            lacking = rows - _number(engine, rows_with_unit(table, own))
+            if lacking:
+                yield table, lacking, rows
+
+
+def _number(engine: Engine, query: exp.Select) -> int:
+    return int(engine.execute(query.sql("duckdb")).table.column(0)[0].as_py())
+
+
+def rows_with_unit(table: Table, own: EntityUnit) -> exp.Select:
+    """How many rows of `table` have a unit: semi-joins alone, so that each is counted once."""
+    children = (table.name, *(hop.table for hop in own.hops))
+    last = len(own.hops)
+    rows = exp.select(exp.Star()).from_(_named(children[last], last))
+    owner = field(schema_name(own.column), table=f"h{last}")
+    rows = rows.where(exp.Not(this=exp.Is(this=owner, expression=exp.null())))
+    for place in reversed(range(last)):
+        equal = (
+            exp.EQ(
+                this=field(schema_name(name), table=f"h{place}"),
+                expression=field(schema_name(key), table=f"h{place + 1}"),
+            )
+            for name, key in own.hops[place].pairs
+        )
+        led = rows.subquery(f"h{place + 1}")
+        rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(f"h{place}")))
+        rows = rows.from_(_named(children[place], place))
+        rows = rows.join(led, on=exp.and_(*equal), join_type="semi")
+    return exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("h"))
+
+
+def _named(table: str, place: int) -> exp.Table:
+    alias = exp.TableAlias(this=exp.to_identifier(f"h{place}"))
+    return exp.Table(this=schema_name(table), alias=alias)
