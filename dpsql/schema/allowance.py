@@ -15,6 +15,8 @@ from dpsql.schema.refresh import Every
 
 LEAST_EPSILON: Final = Fraction(1, 1_000_000)
 MOST_EPSILON: Final = Fraction(64)
+LARGE_EPSILON: Final = Fraction(500)
+"""As much as an owner may allow who says so: e^ε is still a double."""
 MOST_UNITS: Final = 1000
 MOST_RELEASES: Final = 1000
 LEAST_DELTA: Final = Fraction(1, 10**18)
@@ -26,7 +28,10 @@ def read_budget(document: Document, data: object) -> tuple[Budget, Every | None]
     Accounting is zcdp by default where there is a delta for it, pure where there is none.
     """
     form = fill(BudgetForm, document, ("budget",), data)
-    _check_epsilon(document, ("budget", "epsilon"), form.epsilon)
+    if form.allow_large_epsilon:
+        _check_large(document, form.epsilon)
+    else:
+        _check_epsilon(document, ("budget", "epsilon"), form.epsilon)
     _check_delta(document, ("budget", "delta"), form.delta)
     named = form.accounting or ("zcdp" if form.delta else "pure")
     accounting = Accounting(named)
@@ -52,8 +57,8 @@ def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery
     tenth = min(max(budget.epsilon / 10, LEAST_EPSILON), most)
     epsilon = tenth if form.epsilon is None else form.epsilon
     delta = budget.delta / 10 if form.delta is None else form.delta
-    _check_epsilon(document, (*place, "epsilon"), epsilon)
-    _check_epsilon(document, (*place, "max_epsilon"), most)
+    _check_epsilon(document, (*place, "epsilon"), epsilon, budget.epsilon)
+    _check_epsilon(document, (*place, "max_epsilon"), most, budget.epsilon)
     _check_delta(document, (*place, "delta"), delta)
     if epsilon > most:
         raise document.fault((*place, "epsilon"), "above max_epsilon", "lower it, or raise that")
@@ -70,7 +75,9 @@ def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery
     return PerQuery(epsilon, most, delta)
 
 
-def read_analysts(document: Document, data: Mapping[str, object] | None) -> Mapping[str, Fraction]:
+def read_analysts(
+    document: Document, data: Mapping[str, object] | None, budget: Budget
+) -> Mapping[str, Fraction]:
     """Read `analysts`: a cap for each who is named; two names must not look the same."""
     caps: dict[str, Fraction] = {}
     seen: dict[str, str] = {}
@@ -82,7 +89,7 @@ def read_analysts(document: Document, data: Mapping[str, object] | None) -> Mapp
         if other != name:
             raise document.fault(place, f"looks like {other}", "rename one of them")
         caps[name] = fill(AnalystForm, document, place, written).epsilon
-        _check_epsilon(document, (*place, "epsilon"), caps[name])
+        _check_epsilon(document, (*place, "epsilon"), caps[name], budget.epsilon)
     return caps
 
 
@@ -104,9 +111,20 @@ def read_releases(document: Document, written: int) -> int:
     return written
 
 
-def _check_epsilon(document: Document, place: Place, epsilon: Fraction) -> None:
-    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
-        raise document.fault(place, "out of range", "write a number from 1e-6 to 64")
+def _check_epsilon(
+    document: Document, place: Place, epsilon: Fraction, budget: Fraction = MOST_EPSILON
+) -> None:
+    if not LEAST_EPSILON <= epsilon <= max(budget, MOST_EPSILON):
+        advice = "write a number from 1e-6 to 64"
+        if place == ("budget", "epsilon") and epsilon > MOST_EPSILON:
+            advice += ", or allow_large_epsilon: true beside it, which hides hardly anything"
+        raise document.fault(place, "out of range", advice)
+
+
+def _check_large(document: Document, epsilon: Fraction) -> None:
+    if not LEAST_EPSILON <= epsilon <= LARGE_EPSILON:
+        advice = f"write a number from 1e-6 to {LARGE_EPSILON}"
+        raise document.fault(("budget", "epsilon"), "out of range", advice)
 
 
 def _check_delta(document: Document, place: Place, delta: Fraction) -> None:

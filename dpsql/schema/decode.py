@@ -68,7 +68,7 @@ def load_schema(
         tables=timed,
         budget=budget,
         per_query=read_per_query(document, file.per_query, budget),
-        analysts=read_analysts(document, file.analysts),
+        analysts=read_analysts(document, file.analysts, budget),
         ledger=ledger_path(document, file.ledger, file.dataset),
         anchor=anchor_path(file.dataset),
         shares_answers=file.store == "shared",

@@ -117,6 +117,7 @@ class BudgetForm(Form, frozen=True, kw_only=True):
     delta: Fraction = Fraction(0)
     accounting: Literal["pure", "approx", "zcdp"] | None = None
     refresh: Literal["day", "week", "month", "year"] | None = None
+    allow_large_epsilon: bool = False
 
 
 class PerQueryForm(Form, frozen=True, kw_only=True):

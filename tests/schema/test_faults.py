@@ -194,7 +194,11 @@ FAULTS = [
           "tables.readings.columns.value", "a float is no key"),
     # money
     Fault(BUDGET, budget("epsilon: 0"), "budget.epsilon", "write a number from 1e-6 to 64"),
-    Fault(BUDGET, budget("epsilon: 65"), "budget.epsilon", "out of range"),
+    Fault(BUDGET, budget("epsilon: 65"), "budget.epsilon", "or allow_large_epsilon: true"),
+    Fault(BUDGET, budget("epsilon: 501, allow_large_epsilon: true"), "budget.epsilon",
+          "from 1e-6 to 500"),
+    Fault(BUDGET, BUDGET + "\nanalysts: {ann: {epsilon: 65}}", "analysts.ann.epsilon",
+          "from 1e-6 to 64"),
     Fault(BUDGET, budget("epsilon: -1"), "budget.epsilon", "out of range"),
     Fault(BUDGET, budget("epsilon: 1e-400"), "budget.epsilon", "out of range"),
     Fault(BUDGET, budget("epsilon: .nan"), "budget.epsilon", "write a finite number"),
