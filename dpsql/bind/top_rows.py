@@ -48,7 +48,7 @@ def first_value(query: exp.Expr) -> exp.Expr | None:
     if found is None or len(found.select.expressions) != 1 or _last(found.select) != 1:
         return None
     (item,) = found.select.expressions
-    if isinstance(item, exp.Star) or item.is_star:
+    if item.is_star or item.find(exp.Window) is not None:
         return None
     inner = found.select.copy()
     for clause in ("order", "limit", "offset", "where"):
@@ -110,7 +110,21 @@ def _pair(condition: exp.Expr, named: set[str]) -> tuple[exp.Column, exp.Column]
 
 
 def _number(select: exp.Select) -> exp.Window:
-    return exp.Window(this=exp.RowNumber(), order=select.args["order"].copy())
+    """The place of a row: in OVER, 1 and an alias mean what they do in ORDER BY nowhere else."""
+    order = select.args["order"].copy()
+    for term in order.expressions:
+        term.set("this", _meant(term.this, select.expressions).copy())
+    return exp.Window(this=exp.RowNumber(), order=order)
+
+
+def _meant(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """The expression of the item that `term` names by its place or its alias, else `term`."""
+    if isinstance(term, exp.Literal) and term.is_int and 0 < int(term.name) <= len(items):
+        return items[int(term.name) - 1].unalias()
+    if isinstance(term, exp.Column) and not term.table:
+        named = (i for i in items if i.alias and i.alias.casefold() == term.name.casefold())
+        return next((item.unalias() for item in named), term)
+    return term
 
 
 def _ordered(query: exp.Expr) -> exp.Select | None:
@@ -118,8 +132,14 @@ def _ordered(query: exp.Expr) -> exp.Select | None:
     select = query.unnest()
     if not isinstance(select, exp.Select) or any(select.args.get(c) for c in _CLAUSES):
         return None
-    is_whole = select.args.get("order") is not None and _last(select) is not None
-    return select if is_whole and not any(map(has_aggregate, select.expressions)) else None
+    order, items = select.args.get("order"), select.expressions
+    if order is None or _last(select) is None or any(map(has_aggregate, items)):
+        return None
+    terms = [term.this for term in order.expressions]
+    # Which column a place among those of * means is told later; ALL means them all.
+    by_place = any(isinstance(t, exp.Literal | exp.Var) for t in terms)
+    is_open = by_place and any(item.is_star for item in items)
+    return None if is_open or any(isinstance(t, exp.Var) for t in terms) else select
 
 
 def _are_of(condition: exp.Expr, named: set[str]) -> bool:

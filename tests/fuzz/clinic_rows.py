@@ -83,6 +83,7 @@ def lateral(random: Random) -> Rows:
             f"SELECT i.{number} AS m, i.{text} AS t {where}",
             f"SELECT DISTINCT i.{text} AS t, 1 AS m {where}",
             f"SELECT i.{number} AS m, i.{text} AS t {where} {order} {limit}",
+            f"SELECT i.{text} AS t, -i.{number} AS m {where} ORDER BY 2, t, i.{own} {limit}",
             f"SELECT i.{text} AS t, row_number() OVER ({order}) AS m {where}",
             f"SELECT i.{text} AS t, i.{number} AS m {where} QUALIFY rank() OVER ({order}) <= 2",
             f"SELECT i.{text} AS t, count(*) AS m {where} GROUP BY i.{text}",

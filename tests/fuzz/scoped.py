@@ -236,6 +236,8 @@ def _asked(random: Random, rows: Rows, name: str, kind: str) -> str:
             f"{name} {negated}IN (SELECT DISTINCT {g}.{key} {asked})",
             f"{negated}EXISTS (SELECT 1 {asked} QUALIFY row_number() OVER ({order}) = 2)",
             f"(SELECT {g}.{number} {asked} {order} LIMIT 1) > 3",
+            f"(SELECT {g}.{number} AS m {asked} ORDER BY 1 DESC, {g}.{single} LIMIT 1) > 3",
+            f"(SELECT {g}.{text} AS cost {asked} ORDER BY cost, {g}.{single} LIMIT 1) = 'ER'",
             f"(SELECT count(DISTINCT {g}.{text}) {asked}) > 1",
             f"{negated}EXISTS (SELECT {g}.{text} {asked} GROUP BY {g}.{text} HAVING count(*) > 1)",
             f"'ER' IN (SELECT max({g}.{text}) OVER (PARTITION BY {g}.{text}) {asked})",
