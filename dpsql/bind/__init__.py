@@ -27,6 +27,7 @@
 | grouping    | grouping sets, and the frontier between private and released rows     |
 | pivot       | PIVOT, as aggregates of the rows with each value                      |
 | pivot_statement | PIVOT as a statement                                              |
+| public_key  | group keys of private rows that equal a public column                |
 | dependent_value | aggregates of what has one value in each group                     |
 | unlisted_text | min, max and mode of text that nothing lists: of what enough units have |
 | tautology   | HAVING without what is true of every group that has a row             |

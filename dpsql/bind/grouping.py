@@ -16,6 +16,7 @@ from dpsql.bind.group_key import SETS, KeyReader, Keys
 from dpsql.bind.item import Item
 from dpsql.bind.open_aggregate import check_private
 from dpsql.bind.ownership import check_everywhere
+from dpsql.bind.public_key import with_public_keys
 from dpsql.bind.window import Windows
 from dpsql.errors import GroupingFault, Refused, Span
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
@@ -151,6 +152,7 @@ def _frontier(
     if tells_unit(source, (key.expression for key in keys)):
         return _per_unit(source, keys, aggregates)
     check_everywhere(source, keys)
+    keys = with_public_keys(source, keys)
     for output in aggregates:
         check_private(output.call)
         _check_distinct(output)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import assert_never
 
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Column, Expression, Literal, Scalar, matched
+from dpsql.plan.expression import Column, Expression, Literal, Scalar, conjuncts, matched
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
@@ -163,19 +163,21 @@ def each_meets_one(
 
 
 def functions_of(known: frozenset[Column], plan: Plan, trusted: Trusted) -> frozenset[Column]:
-    """The columns that have one value in all rows of `plan` that agree on `known`."""
+    """The columns that have one value in all rows of a public `plan` that agree on `known`."""
     match plan:
-        case Filter(source=source) | Mark(source=source) | Window(source=source):
-            return functions_of(known, source, trusted)
+        case Filter(source=Join(sources=sources, on=on), predicate=predicate):
+            on = (*on, *conjuncts(predicate))
         case Join(sources=sources, on=on):
-            return _join_closure(sources, on, known, trusted)
-        case OuterJoin(kind=OuterKind.LEFT, left=left, right=right):
-            known = functions_of(known, left, trusted)
-            key = unique_key(right, trusted) if visibility(right) is Visibility.PUBLIC else None
-            # A row without a partner has NULL for the key and for all beside it.
-            return known if key is None or not key <= known else known | {*output_columns(right)}
+            pass
         case _:
+            key = unique_key(plan, trusted)
+            return known if key is None or not key <= known else known | {*output_columns(plan)}
+    while True:
+        more = known.union(*(functions_of(known, source, trusted) for source in sources))
+        more = _join_closure(sources, on, more, trusted)
+        if more == known:
             return known
+        known = more
 
 
 def _join_closure(
