@@ -4,7 +4,7 @@
 
     SELECT doctor_id, sum(cost) FILTER (WHERE ward = 'ER') AS "ER", … GROUP BY doctor_id
 
-Values that are read from the rows would show themselves as columns: they are named, or declared.
+Values that are read from the rows would show themselves as columns: they have to be named.
 """
 
 from __future__ import annotations

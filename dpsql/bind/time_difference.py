@@ -34,6 +34,11 @@ _DAYS_OF_A_MONTH: Final = 30
 _FULL: Final = {"day": None, "hour": 24, "minute": 60, "second": 60}
 """How many of these the next longer unit has."""
 
+_PARTS: Final = {"year", "month", "epoch", *_FULL}
+
+_LONGEST: Final = 2**63 - 1
+"""Microseconds: no two moments are farther apart."""
+
 _MONTHS: Final = template(
     """
     (year(later) * 12 + month(later)) - (year(earlier) * 12 + month(earlier)) - CASE
@@ -63,7 +68,7 @@ def measured(
     name: str, node: exp.Expr, call: exp.Expr, binder: ExpressionBinder
 ) -> Expression | None:
     """What the function `name` tells of a length of time; None if `node` isn't one."""
-    found = _between(node, binder)
+    found = _between(node, binder) if name in _PARTS else None
     if found is None:
         return None
     if found.by_calendar:
@@ -90,7 +95,8 @@ def microseconds(
         if constant is None or constant.count is not None or found is None or found.by_calendar:
             continue
         of = constant.duration
-        known = Literal((of.months * _DAYS_OF_A_MONTH + of.days) * DAY + of.microseconds, BIGINT)
+        meant = (of.months * _DAYS_OF_A_MONTH + of.days) * DAY + of.microseconds
+        known = Literal(min(max(meant, -_LONGEST), _LONGEST), BIGINT)
         asked = _units("microsecond", found, node, binder)
         return (asked, known) if node is left else (known, asked)
     return None
