@@ -26,6 +26,7 @@ from dpsql.plan.expression import (
     Comparison,
     Expression,
     IsNull,
+    Not,
     Or,
     conjunction,
 )
@@ -127,3 +128,10 @@ def column_counts(node: exp.Expr, asked: int, listed: int) -> SyntaxFault:
 
 def _columns(number: int) -> str:
     return "one column" if number == 1 else f"{number} columns"
+
+
+def neither(found: Expression) -> Expression:
+    """NOT, of each alternative by itself: rows are chosen by one after the other."""
+    if isinstance(found, Or):
+        return conjunction(tuple(Not(operand) for operand in found.operands))
+    return Not(found)

@@ -29,13 +29,13 @@ from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.ownership import Pair, asks_own_unit, check_asked
 from dpsql.bind.parse import span
 from dpsql.bind.presence import Listed, are_there, counted_member, item_of
-from dpsql.bind.quantifier import Quantifier, column_counts
+from dpsql.bind.quantifier import Quantifier, column_counts, neither
 from dpsql.bind.query import bind_query
 from dpsql.bind.scalar_join import answering, check_there, one_value, with_one_row
 from dpsql.bind.scope import Scope
 from dpsql.bind.single_row import grouping_of, has_one_group, single
 from dpsql.bind.top_rows import first_value
-from dpsql.errors import Refused
+from dpsql.errors import Refused, UnknownColumn, UnknownTable
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Case,
@@ -44,10 +44,8 @@ from dpsql.plan.expression import (
     Expression,
     IsNull,
     Literal,
-    Not,
     Or,
     When,
-    conjunction,
     matched,
 )
 from dpsql.plan.operator import (
@@ -87,8 +85,7 @@ class Subqueries:
                 only(node, "this")
                 return self._any_row(node, binder)
             case exp.Subquery() | exp.Select():
-                query = first_value(node) or node
-                return self._scalar(query, self._bound(query))
+                return self._first(node) or self._scalar(node, self._bound(node))
             case _:
                 return self._quantified(node, binder)
 
@@ -104,6 +101,16 @@ class Subqueries:
             source = filtered(source, [c for c in conditions if columns(c) <= there])
             conditions = [c for c in conditions if not columns(c) <= there]
         return filtered(source, conditions)
+
+    def _first(self, node: exp.Expr) -> Expression | None:
+        """The value of the first row that `node` asks for; None if it isn't so, or not in FROM."""
+        query = first_value(node)
+        if query is None:
+            return None
+        try:
+            return self._scalar(query, self._bound(query))
+        except (UnknownColumn, UnknownTable):
+            return None  # a name without a table's is one of the query around
 
     def _any_row(self, node: exp.Exists, binder: ExpressionBinder) -> Expression:
         inner = self._bound(without_distinct(node.this), any_row=True)
@@ -127,7 +134,7 @@ class Subqueries:
         found = self._counted(node, asked, values, inner, binder)
         if found is None:
             found = self._some_row(node, asked, values, inner, binder)
-        return _neither(found) if asked.negated else found
+        return neither(found) if asked.negated else found
 
     def _counted(
         self,
@@ -272,13 +279,6 @@ class Subqueries:
         if found.correlated:
             check_unlimited(query)
         return found
-
-
-def _neither(found: Expression) -> Expression:
-    """NOT, of each alternative by itself: rows are chosen by one after the other."""
-    if isinstance(found, Or):
-        return conjunction(tuple(Not(operand) for operand in found.operands))
-    return Not(found)
 
 
 def _is_private(inner: Selected) -> bool:
