@@ -13,7 +13,16 @@ from dpsql.bind.parse import span
 from dpsql.bind.single_row import listed, of_nothing
 from dpsql.errors import Refused
 from dpsql.plan.columns import output_columns
-from dpsql.plan.expression import Case, Column, Expression, IsNull, When, equated, matched
+from dpsql.plan.expression import (
+    Case,
+    Column,
+    Expression,
+    IsNull,
+    When,
+    conjunction,
+    equated,
+    matched,
+)
 from dpsql.plan.operator import Aggregate, OuterJoin, OuterKind, Output, Plan, Values
 from dpsql.plan.tree import bottom_up, columns, renamed_columns
 from dpsql.stability.lineage import unit
@@ -37,6 +46,8 @@ def one_value(query: exp.Expr, inner: Selected, value: Column) -> Expression:
     inside = frozenset(output_columns(inner.plan))
     equal = equated(inner.correlated)
     keys = [side for pair in equal for side in pair if columns(side) & inside]
+    if not keys:  # it is asked for by what the row that asks has alone: 0 = g.n
+        return Case((When(conjunction(inner.correlated), value),), empty, value.type)
     return Case((When(IsNull(keys[0]), empty),), value, value.type)
 
 
