@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.bind.template import filled, template
+from dpsql.bind.template import filled, names
 
 _WRITTEN: Final = {
     "geomean": "exp(avg(ln(x)))",
@@ -23,8 +23,6 @@ _NODES: Final[dict[type[exp.Expr], str]] = {
     exp.RegrSxy: "regr_sxy",
     exp.RegrSyy: "regr_syy",
 }
-
-_TREES: Final = {name: template(text) for name, text in _WRITTEN.items()}
 
 
 def is_derived(node: exp.Expr) -> bool:
@@ -58,10 +56,9 @@ def written_out(node: exp.Expr) -> exp.Expr | None:
         else [part for part in (node.this, node.args.get("expression")) if part is not None]
     )
     given = dict(zip("xy", arguments, strict=False))
-    tree = _TREES[name]
-    if {column.name for column in tree.find_all(exp.Column)} != given.keys():
+    if names(_WRITTEN[name]) != given.keys():
         return None
-    return exp.paren(filled(tree, given))
+    return exp.paren(filled(_WRITTEN[name], given))
 
 
 def _name(node: exp.Expr) -> str:

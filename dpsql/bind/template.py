@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from sqlglot import exp, parse_one
 
 
-def template(text: str) -> exp.Expr:
+@cache
+def _tree(text: str) -> exp.Expr:
     """The expression `text`; its places are nowhere in a user's statement, so it has none."""
     tree = parse_one(text, dialect="duckdb")
     for node in tree.walk():
@@ -15,8 +17,13 @@ def template(text: str) -> exp.Expr:
     return tree
 
 
-def filled(tree: exp.Expr, given: Mapping[str, exp.Expr]) -> exp.Expr:
-    """A copy of `tree` with copies of what is `given` in the place of its columns."""
-    return tree.transform(
+def names(text: str) -> frozenset[str]:
+    """The columns of `text`."""
+    return frozenset(column.name for column in _tree(text).find_all(exp.Column))
+
+
+def filled(text: str, given: Mapping[str, exp.Expr]) -> exp.Expr:
+    """The expression `text` with copies of what is `given` in the place of its columns."""
+    return _tree(text).transform(
         lambda node: given[node.name].copy() if isinstance(node, exp.Column) else node
     )

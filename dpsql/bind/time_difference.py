@@ -20,7 +20,7 @@ from sqlglot import exp
 from dpsql.bind.arithmetic import combined
 from dpsql.bind.call import bind_call, registered
 from dpsql.bind.interval import length
-from dpsql.bind.template import filled, template
+from dpsql.bind.template import filled
 from dpsql.plan.duration import DAY
 from dpsql.plan.expression import ArithmeticOperator, Expression, Literal
 from dpsql.schema.type import BIGINT, Date, Double, Timestamp, Varchar
@@ -39,19 +39,17 @@ _PARTS: Final = {"year", "month", "epoch", *_FULL}
 _LONGEST: Final = 2**63 - 1
 """Microseconds: no two moments are farther apart."""
 
-_MONTHS: Final = template(
-    """
-    (year(later) * 12 + month(later)) - (year(earlier) * 12 + month(earlier)) - CASE
-      WHEN later >= earlier
-        AND date_diff('microsecond', date_trunc('month', later), later)
-          < date_diff('microsecond', date_trunc('month', earlier), earlier) THEN 1
-      WHEN later < earlier
-        AND date_diff('microsecond', date_trunc('month', earlier), earlier)
-          < date_diff('microsecond', date_trunc('month', later), later) THEN -1
-      ELSE 0
-    END
-    """
-)
+_MONTHS: Final = """
+(year(later) * 12 + month(later)) - (year(earlier) * 12 + month(earlier)) - CASE
+  WHEN later >= earlier
+    AND date_diff('microsecond', date_trunc('month', later), later)
+      < date_diff('microsecond', date_trunc('month', earlier), earlier) THEN 1
+  WHEN later < earlier
+    AND date_diff('microsecond', date_trunc('month', earlier), earlier)
+      < date_diff('microsecond', date_trunc('month', later), later) THEN -1
+  ELSE 0
+END
+"""
 """How many months are full between two moments, towards 0."""
 
 

@@ -15,10 +15,15 @@ from dpsql.schema.model import Schema
 
 def count_rows(schema: Schema, engine: Engine) -> Mapping[str, int]:
     """How many rows each table has that declares a number of them."""
-    return {name: _count(engine, name) for name, t in schema.tables.items() if t.rows is not None}
+    return {
+        name: number_of_rows(engine, name)
+        for name, t in schema.tables.items()
+        if t.rows is not None
+    }
 
 
-def _count(engine: Engine, table: str) -> int:
+def number_of_rows(engine: Engine, table: str) -> int:
+    """How many rows `table` has."""
     rows = exp.Table(this=exp.to_identifier(table, quoted=True))
     counted = exp.select(exp.Count(this=exp.Star())).from_(rows)
     return int(engine.execute(counted.sql("duckdb")).table.column(0)[0].as_py())

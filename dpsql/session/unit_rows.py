@@ -9,6 +9,7 @@ from sqlglot import exp
 from dpsql.emit.name import field, schema_name
 from dpsql.engine.engine import Engine
 from dpsql.schema.model import EntityUnit, Schema, Table
+from dpsql.schema.row_count import number_of_rows
 
 
 def without_unit(schema: Schema, engine: Engine) -> Iterator[tuple[Table, int, int]]:
@@ -16,15 +17,11 @@ def without_unit(schema: Schema, engine: Engine) -> Iterator[tuple[Table, int, i
     for table in schema.tables.values():
         own = table.ownership
         if isinstance(own, EntityUnit):
-            counted = exp.select(exp.Count(this=exp.Star())).from_(_named(table.name, 0))
-            rows = _number(engine, counted)
-            lacking = rows - _number(engine, rows_with_unit(table, own))
+            found = engine.execute(rows_with_unit(table, own).sql("duckdb")).table
+            rows = number_of_rows(engine, table.name)
+            lacking = rows - int(found.column(0)[0].as_py())
             if lacking:
                 yield table, lacking, rows
-
-
-def _number(engine: Engine, query: exp.Select) -> int:
-    return int(engine.execute(query.sql("duckdb")).table.column(0)[0].as_py())
 
 
 def rows_with_unit(table: Table, own: EntityUnit) -> exp.Select:
