@@ -103,13 +103,15 @@ def operands(expression: Expression) -> Iterator[Expression]:
 
 def columns(*expressions: Expression | None) -> frozenset[Column]:
     """The columns that any of `expressions` reads."""
-    return frozenset(
-        part
-        for expression in expressions
-        if expression is not None
-        for part in subexpressions(expression)
-        if isinstance(part, Column)
-    )
+    found: set[Column] = set()
+    waiting: list[Any] = [e for e in expressions if e is not None]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Column):
+            found.add(part)  # it has no operands
+        else:
+            waiting += _children(part, _EXPRESSION)
+    return frozenset(found)
 
 
 def _rebuild(node: Node, rule: Callable[[Any], Any], kinds: _Kinds) -> Node:

@@ -215,7 +215,7 @@ def keyed_by(
         column
         for left, right in matched(on)
         for column, other in ((left, right), (right, left))
-        if isinstance(column, Column)
+        if isinstance(column, Column) and column in key
         if columns(other) <= joined and (columns(other) or isinstance(other, Literal))
     }
     return fixed >= key

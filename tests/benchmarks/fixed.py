@@ -33,6 +33,7 @@ from dpsql.release import job
 from dpsql.session import draw, prepared, session
 from dpsql.session.execution import Execution
 from dpsql.session.session import Session
+from dpsql.session.whole import WholeStatements
 
 SCHEMA = """\
 dataset: people
@@ -51,13 +52,13 @@ SQL = "SELECT dept, count(*), avg(pay) FROM people WHERE age > {} GROUP BY dept 
 STAGES: tuple[tuple[str, Any, str], ...] = (
     ("parse", statement, "tokens"),
     ("parse", statement, "parse_query"),
-    ("bind", prepared, "bind"),
     ("prove", prepared, "unused"),
     ("prove", prepared, "bound"),
     ("prove", prepared, "sensitivity"),
     ("calibrate", prepared, "calibrate"),
     ("rewrite", prepared, "emit_release"),
     ("identify", prepared, "meaning"),
+    ("bind", WholeStatements, "bound"),
     ("look up", Session, "_edition"),
     ("look up", Session, "_roll_ups"),
     ("look up", Session, "_found"),
