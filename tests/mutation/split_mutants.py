@@ -80,8 +80,8 @@ SPLIT_MUTANTS = (
     _Split(
         "values' places depend on other units'",
         "engine/beside.py",
-        "exp.EQ(this=unit.copy(), expression=_column(UNIT, beside)),",
-        "exp.true(),",
+        "unit, [hashed, value]), place_of(column)",
+        "value, [hashed, unit]), place_of(column)",
     ),
     _Split(
         "a centre is taken from a group's sum once",
