@@ -24,6 +24,8 @@
 | constant_rows | FROM: VALUES, generate_series, range and unnest of constants        |
 | ownership   | proofs that joined private rows share their unit                      |
 | kept_row    | outer joins that keep public rows, where rows are released             |
+| kept_count  | how many public rows they keep, of counts of private ones            |
+| absent_partner | joins that ask public rows whether they have a private partner      |
 | grouping    | grouping sets, and the frontier between private and released rows     |
 | pivot       | PIVOT, as aggregates of the rows with each value                      |
 | pivot_statement | PIVOT as a statement                                              |

@@ -3,8 +3,9 @@
     SELECT specialty, count(visit_id) FROM doctors LEFT JOIN visits USING (doctor_id) GROUP BY 1
 
 A kept row, a doctor without visits, belongs to nobody, and one visit makes it go away. Nothing of
-it may reach the answer but its keys, which public rows tell as well; where the rest of the
-statement gives such a row no other part, leaving all of them out changes nothing else.
+it may reach the answer but its keys, which public rows tell as well, and what `kept_count` asks of
+private rows; where the rest of the statement gives such a row no other part, leaving all of them
+out changes nothing else.
 """
 
 from __future__ import annotations
@@ -13,14 +14,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from dpsql.bind.kept_count import KeptRows, with_kept
+from dpsql.bind.name import Names
 from dpsql.errors import Refused, Span
-from dpsql.plan.aggregate import (
-    ARGUMENTS_OF_EXTREMES,
-    PAIRED,
-    AggregateCall,
-    AggregateFunction,
-    AggregateOutput,
-)
+from dpsql.plan.aggregate import AggregateCall, AggregateOutput
 from dpsql.plan.columns import output_columns
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, Literal, conjunction, conjuncts
@@ -57,13 +54,15 @@ class _Kept:
     """The rows without a partner: each is among the rows of the public `plan`.
 
     `fixed` are the columns whose value they share, `plain` those that say the same of a row with
-    partners; `at` is the outer join that keeps them.
+    partners; `is_all`: every row of `plan` is one of them, or has a partner. `at` is the outer join
+    that keeps them.
     """
 
     plan: Plan
     fixed: Fixed
     plain: frozenset[Column]
     at: Span | None
+    is_all: bool = True
 
     @property
     def listed(self) -> frozenset[Column]:
@@ -78,19 +77,20 @@ def release_of(
     keys: tuple[Output, ...],
     aggregates: tuple[AggregateOutput, ...],
     qualified: Qualified,
-) -> Release:
+    names: Names,
+) -> Plan:
     """Private rows grouped, without the public rows that an outer join keeps, but with their keys.
 
     Raises Refused where those rows would have any other part in the answer.
     """
     kept = _kept_rows(source)
-    if not any(_keeps(part) for part in operators(source)):
-        return Release(source, keys, aggregates)
-    rows = bottom_up(_without_kept, source)
+    rows = bottom_up(_without_kept, source) if any(map(_keeps, operators(source))) else source
     if kept is None:
         return Release(rows, keys, aggregates)
-    for output in aggregates:
-        if not _adds_nothing(output.call, kept.fixed):
+    alone = KeptRows(kept.plan, kept.fixed)
+    added = [output for output in aggregates if not alone.add_nothing(output.call)]
+    for output in added:
+        if not kept.is_all or not alone.can_add(output.call):
             raise _counted(output.call, kept, source, qualified)
     for key in keys:
         if not columns(key.expression) <= kept.listed:
@@ -101,7 +101,9 @@ def release_of(
                 hint="group by columns of the public table, or use an inner join",
                 note="outer_join",
             )
-    return Release(rows, keys, aggregates, Aggregate(kept.plan, keys, ()) if keys else None)
+    listed = Aggregate(kept.plan, keys, ()) if keys else None
+    release = Release(rows, keys, aggregates, listed)
+    return with_kept(release, alone, added, names) if added else release
 
 
 def _keeps(plan: Plan) -> bool:
@@ -159,12 +161,13 @@ def _filtered(kept: _Kept | None, predicates: tuple[Expression, ...]) -> _Kept |
                 f"{describe(predicate)} chooses among public rows by whether they have a private "
                 "partner",
                 at=kept.at,
-                hint="count the partners instead, and compare the counts; or use an inner join",
+                hint="write EXISTS or NOT EXISTS (SELECT 1 FROM … WHERE …), or use an inner join",
                 note="outer_join",
             )
     # What reads released values is left out here: more keys are listed then.
     own = tuple(p for p in predicates if columns(p) <= kept.listed)
-    return replace(kept, plan=Filter(kept.plan, conjunction(own))) if own else kept
+    listed = Filter(kept.plan, conjunction(own)) if own else kept.plan
+    return replace(kept, plan=listed, is_all=kept.is_all and own == tuple(predicates))
 
 
 def _projected(kept: _Kept, outputs: tuple[Output, ...]) -> _Kept:
@@ -172,7 +175,7 @@ def _projected(kept: _Kept, outputs: tuple[Output, ...]) -> _Kept:
     listed = tuple(o for o in outputs if columns(o.expression) <= kept.listed)
     plain = frozenset(o.column for o in outputs if columns(o.expression) <= kept.plain)
     fixed = {c: value for c, value in found.items() if value is not None}
-    return _Kept(Project(kept.plan, listed), fixed, plain, kept.at)
+    return _Kept(Project(kept.plan, listed), fixed, plain, kept.at, kept.is_all)
 
 
 def _joined(join: Join) -> _Kept | None:
@@ -187,7 +190,8 @@ def _joined(join: Join) -> _Kept | None:
     plain = kept.plain.union(*map(output_columns, others))
     public = tuple(s for s in others if visibility(s) is Visibility.PUBLIC)
     rows = Join((kept.plan, *public), ()) if public else kept.plan
-    return _filtered(replace(kept, plan=rows, plain=plain), join.on)
+    is_all = kept.is_all and len(public) == len(others)
+    return _filtered(replace(kept, plan=rows, plain=plain, is_all=is_all), join.on)
 
 
 def _outer(join: OuterJoin) -> _Kept | None:
@@ -199,7 +203,9 @@ def _outer(join: OuterJoin) -> _Kept | None:
             if theirs is not None:
                 # Public rows kept on the right may be partners: what they hold isn't known.
                 missing = {c: v for c, v in missing.items() if theirs.fixed.get(c) == v}
-            return _Kept(join.left, missing, frozenset(output_columns(join.left)), join.at)
+            plain = frozenset(output_columns(join.left))
+            is_all = ours is None and theirs is None
+            return _Kept(join.left, missing, plain, join.at, is_all)
         case OuterKind.FULL:
             return _none(ours, theirs)
         case OuterKind.LEFT:
@@ -222,7 +228,7 @@ def _beside(kept: _Kept, join: OuterJoin) -> _Kept:
     if whose is Visibility.PUBLIC and read <= kept.listed:
         listed = OuterJoin(OuterKind.LEFT, kept.plan, join.right, join.on, None)
         return replace(kept, plan=listed, plain=plain)
-    return replace(kept, plain=plain)
+    return replace(kept, plain=plain, is_all=False)
 
 
 def _marked(mark: Mark) -> _Kept | None:
@@ -256,18 +262,6 @@ def _none(*found: _Kept | None) -> _Kept | None:
     return None
 
 
-def _adds_nothing(call: AggregateCall, fixed: Fixed) -> bool:
-    """A kept row leaves the aggregate as it is; a sum stays what it is with one more 0 too."""
-    if call.filter is not None and never_true(call.filter, fixed):
-        return True
-    values = [constant(argument, fixed) for argument in call.arguments]
-    absent = [value is not None and value.value is None for value in values]
-    if call.function in PAIRED | ARGUMENTS_OF_EXTREMES:
-        return any(absent)
-    zero = [value is not None and not value.value for value in values]
-    return bool(absent) and (absent[0] or (call.function is AggregateFunction.SUM and zero[0]))
-
-
 def _counted(call: AggregateCall, kept: _Kept, source: Plan, qualified: Qualified) -> Refused:
     """Such an aggregate, and one that only has rows with a partner."""
 
@@ -284,12 +278,9 @@ def _counted(call: AggregateCall, kept: _Kept, source: Plan, qualified: Qualifie
     hint = "use an inner join"
     if best is not None and call.filter is None:
         column = qualified(best)
-        hint = f"{shown} FILTER (WHERE {column} IS NOT NULL), of the rows that have one"
-        if not call.arguments:
-            hint = (
-                f"count({column}), of the rows that have one; of all rows: sum(greatest(n, 1)) "
-                f"over SELECT key, count({column}) AS n … GROUP BY key"
-            )
+        joined = f"{shown} FILTER (WHERE {column} IS NOT NULL)"
+        joined = joined if call.arguments else f"count({column})"
+        hint = f"{joined}, of the rows that have one"
     return Refused(
         f"{shown} takes in public rows that have no private partner",
         at=call.at or kept.at,

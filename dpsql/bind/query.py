@@ -151,7 +151,7 @@ def _keys_of(arm: Plan, context: Context) -> Plan:
     """Private rows' distinct values as a release; they lost their unit."""
     if visibility(arm) is not Visibility.PRIVATE:
         return arm
-    return release_of(arm, _fresh(arm, context), (), lambda column: column.name)
+    return release_of(arm, _fresh(arm, context), (), lambda column: column.name, context.names)
 
 
 def _distinct(plan: Plan, context: Context) -> Plan:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dpsql.bind.absent_partner import without_partner_joins
 from dpsql.bind.aggregate import Aggregates, has_aggregate, no_aggregate
 from dpsql.bind.alias import Aliases
 from dpsql.bind.allow import only, refused
@@ -60,8 +61,8 @@ def bind_select(node: exp.Select, context: Context) -> Selected:
     only(node, *_CLAUSES)
     if not node.expressions:
         raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
-    plain = without_distinct_on(unnested(without_pivots(node, context)))
-    return _Select(keys_by_place(plain), context).bound()
+    plain = without_partner_joins(unnested(without_pivots(node, context)), context)
+    return _Select(keys_by_place(without_distinct_on(plain)), context).bound()
 
 
 @dataclass(slots=True)
@@ -234,8 +235,7 @@ class _Select:
             self._check_own([*expressions(tuple(self._windows.found))])
             if self._asking:
                 raise by_more_than_equalities("a window function", self._node)
-            around = frozenset(self._from.scope.correlated)
-            self._windows.ask_for_each(asked, around, self._node)
+            self._windows.ask_for_each(asked, frozenset(self._from.scope.correlated), self._node)
             check_windows(plan, self._windows, self._node)
             plan = Window(plan, tuple(self._windows.found))
         if above.qualify is not None:

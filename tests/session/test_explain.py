@@ -69,10 +69,10 @@ def test_a_refusal_says_where_and_what_to_write_instead(claim: Claim) -> None:
             ),
         ),
         (
-            "SELECT count(*) FROM doctors SEMI JOIN visits USING (doctor_id)",
+            "SELECT min(d.region_id) FROM doctors d LEFT JOIN visits v USING (doctor_id)",
             (
-                "SELECT count(*) FROM doctors WHERE (SELECT count(*) FROM visits"
-                " WHERE visits.doctor_id = doctors.doctor_id) > 0"
+                "SELECT min(d.region_id) FILTER (WHERE v.visit_id IS NOT NULL)"
+                " FROM doctors d LEFT JOIN visits v USING (doctor_id)"
             ),
         ),
         (
