@@ -193,7 +193,7 @@ class DuckDBEngine:
         return found
 
     def _check_columns(self, table: SourceTable, found: Mapping[str, str]) -> None:
-        declared = [name for name, _ in table.columns or ()]
+        declared = [stored_as for _, _, stored_as in table.stored]
         missing = [name for name in declared if name not in found]
         if missing or not declared:
             what = f"column {missing[0]} of table {table.name}" if missing else table.name

@@ -15,12 +15,20 @@ class SourceTable:
     The name of a table of the DuckDB file begins with its schema and a dot, unless that is main.
     `file` is its Parquet or CSV file, None for a table of the DuckDB file. `columns` are all that
     statements see of it, each cast to its type where the source has another; None only for reading
-    the catalogue, since a table without declared columns isn't offered.
+    the catalogue, since a table without declared columns isn't offered. `renamed` are those of them
+    that the source calls otherwise, each with its name there.
     """
 
     name: str
     file: str | None = None
     columns: Columns | None = None
+    renamed: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def stored(self) -> tuple[tuple[str, str, str], ...]:
+        """Of each declared column its name, its type, and what the source calls it."""
+        names = dict(self.renamed)
+        return tuple((name, kind, names.get(name, name)) for name, kind in self.columns or ())
 
     @property
     def place(self) -> tuple[str, str]:

@@ -47,7 +47,7 @@ def offer(table: SourceTable, found: Mapping[str, str], text: str | None = None)
     where its lines are, if they aren't in the file itself.
     """
     stored = table.file is None
-    columns = [_column(name, to, found[name], stored=stored) for name, to in table.columns or ()]
+    columns = [_column(name, to, found[own], own, stored=stored) for name, to, own in table.stored]
     if table.is_delimited:
         # DuckDB 2.0 moves TRY_CAST into its CSV reader, where it raises (duckdb/duckdb#23818);
         # a materialised relation in between keeps it out.
@@ -60,8 +60,8 @@ def offer(table: SourceTable, found: Mapping[str, str], text: str | None = None)
     return exp.Create(this=name, kind=kind, expression=rendered)
 
 
-def _column(name: str, declared: str, found: str, *, stored: bool) -> exp.Expr:
-    column = exp.column(name, quoted=True)
+def _column(name: str, declared: str, found: str, own: str, *, stored: bool) -> exp.Expr:
+    column = exp.column(own, quoted=True)
     if declared == found == "VARCHAR" and stored:
         # A column may carry a collation, which no catalogue tells. 'er' = 'ER' under NOCASE: one
         # row would meet two filters that exclude each other, and two of the listed keys.
@@ -73,7 +73,7 @@ def _column(name: str, declared: str, found: str, *, stored: bool) -> exp.Expr:
         # Statistics and Bloom filters of a file are of its bytes: those that are read as ? would be
         # found in a file or not by what else is in it, if conditions reached the reader.
         read = exp.Coalesce(this=read, expressions=[exp.null()])
-    return column if read is column else exp.alias_(read, name, quoted=True)
+    return column if read is column and own == name else exp.alias_(read, name, quoted=True)
 
 
 def words(sql: str) -> frozenset[str]:

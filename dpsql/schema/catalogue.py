@@ -39,6 +39,11 @@ def engine_source(schema: Schema) -> DuckDBSource:
                 name,
                 file=str(schema.source.files[name]) if schema.source.files else None,
                 columns=tuple((column.name, str(column.type)) for column in table.columns.values()),
+                renamed=tuple(
+                    (column.name, column.stored_as)
+                    for column in table.columns.values()
+                    if column.stored_as != column.name
+                ),
             )
             for name, table in schema.tables.items()
         ),

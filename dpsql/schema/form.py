@@ -102,6 +102,7 @@ class ColumnForm(Form, frozen=True, kw_only=True):
     references: str | None = None
     comment: str = ""
     randomized_response: dict[str, object] | None = None
+    source_name: str | None = None
 
 
 class ResponseForm(Form, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from dpsql.engine.engine import Engine
 from dpsql.engine.unfinished import unfinished
 from dpsql.errors import SourceFault
 from dpsql.schema.location import beside_ledger
-from dpsql.schema.model import Schema, Table
+from dpsql.schema.model import Column, Schema, Table
 
 
 def duplicate_free(engine: Engine, table: str, key: Sequence[str]) -> bool:
@@ -116,5 +116,10 @@ class KeyRecord:
 
 def _claim(table: Table, key: Sequence[str]) -> str:
     """Spell a key so that no other is taken for it: of other columns, or of other types of them."""
-    columns = [f"{name} {table.columns[name].type}" for name in key]
+    columns = [f"{_stored_as(table.columns[name])} {table.columns[name].type}" for name in key]
     return f"{table.name}({', '.join(columns)})"
+
+
+def _stored_as(column: Column) -> str:
+    """What the source calls it: in quotes where it calls it otherwise, whatever that holds."""
+    return column.name if column.source_name is None else json.dumps(column.source_name)

@@ -107,8 +107,9 @@ def _column(name: str, old: Any, new: Any) -> Iterator[str]:
     for what in ("type", "references"):
         if old[what] != new[what]:
             yield f"{what} of {name} was another"
-    if old.get("randomized_response") != new.get("randomized_response"):
-        yield f"randomized_response of {name} was another"
+    for what in ("randomized_response", "source_name"):
+        if old.get(what) != new.get(what):
+            yield f"{what} of {name} was another"
     was, now = (column.get("max_length") for column in (old, new))
     if was is not None and (now is None or now > was):
         yield f"max_length of {name} was {was}, now {now or 'none'}"

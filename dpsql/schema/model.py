@@ -50,7 +50,7 @@ class Column:
     duplicates, in the schema's order. `nullable` False is a fact that only accuracy relies on.
     `response` is the ε with which its answers were randomised before they came, None if they
     weren't: one of `values` each, or true or false. `max_length` is how many characters a text has
-    at most.
+    at most. `source_name` is what the source calls it, None if it has the same name there.
     """
 
     name: str
@@ -62,6 +62,12 @@ class Column:
     comment: str = ""
     response: Fraction | None = None
     max_length: int | None = None
+    source_name: str | None = None
+
+    @property
+    def stored_as(self) -> str:
+        """What the source calls it."""
+        return self.name if self.source_name is None else self.source_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +176,11 @@ class Table:
     def stored_as(self) -> str:
         """What engines call it. No declared name has a space, and no entry names two tables."""
         return self.name if self.entry is None else f"kept {self.entry}"
+
+    def in_source(self, column: str) -> str:
+        """What the source calls one of its columns."""
+        found = self.columns.get(column)
+        return column if found is None else found.stored_as
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,7 @@ def _column(column: Column) -> dict[str, object]:
     later = {
         "randomized_response": None if column.response is None else _value(column.response),
         "max_length": column.max_length,
+        "source_name": column.source_name,
     }
     return {name: said for name, said in later.items() if said is not None} | {
         "type": str(column.type),

@@ -21,7 +21,7 @@ from dpsql.schema.model import (
     Source,
     Table,
 )
-from dpsql.schema.name import check_names, is_plain
+from dpsql.schema.name import check_names, check_stored, is_plain
 from dpsql.schema.ownership import Claim, check_reference, own, read_reference
 from dpsql.schema.type import Boolean, Double, Integer, SqlType, Uuid, Varchar
 from dpsql.schema.value import read_bounds, read_values
@@ -58,12 +58,15 @@ def read_table(
     reader = _Reader(
         document, claim, is_delimited(source, name), None if found is None else found[name]
     )
+    columns = {
+        column: reader.column((*place, "columns", column), column, data, claims)
+        for column, data in all_written.items()
+    }
+    stored = {column: data.stored_as for column, data in columns.items()}
+    check_stored(document, (*place, "columns"), stored)
     return Table(
         name=name,
-        columns={
-            column: reader.column((*place, "columns", column), column, data, claims)
-            for column, data in all_written.items()
-        },
+        columns=columns,
         ownership=own(document, name, claims),
         key=claim.key,
         limits=read_limits(document, (*place, "limits"), form.limits),
@@ -192,18 +195,21 @@ class _Reader:
             comment=form.comment,
             response=self._response(place, name, form, kind),
             max_length=self._max_length(place, form, kind),
+            source_name=form.source_name,
         )
 
     def _type(self, place: Place, name: str, form: ColumnForm, *, identifies: bool) -> SqlType:
-        if self.found is not None and name not in self.found:
+        stored_as = name if form.source_name is None else form.source_name
+        at = place if form.source_name is None else (*place, "source_name")
+        if self.found is not None and stored_as not in self.found:
             raise self.document.unknown(
-                place, "the source has no such column", self.found, "correct the name, or remove it"
+                at, "the source has no such column", self.found, "correct the name, or remove it"
             )
         return column_type(
             self.document,
             place,
             form.type,
-            None if self.found is None else self.found[name],
+            None if self.found is None else self.found[stored_as],
             is_delimited=self.is_delimited,
             identifies=identifies or name in self.claim.leads_by,
         )
@@ -279,7 +285,7 @@ def read_limits(document: Document, place: Place, data: object) -> Limits:
 
 def _with_undeclared(table: Table, found: Mapping[str, str]) -> Mapping[str, Column]:
     columns = dict(table.columns)
-    taken = {name.casefold() for name in columns}
+    taken = {name.casefold() for c in columns.values() for name in (c.name, c.stored_as)}
     for name, written in found.items():
         kind = known_type(written)
         if kind is not None and is_plain(name) and name.casefold() not in taken:

@@ -166,7 +166,8 @@ class _Reader:
                 # A name may be dropped and given again: a kept table goes by its entry.
                 scan = self._leaf("scan", table.stored_as)
                 for column in columns:
-                    self._columns[column.id] = digest_of("column", scan, column.name)
+                    name = table.in_source(column.name)
+                    self._columns[column.id] = digest_of("column", scan, name)
                 if own is not None:
                     self._columns[own.id] = digest_of("unit", scan)
                 return _Rows((scan,))

@@ -69,6 +69,7 @@ def test_a_skeleton_has_names_types_keys_and_comments_of_the_catalogue(
         "id": {"type": "bigint"},
         "age": {"type": "integer"},
         "photo": {"type": "varchar"},
+        "first_name": {"type": "varchar", "source_name": "first name"},
         "mood": {"type": "varchar"},
         "no": {"type": "varchar"},
     }

@@ -86,6 +86,19 @@ FAULTS = [
     Fault("[F, M]", "[F, M], max_length: 1", f"{COLUMNS}.sex", "remove max_length"),
     # names
     Fault(AGE, "bad name: {type: date}", f"{COLUMNS}.bad name", "not a plain name"),
+    Fault(AGE, "bad name: {type: date}", f"{COLUMNS}.bad name", "source_name: for what"),
+    Fault(
+        AGE,
+        "age: {type: integer}\n      old: {type: integer, source_name: AGE}",
+        f"{COLUMNS}.old",
+        "is the source's column that age is",
+    ),
+    Fault(
+        AGE,
+        "age: {type: integer, source_name: ''}",
+        f"{COLUMNS}.age.source_name",
+        "names no column",
+    ),
     Fault(AGE, "1st: {type: date}", f"{COLUMNS}.1st", "not a plain name"),
     Fault(AGE, "e\u0301ge: {type: date}", f"{COLUMNS}.e\u0301ge", "NFC"),
     Fault(AGE, f"{'a' * 64}: {{type: date}}", f"{COLUMNS}.{'a' * 64}", "at most 63 bytes"),

@@ -21,6 +21,11 @@ LOOSER = [
     ("max_length: 80", "max_length: 81", "max_length of people.note was 80, now 81"),
     (", max_length: 80", "", "max_length of people.note was 80, now none"),
     ("age: {type: integer", "age: {type: bigint", "type of people.age was another"),
+    (
+        "age: {type: integer",
+        "age: {source_name: x, type: integer",
+        "source_name of people.age was another",
+    ),
     (", references: towns.town_id", "", "references of orders.town was another"),
     ("{groups: 3}", "{groups: 4}", "limits.groups of orders was 3, now 4"),
     ("{groups: 3}", "{groups: 3, rows: 65}", "limits.rows of orders was 64, now 65"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import yaml
 
 from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
-from dpsql.schema.name import is_plain, is_table_name
+from dpsql.schema.name import is_table_name, offered_names
 from dpsql.schema.qualified import bare
 from dpsql.schema.reading import reading
 
@@ -85,10 +85,10 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
     yield f"  {_name(table.name)}:"
     if table.comment:
         yield f"    comment: {_quoted(table.comment)}"
+    names = offered_names(column.name for column in table.columns)
     if table.key is not None:
-        key = (
-            _name(table.key[0]) if len(table.key) == 1 else f"[{', '.join(map(_name, table.key))}]"
-        )
+        keys = [_name(names.get(column, column)) for column in table.key]
+        key = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
         yield f"    key: {key}  # unique, as `dpsql check` verifies"
     if table.unit is not None:
         yield f"    unit: {table.unit if table.unit.startswith('{') else _name(table.unit)}"
@@ -101,16 +101,19 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
         yield "    # limits: {groups: 8, rows_per_group: 8, rows: 64}  # what one unit may add"
     yield "    columns:"
     for column in table.columns:
-        yield f"      {_column(column, identifies=column.name in identities)}"
+        name = names.get(column.name)
+        yield f"      {_column(column, name, identifies=column.name in identities)}"
 
 
 def _choices(table: DraftTable, draft: Draft) -> Iterator[str]:
     """The ways to say whose rows these are, most likely first."""
     yield "    # decide: whose rows are these?"
     names = {other.name for other in draft.tables}
+    offered = offered_names(column.name for column in table.columns)
     paths = [c for c in table.columns if c.references and c.references.rpartition(".")[0] in names]
+    paths = [column for column in paths if column.name in offered]
     for column in paths:
-        path = f"{{column: {_name(column.name)}, references: {column.references}}}"
+        path = f"{{column: {_name(offered[column.name])}, references: {column.references}}}"
         yield f"    # unit: {path}  # of those it references"
     if _lists_entities(table):
         yield f"    # unit: {_kind(table)}  # each row is one of those declared under units"
@@ -121,13 +124,15 @@ def _choices(table: DraftTable, draft: Draft) -> Iterator[str]:
     yield "    # public: true  # nobody's: answered exactly, and free"
 
 
-def _column(column: DraftColumn, *, identifies: bool) -> str:
-    if not is_plain(column.name):
+def _column(column: DraftColumn, name: str | None, *, identifies: bool) -> str:
+    if name is None:
         return f"# {_one_line(column.name)}: not a plain name; rename it to offer it"
     if column.type is None:
         found = f"{_one_line(column.found):.60}, which is not read: {reading(column.found).why}"
         return f"# {_name(column.name)}: {found}"
     parts = [f"type: {_quoted(column.type) if ',' in column.type else column.type}"]
+    if name != column.name:
+        parts.append(f"source_name: {_quoted(column.name)}")
     if column.references is not None:
         parts.append(f"references: {column.references}")
     if column.bounds is not None:
@@ -136,7 +141,7 @@ def _column(column: DraftColumn, *, identifies: bool) -> str:
         parts.append("nullable: false")
     if column.comment:
         parts.append(f"comment: {_quoted(column.comment)}")
-    text = f"{_name(column.name)}: {{{', '.join(parts)}}}"
+    text = f"{_name(name)}: {{{', '.join(parts)}}}"
     advice = _advice(column, identifies=identifies)
     return f"{text}  # {advice}" if advice else text
 
