@@ -4,6 +4,7 @@
 | --------- | ------------------------------------------------------------------- |
 | type      | SQL types as dpsql knows them                                       |
 | model     | the schema as frozen data                                           |
+| budget    | what may be spent, as part of it                                     |
 | decode    | a schema file to the model, every fault with its line and its fix   |
 | document  | YAML to plain data that knows its lines                             |
 | form      | the sections of the file and their keys                             |

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Final
 
 from dpsql.privacy.loss import Accounting
+from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.document import Document, Place
 from dpsql.schema.form import AnalystForm, BudgetForm, PerQueryForm, fill
-from dpsql.schema.model import Budget, PerQuery
 from dpsql.schema.refresh import Every
 
 LEAST_EPSILON: Final = Fraction(1, 1_000_000)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpsql.privacy.distance import Apart
-from dpsql.privacy.loss import Accounting
+from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.document import Document
 from dpsql.schema.qualified import meant
 from dpsql.schema.refresh import Period
@@ -219,24 +219,6 @@ class UnitKind:
     name: str
     table: str
     key: str
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What all analysts together may spend on the dataset, ever."""
-
-    epsilon: Fraction
-    delta: Fraction
-    accounting: Accounting
-
-
-@dataclass(frozen=True, slots=True)
-class PerQuery:
-    """What one query spends if nothing is said, and the most it may ask for."""
-
-    epsilon: Fraction
-    max_epsilon: Fraction
-    delta: Fraction
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from dpsql.errors import BadParameter
 from dpsql.ledger.terms import Terms
 from dpsql.privacy.conversion import epsilon_of_rho, rho_of_epsilon
 from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.schema.model import Budget, Schema
+from dpsql.schema.budget import Budget
+from dpsql.schema.model import Schema
 
 LEAST_EPSILON = Fraction(1, 1_000_000)
 MOST_DIGITS = 50

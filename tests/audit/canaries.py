@@ -15,7 +15,8 @@ from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
 from dpsql.release.calibrate import Measurement
 from dpsql.release.choice import Chooser, Frequent
-from dpsql.schema.model import Budget, PerQuery, Schema
+from dpsql.schema.budget import Budget, PerQuery
+from dpsql.schema.model import Schema
 
 QUERIES = (
     "SELECT count(*) FROM patients",

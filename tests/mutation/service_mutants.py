@@ -17,8 +17,8 @@ SERVICE_MUTANTS = (
     _Service(
         "a key is verified whatever its columns' types are",
         "schema/keys.py",
-        'columns = [f"{name} {table.columns[name].type}" for name in key]',
-        "columns = list(key)",
+        '(table.columns[name])} {table.columns[name].type}" for name in key]',
+        '(table.columns[name])}" for name in key]',
         "tests/schema/test_keys.py",
     ),
     _Service(
