@@ -18,7 +18,7 @@ from dpsql.bind.parse import tokens
 from dpsql.errors import Error, Refused, Span
 from dpsql.pgwire.sql.label import labels
 from dpsql.pgwire.sql.meaning import as_meant, name_types
-from dpsql.pgwire.sql.spoken import Spoken
+from dpsql.pgwire.sql.spoken import Spoken, name_calls
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply
 
@@ -95,6 +95,7 @@ def _translated(
     tree, spoken = (_parsed(written, dialect) for dialect in ("postgres", Spoken))
     if tree is None or spoken is None:
         return Translated(written, written, None, None)
+    name_calls(spoken, written)
     names = labels(spoken)
     name_types(tree, schema, types)
     _unqualify(spoken, schema)

@@ -32,10 +32,11 @@ def label(item: exp.Expr) -> str:
             return _identifier(item)
         case exp.Cast():
             value = item.this
-            while isinstance(value, exp.Cast):
+            while isinstance(value, exp.Cast | exp.Paren):
                 value = value.this
             inner = _UNKNOWN if isinstance(value, exp.Boolean) else label(value)
-            return inner if inner != _UNKNOWN else _type(item.to)
+            is_weak = inner == ("case" if isinstance(value, exp.Case) else _UNKNOWN)
+            return _type(item.to) if is_weak and not isinstance(value, exp.Subquery) else inner
         case exp.Paren() | exp.Collate() | exp.Filter() | exp.Window() | exp.WithinGroup():
             return label(item.this)
         case exp.Case():
@@ -54,8 +55,12 @@ def label(item: exp.Expr) -> str:
             return "bool"
         case exp.Anonymous():
             return str(item.this).lower()
+        case exp.Func() if "name" in item.meta and not isinstance(item, exp.Trim):
+            return str(item.meta["name"])
         case exp.Connector() | exp.Not() | exp.Binary() | exp.Unary():
             return _UNKNOWN
+        case exp.Interval():
+            return "interval"
         case exp.Func():
             return _function(item)
         case _:
@@ -74,6 +79,10 @@ def _function(node: exp.Func) -> str:
             return "extract"
         case exp.TimestampTrunc() | exp.DateTrunc():
             return "date_trunc"
+        case exp.StrPosition():
+            return "position"
+        case exp.ArraySize():
+            return "array_length"
         case exp.GroupConcat():
             return "string_agg"
         case exp.LogicalAnd():
@@ -94,8 +103,7 @@ def _function(node: exp.Func) -> str:
         case exp.CurrentVersion():
             return "version"
         case _:
-            written = node.meta.get("name")
-            return str(written or node.sql_name()).lower()
+            return str(node.sql_name()).lower()
 
 
 def _type(kind: exp.DataType) -> str:

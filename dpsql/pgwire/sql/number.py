@@ -18,6 +18,7 @@ Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
 _DIGITS: Final = {Kind.INT2: 5, Kind.INT4: 10, Kind.INT8: 19}
 _DECIMAL: Final = re.compile(r"\s*[+-]?(\d+)(?:\.(\d*))?\s*")
+_SHIFT: Final = re.compile("[12]?[0-9]|30")
 _SCALE, _MOST_SCALE = 12, 30
 _WHOLE_FROM: Final = str(2**53)
 """A float of this size has no fraction."""
@@ -26,8 +27,15 @@ _WHOLE_FROM: Final = str(2**53)
 def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     """What to put in the place of casts to numeric and of roundings."""
     edits: list[Edit] = []
-    for node in tree.find_all(exp.Cast, exp.Round, exp.Trunc, exp.Anonymous):
+    for node in tree.walk():
         match node:
+            case exp.Hex():
+                edits.append((node, _hexadecimal(node, typing.of(node.this))))
+            case exp.BitwiseLeftShift():
+                edits.append((node, _shifted(node)))
+            case exp.WithinGroup(this=exp.PercentileCont(), expression=exp.Order(expressions=[by])):
+                if typing.of(by.this) is Kind.NUMERIC:
+                    edits.append((by, partial(_set, by, exp.cast(by.this, "DOUBLE"))))
             case exp.TryCast():
                 pass
             case exp.Cast() if _is_bare(node):
@@ -121,6 +129,32 @@ def _to_even(node: exp.Expr) -> exp.Expr:
 
 def _to_integer(node: exp.Expr) -> exp.Expr:
     return _set(node, exp.Round(this=_decimal(node.this)))
+
+
+def _hexadecimal(node: exp.Expr, kind: Kind | None) -> Callable[[], exp.Expr]:
+    """In small letters, and of a negative integer as many digits as its type has."""
+    if kind not in INTEGERS:
+        raise Refused(
+            "how many digits this number has can't be told",
+            at=span(node),
+            hint="say what it is: to_hex(x::bigint)",
+        )
+    if kind is Kind.INT8:
+        return lambda: exp.Lower(this=node.copy())
+    return lambda: exp.Lower(this=exp.Right(this=node.copy(), expression=exp.Literal.number(8)))
+
+
+def _shifted(node: exp.BitwiseLeftShift) -> Callable[[], exp.Expr]:
+    """The engine shifts no negative number to the left; a product is the same."""
+    places = node.expression.unnest()
+    if not isinstance(places, exp.Literal) or not _SHIFT.fullmatch(places.this):
+        raise Refused(
+            "<< by a number that isn't a constant from 0 to 30 has no rule",
+            at=span(node),
+            hint="write the product: x * 8",
+        )
+    factor = exp.Literal.number(1 << int(places.this))
+    return lambda: exp.paren(exp.Mul(this=exp.paren(node.this.copy()), expression=factor))
 
 
 def _quotient(node: exp.Expr, *, whole: bool) -> exp.Expr:

@@ -29,6 +29,14 @@ def compare_parts(tree: exp.Expr) -> None:
                 at=span(case.this),
                 hint="write the comparison: CASE WHEN (a, b) = (1, 2) THEN …",
             )
+    for select in tree.find_all(exp.Select):
+        for item in select.expressions:
+            if row_parts(item.unalias()) is not None:
+                raise Refused(
+                    "a row value in a SELECT list has no rule",
+                    at=span(item),
+                    hint="name its parts one by one: a, b",
+                )
     found = [*tree.find_all(exp.EQ, exp.NEQ, *_STRICT, exp.In, exp.Between)]
     for node in reversed(found):
         meant = _meant(node)

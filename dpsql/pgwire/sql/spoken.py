@@ -28,6 +28,15 @@ class Spoken(Postgres):
         }
 
 
+def name_calls(tree: exp.Expr, written: str) -> None:
+    """Note the names by which functions are called in `written`, which the parser forgets."""
+    for node in tree.find_all(exp.Func):
+        start, end = node.meta.get("start"), node.meta.get("end")
+        name = written[start : end + 1] if start is not None and end is not None else ""
+        if name.isidentifier():
+            node.meta["name"] = name.lower()
+
+
 def restore(tree: exp.Expr, written: str) -> None:
     """What the engine's parser knows by other words than PostgreSQL's, in place."""
     for node in list(tree.find_all(exp.Anonymous, exp.ByteString)):

@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.kind import FLOATS, Kind
 from dpsql.pgwire.sql.typing import Held, Typing
+
+_EXTREMES: Final = (exp.Greatest, exp.Least, exp.Nullif)
+_CAPITALS: Final = r"""array_to_string(list_transform(
+    regexp_extract_all(lower(x), '[\p{L}\p{N}]+|[^\p{L}\p{N}]+'),
+    word -> upper(left(word, 1)) || substr(word, 2)), '')"""
 
 Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
@@ -35,6 +41,8 @@ def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
                 )
             case exp.Substring():
                 edits.append((node, partial(_part, node)))
+            case exp.Initcap():
+                edits.append((node, partial(_capitals, node)))
             case exp.SplitPart(args={"delimiter": exp.Literal(this="")}):
                 edits.append((node, partial(_undivided, node)))
             case _:
@@ -68,7 +76,7 @@ def _letter(value: exp.Expr) -> exp.Expr:
 
 def _float(value: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     kind = typing.of(value)
-    if kind is Kind.NUMERIC and held.of(value) in FLOATS:
+    if kind is Kind.NUMERIC and (held.of(value) in FLOATS or not _keeps_digits(value)):
         raise Refused(
             "how many digits the text of this number has can't be told",
             at=span(value),
@@ -77,6 +85,16 @@ def _float(value: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     if kind not in FLOATS:
         return []
     return [(value, lambda: _shortest(exp.cast(value.copy(), "VARCHAR")))]
+
+
+def _keeps_digits(value: exp.Expr) -> bool:
+    """Whether a numeric has the same digits here, as a column's values do, and sums of them.
+
+    round(d, 5) has as many as are asked for, and CASE as each of its values, in PostgreSQL alone.
+    """
+    if isinstance(value, exp.Cast):
+        return True
+    return value.find(exp.Round, exp.Trunc, exp.Case, exp.Coalesce, *_EXTREMES) is None
 
 
 def _shortest(text: exp.Expr) -> exp.Expr:
@@ -129,6 +147,15 @@ def _part(node: exp.Expr) -> exp.Expr:
         node.set("length", exp.Literal.number(max(0, start + length - 1)))
     node.set("start", exp.Literal.number(1))
     return node
+
+
+def _capitals(node: exp.Expr) -> exp.Expr:
+    """Words are of letters and digits, whatever stands between them."""
+    found = parse_one(_CAPITALS, dialect="duckdb")
+    for place in list(found.find_all(exp.Column)):
+        if place.name == "x":
+            place.replace(node.this)
+    return found
 
 
 def _undivided(node: exp.Expr) -> exp.Expr:
