@@ -118,6 +118,19 @@ def test_units_are_no_primary_keys(reader: Reader) -> None:
     assert catalogue_rows(reader, sql) == [("orders", "f"), ("regions", "p")]
 
 
+@pytest.mark.parametrize("place", ["1", "n", "n + 0"])
+def test_places_in_lists_are_counted_from_one_and_in_vectors_from_zero(
+    reader: Reader, place: str
+) -> None:
+    """A constant was one place off: every first column of a key was NULL."""
+    sql = (
+        f"SELECT conkey[{place}] IS NOT NULL, conkey[{place} + 9] IS NULL"
+        f", (ARRAY['a', 'b'])[{place}], indkey[{place} - 1] = i.indkey[0]"
+        " FROM pg_constraint, pg_index i, generate_series(1, 1) AS g(n) WHERE contype = 'p'"
+    )
+    assert set(catalogue_rows(reader, sql)) == {(True, True, "a", True)}
+
+
 @pytest.mark.parametrize(
     ("sql", "error"),
     [

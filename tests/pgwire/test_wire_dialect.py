@@ -28,6 +28,10 @@ REFUSED = [
     r"SELECT E'\x41' || t FROM t",
     "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY i DESC) FROM t",
     "SELECT pg_typeof(avg(i)) FROM t",
+    "SELECT (string_to_array(t, '_'))[1] FROM t",
+    "SELECT (i, j) AS both FROM t",
+    "SELECT i << j FROM t",
+    "SELECT concat(round(d, 5)) FROM t",
 ]
 
 

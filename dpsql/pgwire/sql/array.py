@@ -1,4 +1,4 @@
-"""Lists of constants: `= ANY` of an array, and of a parameter that is one."""
+"""Lists: `= ANY` of an array, and of a parameter that is one; places in them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from dpsql.errors import Refused
 from dpsql.pgwire.value.array import items
 from dpsql.pgwire.value.parameter import Bound, Listed
 from dpsql.plan.expression import Literal
+
+
+def check_places(tree: exp.Expr) -> None:
+    """Refuse places in lists, of which the parser counts constants from 0."""
+    for place in tree.find_all(exp.Bracket):
+        raise Refused(
+            "a place in a list has no rule", at=span(place), hint="write split_part(x, ',', 1)"
+        )
 
 
 def memberships(tree: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:

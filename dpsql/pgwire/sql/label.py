@@ -37,7 +37,14 @@ def label(item: exp.Expr) -> str:
             inner = _UNKNOWN if isinstance(value, exp.Boolean) else label(value)
             is_weak = inner == ("case" if isinstance(value, exp.Case) else _UNKNOWN)
             return _type(item.to) if is_weak and not isinstance(value, exp.Subquery) else inner
-        case exp.Paren() | exp.Collate() | exp.Filter() | exp.Window() | exp.WithinGroup():
+        case (
+            exp.Bracket()
+            | exp.Paren()
+            | exp.Collate()
+            | exp.Filter()
+            | exp.Window()
+            | exp.WithinGroup()
+        ):
             return label(item.this)
         case exp.Case():
             default = item.args.get("default")

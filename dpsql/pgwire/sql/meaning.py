@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token
 
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
-from dpsql.pgwire.sql.array import list_constants
+from dpsql.pgwire.sql.array import check_places, list_constants
 from dpsql.pgwire.sql.division import whole_divisions
 from dpsql.pgwire.sql.moment import check_lengths, moment_edits
 from dpsql.pgwire.sql.naming import name_columns
@@ -38,6 +38,7 @@ def as_meant(
     _check_distinct(tree)
     name_columns(tree)
     list_constants(tree)
+    check_places(tree)
     name_types(tree, schema, types)
     for node in tree.find_all(exp.Anonymous):
         if node.name.lower() == "pg_typeof":
