@@ -160,7 +160,12 @@ def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
 def _reads_more(node: exp.Select, join: exp.Join, test: exp.Expr, joined: _Source) -> bool:
     """Whether anything beside the join and `test` may read a column of `joined`."""
     known = {id(c) for part in (join, test) for c in part.find_all(exp.Column)}
-    stars = any(
-        isinstance(star.parent, exp.Select) for star in node.find_all(exp.Star) if star.parent
+    if any(isinstance(star.parent, exp.Select) for star in node.find_all(exp.Star)):
+        return True
+    shared = {name.name.casefold() for name in join.args.get("using") or []}
+    return any(
+        joined.has(column)
+        for column in node.find_all(exp.Column)
+        # A name that both sides share is the value of the public one.
+        if id(column) not in known and (column.table or column.name.casefold() not in shared)
     )
-    return stars or any(joined.has(c) for c in node.find_all(exp.Column) if id(c) not in known)

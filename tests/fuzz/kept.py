@@ -76,6 +76,7 @@ def _without(random: Random) -> str:
             f"doctors d ANTI JOIN visits v ON {inner}",
             f"doctors d SEMI JOIN visits v ON {inner}",
             "doctors d ANTI JOIN visits v USING (doctor_id)",
+            f"doctors d LEFT JOIN visits v USING (doctor_id) WHERE {where}{test} IS NULL",
         ]
     )
     shown = random.choice(
