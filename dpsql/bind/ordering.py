@@ -12,7 +12,7 @@ from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.order_term import order_terms, telling
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.parse import span
-from dpsql.bind.scope import Scope
+from dpsql.bind.scope import Scope, known_columns
 from dpsql.errors import DataError, Refused, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.number import holds
@@ -127,7 +127,9 @@ def _named(node: exp.Expr, selected: Selected) -> Column:
         for name, column in zip(selected.names, selected.columns, strict=True):
             if name.casefold() == node.name.casefold():
                 return column
-        raise UnknownColumn(f"there is no column {node.name} in the SELECT list", at=span(node))
+        what = f"there is no column {node.name} in the SELECT list"
+        hint = known_columns(node.name, selected.names)
+        raise UnknownColumn(what, at=span(node), hint=hint)
     raise Refused(
         "a set operation is ordered by its columns only",
         at=span(node),

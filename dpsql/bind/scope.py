@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Self
+from typing import Final, Self
 
 from sqlglot import exp
 
@@ -14,6 +14,9 @@ from dpsql.errors import AmbiguousColumn, Span, SyntaxFault, UnknownColumn, Unkn
 from dpsql.plan.expression import Case, Column, Expression, IsNull, When
 from dpsql.plan.tree import columns
 from dpsql.schema.qualified import MAIN, PUBLIC
+
+_SHOWN: Final = 20
+"""Of so many columns all are named where another is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,7 @@ class Scope:
                 hint=f"write {owners[0]}.{name}",
             )
         if not found:
-            raise UnknownColumn(f"there is no column {name}", at=at, hint=self._similar(folded))
+            raise UnknownColumn(f"there is no column {name}", at=at, hint=self._there(folded))
         return found[0]
 
     def knows(self, name: str, table: Sequence[str]) -> bool:
@@ -178,7 +181,8 @@ class Scope:
             kept = [one for one in every if not one.is_called(left_out)]
             if len(kept) == len(every):
                 what = f"there is no column {left_out.sql()} among those of *"
-                raise UnknownColumn(what, at=span(left_out))
+                hint = known_columns(left_out.name, (one.name for one in every))
+                raise UnknownColumn(what, at=span(left_out), hint=hint)
             every = kept
         if table:
             return every
@@ -211,12 +215,10 @@ class Scope:
     def _qualified(self, folded: str, table: Sequence[str], at: Span | None) -> Expression:
         relation = self._relation(table, at)
         if folded not in relation.columns:
-            near = get_close_matches(folded, relation.columns, n=1)
-            raise UnknownColumn(
-                f"{relation.name} has no column {folded}",
-                at=at,
-                hint=f"did you mean {relation.name}.{near[0]}?" if near else "",
+            hint = known_columns(folded, relation.shown).replace(
+                "did you mean ", f"did you mean {relation.name}."
             )
+            raise UnknownColumn(f"{relation.name} has no column {folded}", at=at, hint=hint)
         return relation.columns[folded]
 
     def _relation(self, table: Sequence[str], at: Span | None) -> Relation:
@@ -235,7 +237,15 @@ class Scope:
             f"no table {name} in FROM", at=at, hint=f"FROM names {names}" if names else ""
         )
 
-    def _similar(self, folded: str) -> str:
-        known = {name.casefold(): name for r in self.relations for name in r.shown}
-        near = get_close_matches(folded, known, n=1)
-        return f"did you mean {known[near[0]]}?" if near else ""
+    def _there(self, name: str) -> str:
+        return known_columns(name, (shown for r in self.relations for shown in r.shown))
+
+
+def known_columns(name: str, there: Iterable[str]) -> str:
+    """Which of the columns that are `there` may be meant by `name`, or the first of them all."""
+    known = {column.casefold(): column for column in there}
+    near = get_close_matches(name.casefold(), known, n=1)
+    if near:
+        return f"did you mean {known[near[0]]}?"
+    more = ", …" if len(known) > _SHOWN else ""
+    return f"columns: {', '.join(list(known.values())[:_SHOWN])}{more}" if known else ""

@@ -48,9 +48,9 @@ def label(item: exp.Expr) -> str:
             return label(item.this)
         case exp.Case():
             default = item.args.get("default")
-            while isinstance(default, exp.Cast) and not isinstance(default.this, exp.Column):
+            while isinstance(default, exp.Cast | exp.Paren):
                 default = default.this
-            names = isinstance(default, exp.Column | exp.Func | exp.Dot | exp.Cast)
+            names = isinstance(default, exp.Column | exp.Func | exp.Dot)
             inner = label(default) if default is not None and names else _UNKNOWN
             return inner if inner != _UNKNOWN else "case"
         case exp.Subquery():

@@ -29,8 +29,8 @@ def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     edits: list[Edit] = []
     for node in tree.walk():
         match node:
-            case exp.Hex():
-                edits.append((node, _hexadecimal(node, typing.of(node.this))))
+            case exp.Anonymous(expressions=[number]) if node.name.lower() == "to_hex":
+                edits.append((node, _hexadecimal(node, typing.of(number))))
             case exp.BitwiseLeftShift():
                 edits.append((node, _shifted(node)))
             case exp.WithinGroup(this=exp.PercentileCont(), expression=exp.Order(expressions=[by])):
@@ -160,5 +160,5 @@ def _shifted(node: exp.BitwiseLeftShift) -> Callable[[], exp.Expr]:
 def _quotient(node: exp.Expr, *, whole: bool) -> exp.Expr:
     left, right = node.expressions
     if whole:
-        return exp.IntDiv(this=exp.paren(left), expression=exp.paren(right))
+        return exp.paren(exp.IntDiv(this=exp.paren(left), expression=exp.paren(right)))
     return exp.Trunc(this=exp.Div(this=exp.paren(left), expression=exp.paren(right)))

@@ -12,7 +12,7 @@ from sqlglot.parsers.postgres import PostgresParser
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 
-_KEPT: Final = frozenset({"TO_CHAR", "DIV", "DATE_PART", "SUBSTR", "MOD", "BTRIM"})
+_KEPT: Final = frozenset({"TO_CHAR", "DIV", "DATE_PART", "SUBSTR", "MOD", "BTRIM", "TO_HEX"})
 _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
 
 
