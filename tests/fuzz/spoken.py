@@ -198,6 +198,16 @@ STATEMENTS = (
     "SELECT {aggregate} AS c, {aggregate} AS e FROM t",
     "SELECT {truth} AS k, {aggregate} AS c FROM t GROUP BY 1 ORDER BY 1",
     "SELECT id, {window} AS c FROM t ORDER BY id",
+    "SELECT DISTINCT {text} AS c FROM t ORDER BY 1",
+    "SELECT id FROM t ORDER BY {number} DESC, id LIMIT 3",
+    "SELECT id FROM t ORDER BY {text}, id OFFSET 1",
+    "SELECT id FROM t WHERE {number} {no}in (SELECT {whole} FROM t) ORDER BY id",
+    "SELECT id, (SELECT max({number}) FROM t) AS c FROM t ORDER BY id",
+    "SELECT {text} AS k, {aggregate} FROM t GROUP BY k HAVING count(*) {compare} 1 ORDER BY k",
+    "SELECT v, w FROM (SELECT id, {number} AS v, {text} AS w FROM t) AS q ORDER BY id",
+    "WITH q AS (SELECT {truth} AS k, {number} AS v FROM t) SELECT k, sum(v) FROM q GROUP BY 1 ORDER BY 1",
+    "SELECT {number} AS c FROM t UNION SELECT {whole} FROM t ORDER BY 1",
+    "SELECT {text} AS c FROM t EXCEPT SELECT {text} FROM t ORDER BY 1",
 )
 
 
