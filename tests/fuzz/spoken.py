@@ -205,7 +205,7 @@ STATEMENTS = (
     "SELECT id, (SELECT max({number}) FROM t) AS c FROM t ORDER BY id",
     "SELECT {text} AS k, {aggregate} FROM t GROUP BY k HAVING count(*) {compare} 1 ORDER BY k",
     "SELECT v, w FROM (SELECT id, {number} AS v, {text} AS w FROM t) AS q ORDER BY id",
-    "WITH q AS (SELECT {truth} AS k, {number} AS v FROM t) SELECT k, sum(v) FROM q GROUP BY 1 ORDER BY 1",
+    "WITH q AS (SELECT {truth} AS k, {number} AS v FROM t) SELECT sum(v) FROM q WHERE k",
     "SELECT {number} AS c FROM t UNION SELECT {whole} FROM t ORDER BY 1",
     "SELECT {text} AS c FROM t EXCEPT SELECT {text} FROM t ORDER BY 1",
 )
