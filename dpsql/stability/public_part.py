@@ -48,7 +48,9 @@ def public_rows(plan: Plan, keys: tuple[Output, ...]) -> PublicRows | None:
             case Mark() | OuterJoin() if visibility(plan) is Visibility.PUBLIC:
                 # A predicate may read what they add: all of it is public.
                 break
-            case Mark(source=source) | OuterJoin(kind=OuterKind.LEFT, left=source):
+            case (
+                Mark(source=source) | OuterJoin(kind=OuterKind.LEFT | OuterKind.PUBLIC, left=source)
+            ):
                 if not wanted <= set(output_columns(source)):
                     return None
                 plan = source

@@ -43,6 +43,8 @@ def statement(random: Random) -> str:
     where = f" WHERE {random.choice(PUBLIC)}" if random.random() < 0.3 else ""
     chosen = random.sample(keys, random.choice([0, 1, 1, 2]))
     calls = [_filtered(random, call) for call in random.sample(CALLS, random.choice([1, 2, 3]))]
+    if chosen == ["d.doctor_id"]:
+        calls.append(random.choice(["any_value(d.specialty)", "min(d.specialty)"]))
     items = [f"{key} AS k{n}" for n, key in enumerate(chosen)]
     items += [f"{call} AS c{n}" for n, call in enumerate(calls)]
     sql = f"SELECT {', '.join(items)} FROM {rows}{where}"
