@@ -84,9 +84,11 @@ def _asked(
     node: exp.Select, place: int, before: list[_Source], joined: _Source
 ) -> exp.Select | None:
     """`node` without its join at `place`, if all that it asks is whether there is a partner."""
-    join = node.args["joins"][place]
+    join, *later = node.args["joins"][place:]
     condition = _condition(join, before, joined)
-    if condition is None:
+    # RIGHT JOIN after it keeps rows that were left out, which WHERE would leave out of its own.
+    is_last = not any(other.side in ("RIGHT", "FULL") for other in later)
+    if condition is None or (join.kind in ASKING and not is_last):
         return None
     changed = node.copy()
     del changed.args["joins"][place]
