@@ -97,7 +97,7 @@ def _asked(
     if join.kind in ASKING:
         exists = exp.not_(exists) if join.kind == "ANTI" else exists
         return changed.where(exists, copy=False)
-    test = _absence(node, condition, joined)
+    test = _absence(node, condition, before, joined)
     if join.side != "LEFT" or test is None or _reads_more(node, join, test, joined):
         return None
     where = changed.args["where"]
@@ -120,14 +120,19 @@ def _condition(join: exp.Join, before: list[_Source], joined: _Source) -> exp.Ex
     return exp.and_(*parts) if parts else None
 
 
-def _absence(node: exp.Select, condition: exp.Expr, joined: _Source) -> exp.Expr | None:
+def _absence(
+    node: exp.Select, condition: exp.Expr, before: list[_Source], joined: _Source
+) -> exp.Expr | None:
     """The part of WHERE that says that a column is NULL which no partner has NULL."""
     where = node.args.get("where")
     for test in () if where is None else _parts(where.this):
         if not isinstance(test, exp.Is) or not isinstance(test.expression, exp.Null):
             continue
         column = test.this
-        if isinstance(column, exp.Column) and joined.has(column):
+        if not isinstance(column, exp.Column) or not joined.has(column):
+            continue
+        # By USING a name alone is the public row's.
+        if column.table or not any(source.knows(column.name) for source in before):
             names = {name.casefold() for name in (*_compared(condition, joined), *_filled(joined))}
             if column.name.casefold() in names:
                 return test
