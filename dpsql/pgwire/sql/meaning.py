@@ -18,14 +18,14 @@ from dpsql.pgwire.sql.array import check_places, list_constants
 from dpsql.pgwire.sql.division import whole_divisions
 from dpsql.pgwire.sql.moment import check_lengths, moment_edits
 from dpsql.pgwire.sql.naming import name_columns
-from dpsql.pgwire.sql.number import number_edits
+from dpsql.pgwire.sql.number import between_edits, number_edits
 from dpsql.pgwire.sql.pattern import pattern_edits
 from dpsql.pgwire.sql.row import compare_parts
 from dpsql.pgwire.sql.source import Missing
 from dpsql.pgwire.sql.spoken import keep_order, restore
 from dpsql.pgwire.sql.text import text_edits
 from dpsql.pgwire.sql.typing import Held, Typing
-from dpsql.schema.model import Schema
+from dpsql.schema.model import Public, Schema
 
 _KEYWORDS: Final = frozenset(DuckDB.Tokenizer.KEYWORDS)
 
@@ -50,6 +50,9 @@ def as_meant(
     _edit(lambda: pattern_edits(tree))
     typing = Typing(schema, types)
     numbers = _found(lambda: number_edits(tree, typing, Held(schema, types)))
+    if _is_public(tree, schema):
+        # Of private rows a value is chosen, not one between two: how fine they are is no matter.
+        numbers += _found(lambda: between_edits(tree, typing))
     whole_divisions(tree, typing)
     _apply(numbers)
     for ordered in list(tree.find_all(exp.WithinGroup)):
@@ -65,6 +68,12 @@ def as_meant(
         if isinstance(name, exp.Identifier) and name.name.upper() in _KEYWORDS:
             name.set("quoted", True)
     return tree
+
+
+def _is_public(tree: exp.Expr, schema: Schema) -> bool:
+    """Whether no table of `tree` is private."""
+    named = (schema.meant(*(part.name for part in t.parts)) for t in tree.find_all(exp.Table))
+    return all(table is None or isinstance(table.ownership, Public) for table in named)
 
 
 def _descends(ordered: exp.WithinGroup) -> bool:

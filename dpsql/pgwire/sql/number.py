@@ -33,9 +33,6 @@ def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
                 edits.append((node, _hexadecimal(node, typing.of(number))))
             case exp.BitwiseLeftShift():
                 edits.append((node, _shifted(node)))
-            case exp.WithinGroup(this=exp.PercentileCont(), expression=exp.Order(expressions=[by])):
-                if typing.of(by.this) is Kind.NUMERIC:
-                    edits.append((by, partial(_set, by, exp.cast(by.this, "DOUBLE"))))
             case exp.TryCast():
                 pass
             case exp.Cast() if _is_bare(node):
@@ -129,6 +126,21 @@ def _to_even(node: exp.Expr) -> exp.Expr:
 
 def _to_integer(node: exp.Expr) -> exp.Expr:
     return _set(node, exp.Round(this=_decimal(node.this)))
+
+
+def between_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
+    """What to put in the place of numerics between which a quantile lies: it is a float."""
+    terms = [
+        term
+        for node in tree.find_all(exp.WithinGroup)
+        if isinstance(node.this, exp.PercentileCont) and isinstance(node.expression, exp.Order)
+        for term in node.expression.expressions
+    ]
+    return [
+        (term, partial(_set, term, exp.cast(term.this, "DOUBLE")))
+        for term in terms
+        if typing.of(term.this) is Kind.NUMERIC
+    ]
 
 
 def _hexadecimal(node: exp.Expr, kind: Kind | None) -> Callable[[], exp.Expr]:
