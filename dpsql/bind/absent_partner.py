@@ -27,18 +27,19 @@ _PLAIN_TABLE = ("this", "alias", "db", "catalog")
 
 def without_partner_joins(node: exp.Select, context: Context) -> exp.Select:
     """`node`, whose public tables ask by EXISTS where they were joined for that alone."""
+    joins = node.args.get("joins") or []
     first = node.args.get("from_")
-    before = [] if first is None else [_declared(first.this, context)]
-    for place, join in enumerate(node.args.get("joins") or []):
-        joined = _declared(join.this, context)
-        if not all(known is not None and known.is_public for known in before):
+    if first is None or not any(join.kind in ASKING or join.side == "LEFT" for join in joins):
+        return node
+    before: list[_Source] = []
+    for place, source in enumerate([first.this, *(join.this for join in joins)]):
+        found = _declared(source, context)
+        if found is None:
             return node
-        if joined is None:
-            return node
-        if not joined.is_public:
-            asked = _asked(node, place, [b for b in before if b is not None], joined)
+        if not found.is_public:
+            asked = _asked(node, place - 1, before, found) if before else None
             return node if asked is None else without_partner_joins(asked, context)
-        before.append(joined)
+        before.append(found)
     return node
 
 

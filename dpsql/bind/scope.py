@@ -158,7 +158,9 @@ class Scope:
                 hint=f"write {owners[0]}.{name}",
             )
         if not found:
-            raise UnknownColumn(f"there is no column {name}", at=at, hint=self._there(folded))
+            every = (shown for relation in self.relations for shown in relation.shown)
+            hint = known_columns(folded, every)
+            raise UnknownColumn(f"there is no column {name}", at=at, hint=hint)
         return found[0]
 
     def knows(self, name: str, table: Sequence[str]) -> bool:
@@ -215,9 +217,7 @@ class Scope:
     def _qualified(self, folded: str, table: Sequence[str], at: Span | None) -> Expression:
         relation = self._relation(table, at)
         if folded not in relation.columns:
-            hint = known_columns(folded, relation.shown).replace(
-                "did you mean ", f"did you mean {relation.name}."
-            )
+            hint = known_columns(folded, relation.shown, f"{relation.name}.")
             raise UnknownColumn(f"{relation.name} has no column {folded}", at=at, hint=hint)
         return relation.columns[folded]
 
@@ -237,15 +237,15 @@ class Scope:
             f"no table {name} in FROM", at=at, hint=f"FROM names {names}" if names else ""
         )
 
-    def _there(self, name: str) -> str:
-        return known_columns(name, (shown for r in self.relations for shown in r.shown))
 
+def known_columns(name: str, there: Iterable[str], of: str = "") -> str:
+    """Which of the columns that are `there` may be meant by `name`, or the first of them all.
 
-def known_columns(name: str, there: Iterable[str]) -> str:
-    """Which of the columns that are `there` may be meant by `name`, or the first of them all."""
+    What is meant is written behind `of`, its table and a dot.
+    """
     known = {column.casefold(): column for column in there}
     near = get_close_matches(name.casefold(), known, n=1)
     if near:
-        return f"did you mean {known[near[0]]}?"
+        return f"did you mean {of}{known[near[0]]}?"
     more = ", …" if len(known) > _SHOWN else ""
     return f"columns: {', '.join(list(known.values())[:_SHOWN])}{more}" if known else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import yaml
 
@@ -93,7 +93,7 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
     if table.unit is not None:
         yield f"    unit: {table.unit if table.unit.startswith('{') else _name(table.unit)}"
     else:
-        yield from _choices(table, draft)
+        yield from _choices(table, draft, names)
     if table.most_rows is not None:
         most = table.most_rows
         yield f"    limits: {{groups: {most}, rows_per_group: {most}, rows: {most}}}"
@@ -105,13 +105,12 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
         yield f"      {_column(column, name, identifies=column.name in identities)}"
 
 
-def _choices(table: DraftTable, draft: Draft) -> Iterator[str]:
+def _choices(table: DraftTable, draft: Draft, offered: Mapping[str, str]) -> Iterator[str]:
     """The ways to say whose rows these are, most likely first."""
     yield "    # decide: whose rows are these?"
     names = {other.name for other in draft.tables}
-    offered = offered_names(column.name for column in table.columns)
-    paths = [c for c in table.columns if c.references and c.references.rpartition(".")[0] in names]
-    paths = [column for column in paths if column.name in offered]
+    leading = [c for c in table.columns if c.references and c.name in offered]
+    paths = [c for c in leading if (c.references or "").rpartition(".")[0] in names]
     for column in paths:
         path = f"{{column: {_name(offered[column.name])}, references: {column.references}}}"
         yield f"    # unit: {path}  # of those it references"

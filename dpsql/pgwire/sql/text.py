@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from dpsql.bind.parse import span
+from dpsql.bind.template import filled
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.kind import FLOATS, Kind
 from dpsql.pgwire.sql.typing import Held, Typing
@@ -151,11 +152,7 @@ def _part(node: exp.Expr) -> exp.Expr:
 
 def _capitals(node: exp.Expr) -> exp.Expr:
     """Words are of letters and digits, whatever stands between them."""
-    found = parse_one(_CAPITALS, dialect="duckdb")
-    for place in list(found.find_all(exp.Column)):
-        if place.name == "x":
-            place.replace(node.this)
-    return found
+    return filled(_CAPITALS, {"x": node.this})
 
 
 def _undivided(node: exp.Expr) -> exp.Expr:
