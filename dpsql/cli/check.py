@@ -17,7 +17,6 @@ from dpsql.pgwire.user import renaming, users_path
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.keys import verify_keys
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
-from dpsql.schema.row_count import count_rows
 from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ready import old_files, open_source, remove_left, sidecar_path
@@ -76,16 +75,21 @@ def _verified(
     stops.append(engines[0].interrupt)
     reading = Reading(engine_source(schema))
     stops.append(reading.interrupt)
-    failed = reading.unreadable(watch.step)
-    if failed:
+    stored = reading.rows(watch.step)
+    rows = {name: count for name, count in stored.items() if count is not None}
+    if failed := stored.keys() - rows.keys():
         raise SourceFault(
-            f"{_files(schema, failed)} can't be read to the end",
+            f"{_files(schema, sorted(failed))} can't be read to the end",
             hint="restore it from a copy: every query that needs it fails, and is charged once",
         )
     watch.step("verifying keys")
-    holds, rows = verify_keys(schema, engines[0]), count_rows(schema, engines[0])
+    holds = verify_keys(schema, engines[0])
     watch.step("looking for rows without a unit")
-    return holds, rows, [_lacking(*found) for found in without_unit(schema, engines[0])]
+    lacking = [
+        _lacking(table, count, rows[table.name])
+        for table, count in without_unit(schema, engines[0], rows)
+    ]
+    return holds, rows, lacking
 
 
 def _lacking(table: Table, rows: int, every: int) -> str:
@@ -183,7 +187,8 @@ def _key(table: Table, holds: bool | None) -> str:  # noqa: FBT001 - None: not d
 def _judge(schema: Schema, holds: Mapping[str, bool], rows: Mapping[str, int]) -> None:
     """A declared key that doesn't hold fails the check, and so does another number of rows."""
     broken = [name for name, found in holds.items() if not found]
-    others = [name for name, found in rows.items() if found != schema.tables[name].rows]
+    declared = {name: table.rows for name, table in schema.tables.items() if table.rows is not None}
+    others = [name for name, count in declared.items() if rows[name] != count]
     if not broken and not others:
         return
     for name in broken:
@@ -195,6 +200,6 @@ def _judge(schema: Schema, holds: Mapping[str, bool], rows: Mapping[str, int]) -
             " limits"
         )
     for name in others:
-        say(f"error: {name} is declared with {schema.tables[name].rows} rows, and has {rows[name]}")
+        say(f"error: {name} is declared with {declared[name]} rows, and has {rows[name]}")
         say(f"hint: write rows: {rows[name]}; until then its answers are off, and no less private")
     raise click.exceptions.Exit(ExitCode.FAILED)

@@ -26,6 +26,5 @@
 | bounded   | the columns that a sidecar compares with their bounds               |
 | summed    | the columns whose values a sidecar sums for each unit               |
 | said      | what randomised answers lose that are shown without noise            |
-| row_count | declared numbers of rows beside those that are there                |
 | keys      | are declared keys unique in this version of the data                |
 """
