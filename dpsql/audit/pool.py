@@ -9,6 +9,7 @@ from typing import Final, assert_never
 from dpsql.privacy.domain import coordinate, day, moment
 from dpsql.schema.model import Column
 from dpsql.schema.type import (
+    Array,
     Boolean,
     Date,
     Decimal,
@@ -98,7 +99,7 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
             return [*(times * 3)], [moment(low - 1), moment(high + 1), *FAR_MOMENTS]
         case Uuid():
             return [f"00000000-0000-0000-0000-00000000000{digit}" for digit in range(3)], []
-        case Interval() | Null():
+        case Interval() | Array() | Null():
             return [None], []
         case missing:
             assert_never(missing)

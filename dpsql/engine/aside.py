@@ -57,6 +57,7 @@ class Aside:
 
     def __init__(self, seconds: float, most: Most) -> None:
         self.most = most
+        self.has_lists = False
         self._seconds = seconds
         self._one = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None

@@ -41,6 +41,7 @@ from dpsql.pgwire.journal import note
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.sql.array import spread
 from dpsql.pgwire.sql.dialect import Translated, translated
+from dpsql.pgwire.sql.output import declared
 from dpsql.pgwire.sql.probe import asks_for_columns, counted_instead
 from dpsql.pgwire.sql.split import spaced
 from dpsql.pgwire.value.oid import TEXT, Column, column
@@ -273,10 +274,9 @@ class Asking:
 
     @staticmethod
     def _described(result: Result, query: Translated) -> tuple[Column, ...]:
-        names = result.names
-        if query.names is not None and len(query.names) == len(names):
-            names = query.names
-        return tuple(map(column, names, result.types))
+        told = query.names or ()
+        names = told if len(told) == len(result.names) else result.names
+        return declared(tuple(map(column, names, result.types)), query.kinds)
 
 
 _NOTHING: Final = Result((), (), pa.table({}))

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction
 from dpsql.schema.type import (
+    Array,
     Boolean,
     Date,
     Decimal,
@@ -127,7 +128,7 @@ def _summed(kind: SqlType) -> TotalForm | None:
             return TotalForm.ROUNDED if precision > ROUNDED_TO else TotalForm.AS_IS
         case Double():
             return TotalForm.IN_STEPS
-        case Boolean() | Varchar() | Date() | Timestamp() | Interval() | Uuid() | Null():
+        case Boolean() | Varchar() | Date() | Timestamp() | Interval() | Uuid() | Null() | Array():
             return None
         case missing:
             assert_never(missing)
@@ -140,7 +141,7 @@ def _chosen(kind: SqlType) -> TotalForm | None:
             return TotalForm.AS_IS
         case Date() | Timestamp() | Uuid() | Null():
             return TotalForm.AS_IS
-        case Interval():
+        case Interval() | Array():
             return None
         case missing:
             assert_never(missing)
@@ -152,7 +153,7 @@ def _interpolated(kind: SqlType) -> TotalForm | None:
             return TotalForm.AS_IS
         case Date():
             return TotalForm.AS_MOMENTS
-        case Boolean() | Varchar() | Interval() | Uuid() | Null():
+        case Boolean() | Varchar() | Interval() | Uuid() | Null() | Array():
             return None
         case missing:
             assert_never(missing)

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from dpsql.privacy.domain import Value
 from dpsql.schema.type import (
+    Array,
     Boolean,
     Date,
     Decimal,
@@ -51,7 +52,11 @@ def arrow_type(kind: SqlType) -> pa.DataType:
             return pa.date32()
         case Timestamp():
             return pa.timestamp("us")
-        case Interval() | Null():
+        case Interval():
+            return pa.month_day_nano_interval()
+        case Array(of=of):
+            return pa.list_(arrow_type(of))
+        case Null():
             return pa.null()
         case missing:
             assert_never(missing)

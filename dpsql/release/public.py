@@ -31,9 +31,21 @@ def open_rows(plan: Plan, raw: Raw) -> pa.Table:
 
 
 def _within_years(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_list(column.type):
+        return pa.chunked_array([_listed(chunk) for chunk in column.chunks], column.type)
     if column.type not in _ENDS:
         return column
     return pa.chunked_array([_chunk(chunk) for chunk in column.chunks], column.type)
+
+
+def _listed(chunk: pa.ListArray) -> pa.ListArray:
+    values = _within_years(pa.chunked_array([chunk.values])).combine_chunks()
+    if isinstance(values, pa.ChunkedArray):
+        return chunk  # no values at all
+    buffers = [*chunk.buffers()[:2]]
+    return pa.Array.from_buffers(
+        chunk.type, len(chunk), buffers, offset=chunk.offset, children=[values]
+    )
 
 
 def _chunk(chunk: pa.Array) -> pa.Array:

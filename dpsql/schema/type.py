@@ -92,7 +92,7 @@ class Timestamp:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A span of time; only constants have it."""
+    """A span of time; only constants have it, and statements over public tables alone."""
 
     def __str__(self) -> str:
         return "INTERVAL"
@@ -107,6 +107,16 @@ class Uuid:
 
 
 @dataclass(frozen=True, slots=True)
+class Array:
+    """A list of values of one type; only answers of statements over public tables alone have it."""
+
+    of: SqlType
+
+    def __str__(self) -> str:
+        return f"{self.of}[]"
+
+
+@dataclass(frozen=True, slots=True)
 class Null:
     """The type of a bare NULL."""
 
@@ -114,7 +124,19 @@ class Null:
         return '"NULL"'
 
 
-SqlType = Boolean | Integer | Decimal | Double | Varchar | Date | Timestamp | Interval | Uuid | Null
+SqlType = (
+    Boolean
+    | Integer
+    | Decimal
+    | Double
+    | Varchar
+    | Date
+    | Timestamp
+    | Interval
+    | Uuid
+    | Array
+    | Null
+)
 
 _INTEGER_NAMES = {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT", 128: "HUGEINT"}
 

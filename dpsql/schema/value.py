@@ -13,6 +13,7 @@ from typing import Final, assert_never
 from dpsql.schema.document import Document, Place
 from dpsql.schema.model import Value
 from dpsql.schema.type import (
+    Array,
     Boolean,
     Date,
     Decimal,
@@ -53,7 +54,7 @@ def read_values(
     document: Document, place: Place, kind: SqlType, written: Sequence[object]
 ) -> tuple[Value, ...]:
     """Read a finite set: a value that stood twice would be a key answered twice for one charge."""
-    if isinstance(kind, Interval | Uuid | Null):
+    if isinstance(kind, Interval | Uuid | Array | Null):
         raise document.fault(place, f"{kind} takes no values", "leave them out")
     if not written:
         raise document.fault(place, "an empty list of values", "list them, or leave values out")
@@ -113,7 +114,7 @@ def _canonical(kind: SqlType, written: object) -> Value | None:
             return _date(written)
         case Timestamp():
             return _timestamp(written)
-        case Interval() | Uuid() | Null():
+        case Interval() | Uuid() | Array() | Null():
             return None
         case missing:
             assert_never(missing)

@@ -21,7 +21,7 @@ from dpsql.errors import Error, TooComplex
 from dpsql.release.public import open_rows
 from dpsql.schema.model import Schema, Table
 from dpsql.schema.qualified import MAIN, PUBLIC, bare, meant, schema_of
-from dpsql.schema.type import UHUGEINT, Interval, Null
+from dpsql.schema.type import UHUGEINT, Array, Interval, Null
 from dpsql.stability.lineage import Visibility, visibility
 
 COPIED: Final = Most(1_000_000, 64 * 2**20)
@@ -82,7 +82,8 @@ class Copies:
         if visibility(statement.plan) is not Visibility.PUBLIC or statement.reads_clock:
             return None  # what reads the clock is another table in a minute
         if any(
-            c.type == UHUGEINT or isinstance(c.type, Interval | Null) for c in statement.columns
+            c.type == UHUGEINT or isinstance(c.type, Interval | Array | Null)
+            for c in statement.columns
         ):
             return None
         raw = self._engine().execute(rendered(emit_plan(statement.plan, {})), most=COPIED)

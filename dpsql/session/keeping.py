@@ -12,7 +12,7 @@ from dpsql.errors import BadName, DuplicateColumn, NameTaken, TooComplex, TypeFa
 from dpsql.schema.model import Column, Schema
 from dpsql.schema.name import is_plain
 from dpsql.schema.qualified import meant
-from dpsql.schema.type import Interval, Null
+from dpsql.schema.type import Array, Interval, Null
 from dpsql.session.about import About, written_about
 from dpsql.session.answer import Answer
 from dpsql.session.storage import to_bytes
@@ -91,7 +91,7 @@ def _check_columns(statement: Statement) -> None:
                 f"{name[:80]} can't name a column of a release",
                 hint="give it an alias of at most 63 characters: AS total",
             )
-        if isinstance(kind, Interval | Null):
+        if isinstance(kind, Interval | Array | Null):
             raise TypeFault(
                 f"column {name} has type {kind}, which no table has",
                 hint="convert it: CAST(… AS VARCHAR) AS …",

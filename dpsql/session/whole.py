@@ -8,6 +8,7 @@ isn't there. The answers are exact, cost nothing and are not stored.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final, Protocol
 
@@ -39,7 +40,7 @@ from dpsql.plan.operator import Whole
 from dpsql.release.arrow import arrow_type
 from dpsql.schema.model import Schema
 from dpsql.schema.reading import reading
-from dpsql.schema.type import UHUGEINT, Null, SqlType, Varchar, parse_type
+from dpsql.schema.type import UHUGEINT, Array, Interval, Null, SqlType, Varchar, parse_type
 from dpsql.session.copies import Copies
 
 SECONDS: Final = 30
@@ -51,6 +52,10 @@ _STANDS: Final = (BadParameter, SchemaFault, UnknownRelease, UnknownTable, Would
 
 class Engine(Protocol):
     """Where such statements run: a process of its own."""
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether lists and spans of time are given as they are, and not as DuckDB's texts."""
 
     @property
     def most(self) -> Most:
@@ -125,7 +130,8 @@ class WholeStatements:
         if found is None:
             return None
         names = tuple(map(str, found.column("name").to_pylist()))
-        kinds = [_given(kind) for kind in found.column("type").to_pylist()]
+        has_lists = self._engine().has_lists
+        kinds = [_given(k, has_lists=has_lists) for k in found.column("type").to_pylist()]
         ids = Names()
         columns = tuple(ids.column(n, kind) for n, (kind, _) in zip(names, kinds, strict=True))
         plan = Whole(columns, text, named, tuple(cast for _, cast in kinds))
@@ -184,8 +190,13 @@ def with_values(sql: str, parameters: Parameters) -> str | None:
     return "".join([*parts, sql[last:]]) if used == parameters.keys() else None
 
 
-def _given(found: str) -> tuple[SqlType, str]:
+def _given(found: str, *, has_lists: bool) -> tuple[SqlType, str]:
     """As what a column is given whose type DuckDB calls `found`, and the cast to that."""
+    if has_lists and (listed := re.fullmatch(r"(.+)\[\d*\]", found, re.DOTALL)):
+        of, cast = _given(listed[1], has_lists=True)
+        return Array(of), f"{cast or of}[]"
+    if has_lists and found == "INTERVAL":
+        return Interval(), ""
     own = parse_type(found)
     if own == UHUGEINT:
         return Varchar(), "VARCHAR"

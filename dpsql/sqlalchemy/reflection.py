@@ -14,6 +14,7 @@ from sqlalchemy.exc import NoSuchTableError
 from dpsql.schema.model import Schema, Table
 from dpsql.schema.qualified import MAIN, bare, schema_of
 from dpsql.schema.type import (
+    Array,
     Boolean,
     Date,
     Decimal,
@@ -126,6 +127,8 @@ def sqlalchemy_type(kind: SqlType) -> types.TypeEngine[Any]:
             return types.Interval()
         case Varchar() | Uuid():
             return types.String()
+        case Array(of=of):
+            return types.ARRAY(sqlalchemy_type(of))
         case Null():
             return types.NullType()
         case missing:

@@ -47,7 +47,7 @@ RECURSIVE = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHER
         ),
         (
             "SELECT array_agg(region_id ORDER BY region_id) FROM shop.public.regions",
-            [("[1, 2, 3, 4]",)],
+            [([1, 2, 3, 4],)],
         ),
         ("SELECT max(name) FROM regions WHERE region_id > ALL (SELECT 3)", [("region 4",)]),
         ("PIVOT regions ON name IN ('region 2') USING sum(region_id)", [(2,)]),
@@ -77,7 +77,7 @@ def test_private_tables_files_and_writes_are_refused(alice: Asking, sql: str) ->
     with pytest.raises(Error):
         rows(alice, sql)
     assert rows(alice, "SELECT array_agg(name ORDER BY name) FROM regions")[0][0] == (
-        "[region 1, region 2, region 3, region 4]"
+        ["region 1", "region 2", "region 3", "region 4"]
     )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.pgwire.value.array import items
+from dpsql.pgwire.value.parameter import BadValue
+
 
 def cast(node: exp.Cast) -> exp.Expr:
     """What a cast to one of PostgreSQL's types is in DuckDB."""
@@ -54,6 +57,8 @@ def cast(node: exp.Cast) -> exp.Expr:
             | "pg_node_tree"
         ):
             return inner
+        case _ if says and kind.endswith("[]"):
+            return exp.cast(array(inner.name), node.to)
         case _:
             return node
 
@@ -67,9 +72,11 @@ def _number(inner: exp.Expr) -> exp.Expr:
 
 def array(written: str) -> exp.Expr:
     """'{a,b}' as a list."""
-    inside = written.strip().removeprefix("{").removesuffix("}")
-    parts = [part.strip().strip('"') for part in inside.split(",")] if inside else []
-    return exp.Array(expressions=[exp.Literal.string(part) for part in parts])
+    found = items(written)
+    if found is None:
+        raise BadValue("an array isn't written so", hint="write '{1,2,3}'")
+    parts = [exp.null() if part is None else exp.Literal.string(part) for part in found]
+    return exp.Array(expressions=parts)
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Expr:

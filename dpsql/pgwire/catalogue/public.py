@@ -19,6 +19,7 @@ class PublicStatements:
         self._workers = workers
         self._analyst = analyst
         self._question: Question | None = None
+        self.has_lists = True
         self.most = Most(workers.limits.catalogue_rows, workers.limits.catalogue_bytes)
 
     def ask(self, contents: Contents, asked: Asked) -> pa.Table:

@@ -22,6 +22,7 @@
 | array     | = ANY of arrays                                                       |
 | naming    | names of unnamed columns where the statement uses them                |
 | label     | what PostgreSQL calls columns without a name                          |
+| output    | types of columns that PostgreSQL tells apart, and the pipeline doesn't |
 | inference | the types of parameters, from where they stand                        |
 | probe     | questions for columns alone, answered without rows                    |
 """

@@ -57,6 +57,21 @@ def list_constants(tree: exp.Expr) -> None:
         values = [exp.null() if item is None else exp.Literal.string(item) for item in found]
         of = [exp.cast(v, kind) if kind is not None else v for v in values]
         node.replace(listed(node, of))
+    for cast in tree.find_all(exp.Cast):
+        constants = _constants(cast)
+        if constants is not None:
+            cast.set("this", exp.Array(expressions=constants))
+
+
+def _constants(cast: exp.Cast) -> list[exp.Expr] | None:
+    """The items of `'{1,2}'::int[]`."""
+    written = cast.this
+    if cast.to.this != exp.DataType.Type.ARRAY or not isinstance(written, exp.Literal):
+        return None
+    found = items(written.this) if written.is_string else None
+    if found is None:
+        return None
+    return [exp.null() if item is None else exp.Literal.string(item) for item in found]
 
 
 def listed(node: exp.Expr, values: Sequence[exp.Expr]) -> exp.Expr:
@@ -77,17 +92,22 @@ def spread(
     if not (arrays and is_query):
         return sql, texts | constants
     tree = parse_one(sql, dialect="duckdb")
+
+    def items_of(array: Listed) -> list[exp.Expr]:
+        first = len(given) + 1 + len(constants)
+        names = [str(first + n) for n in range(len(array.items))]
+        constants.update(zip(names, array.items, strict=True))
+        return [exp.Placeholder(this=name) for name in names]
+
     for node, written in memberships(tree):
         parameter = written.this if isinstance(written, exp.Cast) else written
         found = arrays.get(parameter.name) if isinstance(parameter, exp.Placeholder) else None
         if found is None:
             continue
-        names = []
-        for item in found.items:
-            names.append(str(len(given) + 1 + len(constants)))
-            constants[names[-1]] = item
-        values = [exp.Placeholder(this=name) for name in names]
-        node.replace(listed(node, values))
+        node.replace(listed(node, items_of(found)))
+    for node in list(tree.find_all(exp.Placeholder)):
+        if node.name in arrays:
+            node.replace(exp.Array(expressions=items_of(arrays[node.name])))
     left = {node.name for node in tree.find_all(exp.Placeholder)}
     used = {name: text for name, text in texts.items() if name in left}
     return tree.sql(dialect="duckdb"), used | constants

@@ -6,7 +6,7 @@ trusted. What differs between the dialects is in grammar_notes/dialects.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,8 +16,10 @@ from sqlglot.tokenizer_core import Token
 
 from dpsql.bind.parse import tokens
 from dpsql.errors import Error, Refused, Span
+from dpsql.pgwire.sql.kind import Kind
 from dpsql.pgwire.sql.label import labels
 from dpsql.pgwire.sql.meaning import as_meant, name_types
+from dpsql.pgwire.sql.output import output_kinds
 from dpsql.pgwire.sql.spoken import Spoken, name_calls
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply
@@ -29,10 +31,10 @@ _QUALIFIERS: Final = {"public"}
 class Translated:
     """A statement in both dialects: `tree` is PostgreSQL's, None if it can't be read as such.
 
-    `names` are the columns', None where only the pipeline knows them. `query` is the tree of the
-    query within a statement of dpsql's own. `blanks` are where `written` has some more than the
-    client's text, of whose characters its places count. `refused` says why the statement has no
-    answer that is PostgreSQL's; questions of the catalogue don't heed it.
+    `names` are the columns', None where only the pipeline knows them, and `kinds` their types.
+    `query` is the tree of the query within a statement of dpsql's own. `blanks` are where `written`
+    has some more than the client's text, of whose characters its places count. `refused` says why
+    the statement has no answer that is PostgreSQL's; questions of the catalogue don't heed it.
     """
 
     written: str
@@ -42,6 +44,7 @@ class Translated:
     query: exp.Expr | None = None
     blanks: tuple[int, ...] = ()
     refused: Refused | None = None
+    kinds: tuple[Kind | None, ...] | None = None
 
     @property
     def asking(self) -> exp.Expr | None:
@@ -97,11 +100,12 @@ def _translated(
         return Translated(written, written, None, None)
     name_calls(spoken, written)
     names = labels(spoken)
+    kinds = _untold(lambda: output_kinds(spoken, schema, types))
     name_types(tree, schema, types)
     _unqualify(spoken, schema)
     try:
         ours = as_meant(spoken, written, words, schema, types)
-        return Translated(written, ours.sql(dialect="duckdb"), tree, names)
+        return Translated(written, ours.sql(dialect="duckdb"), tree, names, kinds=kinds)
     except Refused as refusal:
         return Translated(written, written, tree, names, refused=refusal)
     except _UNREADABLE:
@@ -118,6 +122,13 @@ _UNREADABLE: Final = (
     KeyError,
 )
 """How the parser and its generator fail on odd input."""
+
+
+def _untold(find: Callable[[], tuple[Kind | None, ...] | None]) -> tuple[Kind | None, ...] | None:
+    try:
+        return find()
+    except _UNREADABLE:
+        return None
 
 
 def _parsed(written: str, dialect: str | type[Spoken]) -> exp.Query | None:

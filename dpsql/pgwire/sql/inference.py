@@ -71,9 +71,9 @@ def _place(node: exp.Expr, columns: Mapping[str, int]) -> int:
         case exp.Limit() | exp.Offset():
             return o.INT8
         case exp.Any() | exp.All() if isinstance(parent.parent, exp.EQ | exp.NEQ):
-            return array_of(_type_of(parent.parent.this, columns))
+            return o.array_of(_type_of(parent.parent.this, columns))
         case exp.Anonymous() if parent.name.lower() == "all" and isinstance(parent.parent, exp.NEQ):
-            return array_of(_type_of(parent.parent.this, columns))
+            return o.array_of(_type_of(parent.parent.this, columns))
         case exp.Between() | exp.In() | exp.Any():
             return (
                 _type_of(parent.this, columns)
@@ -106,8 +106,11 @@ def _type_of(node: exp.Expr, columns: Mapping[str, int]) -> int:
             return o.INT8
         case exp.Avg() | exp.Extract() | exp.Stddev():
             return o.FLOAT8
-        case exp.TimestampTrunc() | exp.DateTrunc() | exp.CurrentTimestamp():
-            return o.TIMESTAMP
+        case exp.TimestampTrunc() | exp.DateTrunc():
+            found = _type_of(node.this, columns)
+            return o.TIMESTAMPTZ if found == o.DATE else found or o.TIMESTAMP
+        case exp.CurrentTimestamp():
+            return o.TIMESTAMPTZ
         case exp.CurrentDate():
             return o.DATE
         case (
@@ -126,13 +129,8 @@ def of_type(kind: exp.DataType) -> int:
     """The OID of a type as it is written."""
     if kind.this == exp.DataType.Type.ARRAY:
         inner = of_type(kind.expressions[0]) if kind.expressions else o.TEXT
-        return array_of(inner)
+        return o.array_of(inner)
     if kind.this in {exp.DataType.Type.TIMESTAMPTZ, exp.DataType.Type.TIMESTAMPLTZ}:
         return o.TIMESTAMPTZ
     found = parse_type(kind.sql("duckdb"))
     return o.TEXT if found is None else o.oid_of(found)
-
-
-def array_of(element: int) -> int:
-    """The OID of arrays of a type, those of texts where there is none."""
-    return next((oid for oid, held in o.ELEMENTS.items() if held == element), 1009)

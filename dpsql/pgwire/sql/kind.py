@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from typing import Final
 
@@ -25,12 +26,14 @@ class Kind(StrEnum):
     BOOL = "boolean"
     DATE = "date"
     TIMESTAMP = "timestamp without time zone"
+    TIMESTAMPTZ = "timestamp with time zone"
     INTERVAL = "interval"
     UUID = "uuid"
     UNKNOWN = "unknown"
 
 
 INTEGERS: Final = frozenset({Kind.INT2, Kind.INT4, Kind.INT8})
+MOMENTS: Final[frozenset[Kind | None]] = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
 FLOATS: Final = frozenset({Kind.FLOAT4, Kind.FLOAT8})
 NUMBERS: Final = (Kind.INT2, Kind.INT4, Kind.INT8, Kind.NUMERIC, Kind.FLOAT4, Kind.FLOAT8)
 """From the narrowest to the widest."""
@@ -49,7 +52,7 @@ _BY_OID: Final = {
     o.BOOL: Kind.BOOL,
     o.DATE: Kind.DATE,
     o.TIMESTAMP: Kind.TIMESTAMP,
-    o.TIMESTAMPTZ: Kind.TIMESTAMP,
+    o.TIMESTAMPTZ: Kind.TIMESTAMPTZ,
     o.INTERVAL: Kind.INTERVAL,
     o.UUID: Kind.UUID,
     o.UNKNOWN: Kind.UNKNOWN,
@@ -72,7 +75,8 @@ _WRITTEN: Final = {
     _T.BOOLEAN: Kind.BOOL,
     _T.DATE: Kind.DATE,
     _T.TIMESTAMP: Kind.TIMESTAMP,
-    _T.TIMESTAMPTZ: Kind.TIMESTAMP,
+    _T.TIMESTAMPTZ: Kind.TIMESTAMPTZ,
+    _T.TIMESTAMPLTZ: Kind.TIMESTAMPTZ,
     _T.INTERVAL: Kind.INTERVAL,
     _T.UUID: Kind.UUID,
 }
@@ -113,9 +117,28 @@ def common(kinds: Iterable[Kind | None]) -> Kind | None:
         return Kind.UNKNOWN
     if found <= set(NUMBERS):
         return _widest(found)
-    if found == {Kind.DATE, Kind.TIMESTAMP}:
-        return Kind.TIMESTAMP
+    if found <= MOMENTS:
+        return _latest(found)
     return found.pop() if len(found) == 1 else None
+
+
+def _latest(found: AbstractSet[Kind | None]) -> Kind:
+    if Kind.TIMESTAMPTZ in found:
+        return Kind.TIMESTAMPTZ
+    return Kind.TIMESTAMP if Kind.TIMESTAMP in found else Kind.DATE
+
+
+def series(ends: Iterable[Kind | None]) -> Kind | None:
+    """The type of generate_series(): of days, it has a zone."""
+    kind = common(ends)
+    return Kind.TIMESTAMPTZ if kind is Kind.DATE else kind
+
+
+def truncated(kind: Kind | None) -> Kind | None:
+    """The type of date_trunc(): of days, it has a zone."""
+    if kind in {Kind.DATE, Kind.UNKNOWN}:
+        return Kind.TIMESTAMPTZ
+    return kind if kind in MOMENTS or kind is Kind.INTERVAL else None
 
 
 def _widest(found: set[Kind | None]) -> Kind:
@@ -133,14 +156,13 @@ def arithmetic(node: exp.Expr, left: Kind | None, right: Kind | None) -> Kind | 
     pair = {left, right}
     if pair <= set(NUMBERS):
         return _widest(pair)
-    moments = {Kind.DATE, Kind.TIMESTAMP}
     match node:
         case exp.Sub() if pair == {Kind.DATE}:
             return Kind.INT4
-        case exp.Sub() if pair <= moments:
+        case exp.Sub() if pair <= MOMENTS:
             return Kind.INTERVAL
-        case exp.Add() | exp.Sub() if pair & moments and pair <= moments | {Kind.INTERVAL}:
-            return Kind.TIMESTAMP
+        case exp.Add() | exp.Sub() if pair & MOMENTS and pair <= MOMENTS | {Kind.INTERVAL}:
+            return _latest({Kind.TIMESTAMP, *pair})
         case exp.Add() | exp.Sub() if Kind.DATE in pair and pair & INTEGERS:
             return Kind.DATE
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() if Kind.INTERVAL in pair:

@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, Span
-from dpsql.pgwire.sql.kind import Kind
+from dpsql.pgwire.sql.kind import MOMENTS
 from dpsql.pgwire.sql.template import written_moment
 from dpsql.pgwire.sql.typing import Typing
 
@@ -47,7 +47,7 @@ def moment_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
                 edits.append((node, partial(_seconds, node)))
         elif node.name.lower() == "to_char" and len(node.expressions) == 2:
             moment, template = node.expressions
-            if typing.of(moment) not in {Kind.DATE, Kind.TIMESTAMP}:
+            if typing.of(moment) not in MOMENTS:
                 raise Refused(
                     "to_char() writes dates and timestamps here",
                     at=span(node),

@@ -100,7 +100,8 @@ FIXED: Final[tuple[tuple[Kind, tuple[type[exp.Expr], ...]], ...]] = (
             exp.JSONExtractScalar,
         ),
     ),
-    (Kind.TIMESTAMP, (exp.TimestampTrunc, exp.DateTrunc, exp.CurrentTimestamp, exp.DateBin)),
+    (Kind.TIMESTAMP, (exp.Localtimestamp,)),
+    (Kind.TIMESTAMPTZ, (exp.CurrentTimestamp, exp.UnixToTime, exp.StrToTime)),
     (Kind.DATE, (exp.CurrentDate, exp.DateFromParts, exp.Date)),
     (Kind.INTERVAL, (exp.Interval,)),
     (Kind.UNKNOWN, (exp.Null,)),
@@ -118,6 +119,6 @@ NAMED: Final = {
     "isfinite": Kind.BOOL,
     "make_timestamp": Kind.TIMESTAMP,
     "to_date": Kind.DATE,
-    "to_timestamp": Kind.TIMESTAMP,
+    "to_timestamp": Kind.TIMESTAMPTZ,
 }
 """By name, where the parser has no node."""

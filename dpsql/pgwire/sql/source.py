@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from sqlglot import exp
 
 from dpsql.pgwire.sql.kind import Kind, common, of_column
+from dpsql.pgwire.sql.kind import series as of_series
 from dpsql.pgwire.sql.label import label
 from dpsql.schema.model import Schema
 
@@ -120,7 +121,7 @@ class Sources:
         series = _series(source)
         if series is not None:
             ends = [series.args.get(name) for name in ("start", "end")]
-            kind = common(self._of(end) for end in ends if end is not None)
+            kind = of_series(self._of(end) for end in ends if end is not None)
             return [("generate_series", kind)]
         match source:
             case exp.Table():

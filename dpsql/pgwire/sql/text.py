@@ -75,8 +75,16 @@ def _letter(value: exp.Expr) -> exp.Expr:
     )
 
 
+def _zoned(value: exp.Expr) -> exp.Expr:
+    """Moments with a zone have it in their texts, and it is UTC."""
+    text = exp.cast(value.copy(), "VARCHAR")
+    return exp.paren(exp.DPipe(this=text, expression=exp.Literal.string("+00")))
+
+
 def _float(value: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     kind = typing.of(value)
+    if kind is Kind.TIMESTAMPTZ:
+        return [(value, lambda: _zoned(value))]
     if kind is Kind.NUMERIC and (held.of(value) in FLOATS or not _keeps_digits(value)):
         raise Refused(
             "how many digits the text of this number has can't be told",
@@ -109,10 +117,14 @@ def _cast(node: exp.Cast, typing: Typing, held: Held) -> list[Edit]:
     size = next((p.this.this for p in node.to.expressions if isinstance(p.this, exp.Literal)), None)
     floats = _float(node.this, typing, held)
     if size is None:
+        if typing.of(node.this) is Kind.TIMESTAMPTZ:
+            return [(node, lambda: _zoned(node.this))]
         return [(node, lambda: _shortest(node.copy()))] if floats else []
 
     def cut() -> exp.Expr:
-        text = exp.cast(node.this, "VARCHAR")
+        text: exp.Expr = exp.cast(node.this, "VARCHAR")
+        if typing.of(node.this) is Kind.TIMESTAMPTZ:
+            text = _zoned(node.this)
         return exp.Left(
             this=_shortest(text) if floats else text, expression=exp.Literal.number(size)
         )

@@ -60,6 +60,12 @@ class Typing:
             exp.Parameter: self._parameter,
             exp.Placeholder: self._parameter,
             exp.Anonymous: self._anonymous,
+            exp.TimestampTrunc: self._truncated,
+            exp.DateTrunc: self._truncated,
+            exp.DateBin: self._binned,
+            exp.GenerateSeries: self._series,
+            exp.ExplodingGenerateSeries: self._series,
+            exp.AtTimeZone: self._at_zone,
             exp.Add: self._paired,
             exp.Sub: self._paired,
             exp.Mul: self._paired,
@@ -142,6 +148,20 @@ class Typing:
 
     def _paired(self, node: exp.Expr) -> Kind | None:
         return k.arithmetic(node, self.of(node.this), self.of(node.expression))
+
+    def _truncated(self, node: exp.Expr) -> Kind | None:
+        return k.truncated(self.of(node.this))
+
+    def _binned(self, node: exp.Expr) -> Kind | None:
+        return k.truncated(self.of(node.expression))
+
+    def _series(self, node: exp.Expr) -> Kind | None:
+        ends = (node.args.get(name) for name in ("start", "end"))
+        return k.series(self.of(end) for end in ends if end is not None)
+
+    def _at_zone(self, node: exp.Expr) -> Kind | None:
+        has_zone = self.of(node.this) in {Kind.TIMESTAMPTZ, Kind.DATE}
+        return Kind.TIMESTAMP if has_zone else Kind.TIMESTAMPTZ
 
     def _bits(self, node: exp.Expr) -> Kind | None:
         return k.common((self.of(node.this), self.of(node.expression)))

@@ -1,11 +1,43 @@
-"""Arrays in the text format → their items."""
+"""Arrays: their items from the text format, and their dimensions."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from dpsql.errors import DataError
+
 _ITEM: Final = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s{}",\\](?:[^{}",\\]*[^\s{}",\\])?))\s*')
+
+
+class Ragged(DataError):
+    """Lists in a list differ in length: no array of PostgreSQL's holds them."""
+
+    sqlstate = "2202E"
+
+
+def dimensions(value: Sequence[object]) -> tuple[int, ...]:
+    """How many items an array has in each dimension, () if it is empty."""
+    if not value:
+        return ()
+    inner = [item for item in value if isinstance(item, list)]
+    if not inner:
+        return (len(value),)
+    shapes = set(map(dimensions, inner))
+    if len(inner) < len(value) or len(shapes) > 1:
+        raise Ragged("lists of different lengths are no array", hint="write len(…), or unnest them")
+    (shape,) = shapes
+    return (len(value), *shape) if shape else ()
+
+
+def leaves(value: Sequence[object]) -> Iterator[object]:
+    """The items of all dimensions, in order."""
+    for item in value:
+        if isinstance(item, list):
+            yield from leaves(item)
+        else:
+            yield item
 
 
 def items(text: str) -> list[str | None] | None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dpsql.errors import DataError
 from dpsql.pgwire.value import oid as o
+from dpsql.pgwire.value.array import dimensions, leaves
 from dpsql.pgwire.value.text import written
 
 Encoder = Callable[[object], bytes]
@@ -81,12 +82,14 @@ def numeric(value: Decimal) -> bytes:
 
 
 def array(value: object, element: int) -> bytes:
-    """A list of one dimension, counted from 1."""
-    items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-    if not items:
+    """A list, of lists as long as each other; each dimension is counted from 1."""
+    found = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    shape = dimensions(found)
+    if not shape:
         return struct.pack("!iiI", 0, 0, element)
-    encode = encoder(element)
-    parts = [struct.pack("!iiIii", 1, int(None in items), element, len(items), 1)]
+    encode, items = encoder(element), list(leaves(found))
+    parts = [struct.pack("!iiI", len(shape), int(None in items), element)]
+    parts += [struct.pack("!ii", length, 1) for length in shape]
     for item in items:
         if item is None:
             parts.append(struct.pack("!i", -1))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from dpsql.schema.type import (
+    Array,
     Boolean,
     Date,
     Decimal,
@@ -42,6 +43,7 @@ JSON, FLOAT4, FLOAT8, UNKNOWN, BPCHAR, VARCHAR, DATE, TIME = (
     1083,
 )
 TIMESTAMP, TIMESTAMPTZ, INTERVAL, NUMERIC, UUID = 1114, 1184, 1186, 1700, 2950
+TEXTS = 1009
 
 SIZES: Final = {
     BOOL: 1,
@@ -79,13 +81,14 @@ ELEMENTS: Final = {
     1115: TIMESTAMP,
     1182: DATE,
     1185: TIMESTAMPTZ,
+    1187: INTERVAL,
     1231: NUMERIC,
     2951: UUID,
     22: INT2,
     30: OID,
     1034: 1033,
 }
-"""Arrays of one dimension, by what they hold."""
+"""Arrays, by what they hold."""
 
 
 VECTORS: Final = frozenset({22, 30})
@@ -134,8 +137,16 @@ def oid_of(kind: SqlType) -> int:
             return INTERVAL
         case Uuid():
             return UUID
+        case Array(of=of):
+            held = oid_of(of)
+            return held if isinstance(of, Array) else array_of(held)
         case missing:
             assert_never(missing)
+
+
+def array_of(element: int) -> int:
+    """The OID of arrays of a type, those of texts where there is none."""
+    return next((oid for oid, held in ELEMENTS.items() if held == element), TEXTS)
 
 
 def _integer(bits: int) -> int:

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from dpsql.pgwire.value.array import dimensions
 from dpsql.pgwire.value.oid import ELEMENTS, VECTORS
 
 Encoder = Callable[[object], bytes]
@@ -25,8 +26,11 @@ def encoder(oid: int) -> Encoder:
     if oid in VECTORS:
         return lambda value: vector(value).encode()
     if oid in ELEMENTS:
-        return lambda value: array(value).encode()
+        encode = encoder(ELEMENTS[oid])
+        return lambda value: array(value, lambda item: encode(item).decode()).encode()
     match oid:
+        case 1184:
+            return lambda value: zoned(value).encode()
         case 16:
             return lambda value: b"t" if value else b"f"
         case 700:
@@ -60,7 +64,7 @@ def written(value: object) -> str:
             return interval(value.months, value.days, value.nanoseconds // 1000)
         case bytes():
             return "\\x" + value.hex()
-        case list() | tuple():
+        case list():
             return array(value)
         case _:
             return str(value)
@@ -71,12 +75,17 @@ def interval(months: int, days: int, microseconds: int) -> str:
     years, left = (abs(months) // 12, abs(months) % 12)
     sign = -1 if months < 0 else 1
     counted = ((sign * years, "year"), (sign * left, "mon"), (days, "day"))
-    parts = [f"{n} {unit}{'' if abs(n) == 1 else 's'}" for n, unit in counted if n]
+    parts: list[str] = []
+    plus = ""  # what stands behind something negative has its sign, too
+    for n, unit in counted:
+        if n:
+            parts.append(f"{plus if n > 0 else ''}{n} {unit}{'' if n == 1 else 's'}")
+            plus = "+" if n < 0 else ""
     if microseconds or not parts:
         seconds, fraction = divmod(abs(microseconds), 1_000_000)
         clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
         ends = f".{fraction:06}".rstrip("0") if fraction else ""
-        parts.append(("-" if microseconds < 0 else "") + clock + ends)
+        parts.append(("-" if microseconds < 0 else plus) + clock + ends)
     return " ".join(parts)
 
 
@@ -85,18 +94,25 @@ def vector(value: object) -> str:
     return array(value)[1:-1].replace(",", " ") if isinstance(value, Sequence) else str(value)
 
 
-def array(value: object) -> str:
+def array(value: object, write: Callable[[object], str] = written) -> str:
     """A list as PostgreSQL writes an array, or an oidvector's text as it is."""
     if isinstance(value, str):
         return value
     items = value if isinstance(value, Sequence) else ()
-    return "{" + ",".join(map(_item, items)) + "}"
+    return _braced(items, write) if dimensions(items) else "{}"
 
 
-def _item(value: object) -> str:
+def _braced(items: Sequence[object], write: Callable[[object], str]) -> str:
+    inside = (
+        _braced(item, write) if isinstance(item, list) else _item(item, write) for item in items
+    )
+    return "{" + ",".join(inside) + "}"
+
+
+def _item(value: object, write: Callable[[object], str]) -> str:
     if value is None:
         return "NULL"
-    said = written(value)
+    said = write(value)
     if _PLAIN.fullmatch(said) and said.upper() != "NULL":
         return said
     return '"' + said.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -110,6 +126,12 @@ def _float(value: object, *, single: bool = False) -> str:
     if abs(value) >= (1e6 if single else _EXPONENT_FROM) or 0 < abs(value) < 1e-4:
         return np.format_float_scientific(precise, trim="-", exp_digits=2)
     return np.format_float_positional(precise, trim="-")
+
+
+def zoned(value: object) -> str:
+    """A moment with its zone, which is UTC."""
+    said = written(value)
+    return said + "+00" if isinstance(value, dt.datetime) and value.tzinfo is None else said
 
 
 def _moment(value: dt.datetime) -> str:
