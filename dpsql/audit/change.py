@@ -11,8 +11,8 @@ from math import ceil, isqrt
 from typing import assert_never
 
 from dpsql.audit.worlds import Groups, Histogram
-from dpsql.privacy.loss import Accounting
-from dpsql.privacy.mechanisms.quantile import Quantiles
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.choice import Chooser, Frequent
 from dpsql.session.prepared import PreparedRelease
 from dpsql.stability.sensitivity import Sensitivity, rows_per_group

@@ -15,8 +15,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpsql.audit.worlds import NO_TABLES, Released, Worlds
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.arrow import canonical
 from dpsql.release.job import Step

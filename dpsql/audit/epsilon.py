@@ -29,11 +29,11 @@ from dpsql.audit.sensitivity import Witness, witness
 from dpsql.audit.universe import Size, Universe, prepared, universe
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import BadParameter
-from dpsql.privacy.conversion import rho_of_epsilon
-from dpsql.privacy.loss import Accounting
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.calibrate import Noise
 from dpsql.release.job import Job, Step, run

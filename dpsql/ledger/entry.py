@@ -15,7 +15,7 @@ from fractions import Fraction
 import msgspec
 
 from dpsql.ledger.terms import Terms
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 
 START = "0" * 64
 

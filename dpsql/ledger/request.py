@@ -12,7 +12,7 @@ from fractions import Fraction
 from dpsql.errors import BadParameter
 from dpsql.ledger.amount import check_amount, check_delta
 from dpsql.ledger.terms import LONGEST_TEXT, check_name, check_text
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 

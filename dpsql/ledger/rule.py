@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dpsql.errors import BudgetSpent
 from dpsql.ledger.amount import amount_of, shown, units
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 _SYMBOL = {Accounting.PURE: "ε", Accounting.APPROX: "ε", Accounting.ZCDP: "ρ"}
 

@@ -9,14 +9,18 @@ from typing import assert_never
 from dpsql.errors import Refused
 from dpsql.plan.bounded import BoundedRelease
 from dpsql.plan.formula import Linear, Mean, Moments, Named, Position, Variance
-from dpsql.privacy.conversion import rho_of_epsilon
-from dpsql.privacy.joint_split import split_gaussian_jointly, split_laplace_jointly
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.noise_split import laplace_where_less, split_gaussian, split_laplace
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
+from dpsql.privacy.allocation.joint_allocation import split_gaussian_jointly, split_laplace_jointly
+from dpsql.privacy.allocation.mwem_calibration import Weighing
+from dpsql.privacy.allocation.noise_allocation import (
+    laplace_where_less,
+    split_gaussian,
+    split_laplace,
+)
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.partition_selection import selection_delta, threshold
-from dpsql.privacy.weighing import Weighing
 from dpsql.release.choice import Chooser, chooser
 from dpsql.release.said import AsSaid
 from dpsql.stability.sensitivity import Sensitivity, rows_per_group

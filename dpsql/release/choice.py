@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.plan.selection import MostFrequent, Places, Selection
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.exponential import Exponential, epsilon_of_choice
-from dpsql.privacy.mechanisms.permute_and_flip import PermuteAndFlip
-from dpsql.privacy.mechanisms.quantile import Quantiles
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.directed_rounding import ln
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.privacy.rounding import ln
+from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
+from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.stability.sensitivity import Sensitivity
 
 Counts = NDArray[np.int64]

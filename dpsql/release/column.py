@@ -14,7 +14,7 @@ import pyarrow as pa
 from dpsql.plan.aggregate import Part
 from dpsql.plan.bounded import BoundedRelease
 from dpsql.plan.formula import Formula, FormulaOutput, Linear, counted, summed
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.arrow import arrow_array
 from dpsql.release.calibrate import Measurement
 from dpsql.release.integers import numbers, of_column

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.integers import rounded
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 
 BEYOND = 2**63
 """int64 holds everything nearer to 0."""

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.hierarchy import Floats, Places
 from dpsql.release.integers import rounded
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from dpsql.plan.bounded import BoundedRelease, Cell
 from dpsql.plan.query import EngineQuery
 from dpsql.plan.selection import Selection
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.arrow import canonical
 from dpsql.release.calibrate import Measurement

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dpsql.plan.formula import Formula, FormulaOutput, Linear, Others, Said
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.integers import of_list
 from dpsql.release.interval import Combined, Spread, half_width
 from dpsql.release.noise import NoisyGroups

@@ -20,10 +20,10 @@ from dpsql.errors import Refused, TooComplex
 from dpsql.plan.bounded import BoundedRelease, Cell
 from dpsql.plan.query import EngineQuery
 from dpsql.plan.statistic import Ones
-from dpsql.privacy.loss import PrivacyLoss
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.privacy.allocation.mwem_calibration import Moves, Noise, Weighing, weighing
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.privacy.weighing import Moves, Noise, Weighing, weighing
 from dpsql.release.arrow import arrow_array
 from dpsql.release.calibrate import Measurement
 from dpsql.release.key import ascending, every_key, number_of_cells, taken

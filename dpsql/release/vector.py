@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpsql.plan.formula import Formula, Linear, Mean
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.arrow import arrow_type
 from dpsql.release.integers import BEYOND, combined, decimals, largest, numbers
 from dpsql.schema.type import Decimal, Double, Integer, SqlType

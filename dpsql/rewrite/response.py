@@ -31,7 +31,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.formula import Formula, Linear, Said
 from dpsql.plan.operator import Release
 from dpsql.plan.tree import columns, expressions
-from dpsql.privacy.mechanisms.randomised_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 from dpsql.rewrite.answer_key import AnswerKey, answer_key, of_groups
 from dpsql.schema.type import BIGINT, Double
 from dpsql.stability.constant import constant

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
 
-from dpsql.privacy.loss import Accounting
+from dpsql.privacy.accounting.loss import Accounting
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.document import Document, Place
 from dpsql.schema.form import AnalystForm, BudgetForm, PerQueryForm, fill

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.type import SqlType
 
 

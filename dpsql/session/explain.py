@@ -7,8 +7,8 @@ from itertools import starmap
 
 from dpsql.plan.operator import Plan, Scan, Whole
 from dpsql.plan.tree import operators
+from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.distance import Apart
-from dpsql.privacy.loss import Accounting
 from dpsql.schema.model import Column, EntityUnit, Schema
 from dpsql.schema.said import said as said_of
 from dpsql.session.advice import advice

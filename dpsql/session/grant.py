@@ -9,8 +9,8 @@ from typing import assert_never
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.terms import Terms
-from dpsql.privacy.conversion import epsilon_of_rho, rho_of_epsilon
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho, rho_of_epsilon
 from dpsql.schema.budget import Budget
 from dpsql.schema.model import Schema
 

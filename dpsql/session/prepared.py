@@ -18,7 +18,7 @@ from dpsql.errors import Error, SeveralRows
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.tree import operators
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.release.calibrate import as_said, calibrate
 from dpsql.release.column import beside
 from dpsql.release.job import Step

@@ -9,7 +9,7 @@ from dpsql.bind.parameter import Parameters
 from dpsql.bind.release import Releases
 from dpsql.bind.synopsis import bind_synopsis
 from dpsql.errors import Refused
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import Schema

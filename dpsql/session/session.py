@@ -14,7 +14,7 @@ from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.errors import InterfaceError
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.rule import Balance
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Schema

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dpsql.engine.result import stream
 from dpsql.ledger.request import Charge
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.session.prepared import PreparedRelease
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from dpsql.errors import OverTarget, Refused
 from dpsql.ledger.ledger import Ledger
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import Schema
 from dpsql.session.draw import distinct, unpaid

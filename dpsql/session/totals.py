@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from dpsql.plan.formula import Linear, summed
 from dpsql.plan.statistic import Amount, Ones, Present, Product, Square
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.calibrate import Noise
 from dpsql.release.column import noisy_statistics, with_statistics
 from dpsql.release.interval import Spread, combined

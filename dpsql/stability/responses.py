@@ -16,7 +16,7 @@ from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Literal, conjunction, conjuncts
 from dpsql.plan.operator import Filter, Join, Output, Plan, Project, Scan
 from dpsql.plan.tree import columns, operators
-from dpsql.privacy.mechanisms.randomised_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.type import Boolean
 

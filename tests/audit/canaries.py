@@ -10,9 +10,9 @@ from grammar.compiler import schema_of
 from dpsql.audit.draw import Drawing
 from dpsql.audit.epsilon import Bound, lower_bound, worst_pair
 from dpsql.audit.universe import Size, prepared, universe
-from dpsql.privacy.loss import Accounting
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.calibrate import Measurement
 from dpsql.release.choice import Chooser, Frequent
 from dpsql.schema.budget import Budget, PerQuery

@@ -18,7 +18,7 @@ from scipy.stats import beta
 
 from dpsql.audit.binomial import high_end, low_end
 from dpsql.audit.epsilon import rho_of_event
-from dpsql.privacy.loss import Accounting
+from dpsql.privacy.accounting.loss import Accounting
 
 VIOLATED = Fraction(5, 4)
 QUICK = [

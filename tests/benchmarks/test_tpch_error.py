@@ -25,8 +25,8 @@ from readme import check_table
 
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.raw import Raw
-from dpsql.privacy.conversion import rho_of_epsilon
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.release.job import Job, run
 from dpsql.schema.catalogue import engine_source
 from dpsql.schema.decode import load_schema

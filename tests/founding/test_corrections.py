@@ -24,7 +24,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.errors import Error
 from dpsql.plan.statistic import Amount, Ones
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
-from dpsql.privacy.mechanisms.permute_and_flip import rho_of_pure
+from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 from dpsql.session.prepared import PreparedRelease
 from dpsql.session.session import Session
 

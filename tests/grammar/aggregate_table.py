@@ -14,7 +14,7 @@ from dpsql.audit.fact import WorldFacts
 from dpsql.plan.describe import describe_number
 from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position
 from dpsql.plan.selection import Listed, MostFrequent, Places, Selection, Spaced
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.session.claim import describe_statistic
 from dpsql.session.prepared import PreparedRelease, prepare
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
 from dpsql.plan.selection import Places
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns

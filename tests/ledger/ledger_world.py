@@ -15,7 +15,7 @@ from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.postgres import connect_server
 from dpsql.ledger.request import Charge
 from dpsql.ledger.terms import Terms
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 # A child of the fork server starts in milliseconds and inherits neither threads nor locks.
 PROCESSES = multiprocessing.get_context("forkserver")

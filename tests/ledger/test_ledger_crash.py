@@ -22,7 +22,7 @@ from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.place import create_private
 from dpsql.ledger.request import Kept, State
 from dpsql.ledger.store import Store
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 
 
 def die(*_: object) -> None:

@@ -15,7 +15,7 @@ from dpsql.ledger.amount import padded
 from dpsql.ledger.anchor import WIDTH
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.request import Kept
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 
 KEY = "c" * 64
 SPENT = 12 * TENTH

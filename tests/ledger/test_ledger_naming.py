@@ -16,7 +16,7 @@ from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.naming import Name
 from dpsql.ledger.request import Kept
 from dpsql.ledger.store import Store
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 
 KEY = "a" * 64
 MOST = 3

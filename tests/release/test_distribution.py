@@ -29,8 +29,8 @@ from dpsql.plan.statistic import (
     Square,
     Statistic,
 )
-from dpsql.privacy.loss import Accounting
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
 ALPHA = 1e-6
 BOTH = pytest.mark.parametrize("accounting", [Accounting.PURE, Accounting.ZCDP])

@@ -12,8 +12,8 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.formula import Axis, Moments
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.calibrate import Noise
 from dpsql.release.interval import error
 from dpsql.release.moment import moment

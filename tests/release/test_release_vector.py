@@ -10,9 +10,9 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.plan.formula import Formula, Linear, Mean
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.arrow import arrow_array
 from dpsql.release.integers import of_column, of_list
 from dpsql.release.value import evaluate

@@ -12,7 +12,7 @@ from dpsql.plan.aggregate import PAIRED, SPREADS, AggregateFunction
 from dpsql.plan.expression import Column
 from dpsql.plan.formula import Axis, Formula, Linear, Mean, Moments, Variance
 from dpsql.plan.statistic import Measured
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.arrow import arrow_array
 from dpsql.release.interval import error
 from dpsql.release.value import evaluate

@@ -8,7 +8,7 @@ import platformdirs
 import pytest
 from schema.shop import SHOP, changed, load
 
-from dpsql.privacy.loss import Accounting
+from dpsql.privacy.accounting.loss import Accounting
 from dpsql.schema.model import EntityUnit, Hop, Limits, Neighbors, Public, Reference, RowUnit
 from dpsql.schema.type import Decimal, Double, Integer
 

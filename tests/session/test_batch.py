@@ -12,7 +12,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.errors import BudgetSpent, ExecutionFailed, ProgrammingError, Refused
 from dpsql.ledger.entry import Burned, Charged
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.session.account import recorded_ledger
 from dpsql.session.batch import together
 from dpsql.session.session import Session

@@ -14,7 +14,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.cli.budget.beside import beside_ledger
 from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import BudgetSpent, Refused
-from dpsql.privacy.mechanisms.randomised_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 from dpsql.schema.decode import load_schema
 from dpsql.schema.looser import loosened
 from dpsql.session.keeping import Wanted

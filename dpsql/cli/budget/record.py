@@ -25,7 +25,7 @@ from dpsql.ledger.entry import (
     Tightened,
     Viewed,
 )
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.session.grant import epsilon_of
 

@@ -14,10 +14,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.permute_and_flip import rho_of_pure
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.directed_rounding import exp, ln
 from dpsql.privacy.mechanisms.randomness import Randomness, words
-from dpsql.privacy.rounding import exp, ln
+from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 
 MOST = 2**62
 

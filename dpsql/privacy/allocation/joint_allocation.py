@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.noise_split import Many, Weights, each, rounded_up
+from dpsql.privacy.allocation.noise_allocation import Many, Weights, each, rounded_up
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
 Corners = Sequence[Sequence[int]]
 """For each corner of a block, the change of every statistic; 0 for those outside the block."""

@@ -15,12 +15,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.acceptance import accept_exactly
-from dpsql.privacy.mechanisms.candidates import Candidates, Table, check_selection
-from dpsql.privacy.mechanisms.decay import decays
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.directed_rounding import exp, round_up
 from dpsql.privacy.mechanisms.randomness import Randomness, words
-from dpsql.privacy.rounding import exp, round_up
+from dpsql.privacy.mechanisms.selection.bernoulli_exp import accept_exactly
+from dpsql.privacy.mechanisms.selection.candidates import Candidates, Table, check_selection
+from dpsql.privacy.mechanisms.selection.exp_enclosure import decays
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from dpsql.privacy.rounding import scaled_exp
+from dpsql.privacy.directed_rounding import scaled_exp
 
 
 @dataclass(frozen=True, slots=True)

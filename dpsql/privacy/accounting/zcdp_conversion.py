@@ -14,7 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from dpsql.privacy.rounding import exp, ln, round_down, round_up
+from dpsql.privacy.directed_rounding import exp, ln, round_down, round_up
 
 
 @lru_cache(maxsize=4096)

@@ -22,13 +22,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.candidates import LIMIT, check_selection
-from dpsql.privacy.mechanisms.exponential import choose, epsilon_of_choice
-from dpsql.privacy.mechanisms.part import Part
-from dpsql.privacy.mechanisms.permute_and_flip import permute_and_flip
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.directed_rounding import ln
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.privacy.rounding import ln
+from dpsql.privacy.mechanisms.selection.candidates import LIMIT, check_selection
+from dpsql.privacy.mechanisms.selection.exponential import choose, epsilon_of_choice
+from dpsql.privacy.mechanisms.selection.permute_and_flip import permute_and_flip
+from dpsql.privacy.mechanisms.selection.quantile_range import Part
 
 Counts = NDArray[np.int64]
 

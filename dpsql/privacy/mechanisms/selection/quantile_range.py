@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.mechanisms.candidates import LIMIT
+from dpsql.privacy.mechanisms.selection.candidates import LIMIT
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
-from dpsql.privacy.rounding import exp, round_up, scaled_exp, sqrt
+from dpsql.privacy.directed_rounding import exp, round_up, scaled_exp, sqrt
 
 SUMMED_UP_TO = 64**2
 BITS = 128

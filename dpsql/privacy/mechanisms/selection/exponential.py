@@ -17,11 +17,11 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.candidates import Candidates, Table, check_selection
-from dpsql.privacy.mechanisms.decay import decays
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.directed_rounding import round_down, scaled_exp, sqrt
 from dpsql.privacy.mechanisms.randomness import Randomness, doubled, words
-from dpsql.privacy.rounding import round_down, scaled_exp, sqrt
+from dpsql.privacy.mechanisms.selection.candidates import Candidates, Table, check_selection
+from dpsql.privacy.mechanisms.selection.exp_enclosure import decays
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,8 @@ from fractions import Fraction
 from typing import Any, assert_never
 
 from dpsql.errors import NotSupportedError
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
 LEAST_DELTA = Fraction(1, 10**9)
 """Below it the errors of floating point would count."""

@@ -13,9 +13,9 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import assert_never
 
-from dpsql.privacy.conversion import epsilon_of_rho
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.gaussian_tail import gaussian_tail
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho
+from dpsql.privacy.directed_rounding import sqrt
 from dpsql.privacy.mechanisms.mechanism import (
     Sensitivity,
     beyond,
@@ -24,11 +24,11 @@ from dpsql.privacy.mechanisms.mechanism import (
     noised,
     noised_vector,
 )
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.gaussian_tail import gaussian_tail
+from dpsql.privacy.mechanisms.noise.integer_search import first_true
+from dpsql.privacy.mechanisms.noise.sampler import check_parameter, discrete_gaussian
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.privacy.mechanisms.sampling import check_parameter, discrete_gaussian
-from dpsql.privacy.mechanisms.search import first_true
-from dpsql.privacy.rounding import sqrt
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.directed_rounding import exp, round_up
 from dpsql.privacy.mechanisms.mechanism import (
     Sensitivity,
     beyond,
@@ -20,11 +21,10 @@ from dpsql.privacy.mechanisms.mechanism import (
     noised,
     noised_vector,
 )
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.mechanisms.noise.integer_search import first_true
+from dpsql.privacy.mechanisms.noise.sampler import check_parameter, discrete_laplace
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.privacy.mechanisms.sampling import check_parameter, discrete_laplace
-from dpsql.privacy.mechanisms.search import first_true
-from dpsql.privacy.rounding import exp, round_up
 
 
 @dataclass(frozen=True, slots=True)

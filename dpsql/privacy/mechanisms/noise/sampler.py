@@ -16,11 +16,11 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.mechanisms.acceptance import accept, sure_of
-from dpsql.privacy.mechanisms.inversion import Inversion
-from dpsql.privacy.mechanisms.law import Cells, Law, cut_points
-from dpsql.privacy.mechanisms.place import HIGH_BITS, Integers, Places
+from dpsql.privacy.mechanisms.noise.distribution import Cells, Law, cut_points
+from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import HIGH_BITS, Integers, Places
 from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.privacy.mechanisms.selection.bernoulli_exp import accept, sure_of
 
 BATCH = 2**15  # what stays in a core's cache while it is worked on
 

@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.privacy.directed_rounding import scaled_exp
 from dpsql.privacy.mechanisms.randomness import Randomness, doubled, lengthened, words
-from dpsql.privacy.rounding import scaled_exp
 
 SLACK = 2.0**-44
 
