@@ -14,7 +14,7 @@ from dpsql.audit.owner import Row, Rows, Unit, owners, without
 from dpsql.audit.pool import pool
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
-from dpsql.schema.type import Integer, Uuid
+from dpsql.schema.sql_type import Integer, Uuid
 
 _IDS = (1, 2, 3)
 

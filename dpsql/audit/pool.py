@@ -8,7 +8,7 @@ from typing import Final, assert_never
 
 from dpsql.privacy.domain import coordinate, day, moment
 from dpsql.schema.model import Column
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Array,
     Boolean,
     Date,

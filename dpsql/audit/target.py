@@ -13,7 +13,7 @@ from typing import Protocol
 
 import duckdb
 
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
 
 DELTA = Fraction(1, 10**9)

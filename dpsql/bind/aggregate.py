@@ -34,7 +34,7 @@ from dpsql.plan.aggregate import (
 )
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, Literal, conjunction
-from dpsql.schema.type import Boolean, Double, SqlType, Varchar
+from dpsql.schema.sql_type import Boolean, Double, SqlType, Varchar
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dpsql.bind.derived_aggregate import is_derived
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction, Part
-from dpsql.schema.type import HUGEINT, Integer, SqlType
+from dpsql.schema.sql_type import HUGEINT, Integer, SqlType
 
 _PLAIN: dict[type[exp.Expr], AggregateFunction] = {
     exp.Count: AggregateFunction.COUNT,

@@ -13,7 +13,7 @@ from dpsql.plan.aggregate import (
     AggregateFunction,
     OpenFunction,
 )
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Boolean,
     Date,
     Decimal,

@@ -16,7 +16,7 @@ from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Expression, Li
 from dpsql.plan.functions.evaluation import Operand, evaluated
 from dpsql.plan.functions.signature import converts
 from dpsql.plan.number import arithmetic_type
-from dpsql.schema.type import BIGINT, Date, Interval, Null, Timestamp
+from dpsql.schema.sql_type import BIGINT, Date, Interval, Null, Timestamp
 
 
 def combined(

@@ -20,7 +20,7 @@ from dpsql.plan.expression import Call, Expression, Literal, Scalar
 from dpsql.plan.functions import find
 from dpsql.plan.functions.evaluation import Operand, evaluated, raises
 from dpsql.plan.functions.function import Function, Total
-from dpsql.schema.type import Date, SqlType, Timestamp, Varchar
+from dpsql.schema.sql_type import Date, SqlType, Timestamp, Varchar
 
 
 def function_call(node: exp.Expr) -> Named | None:

@@ -11,7 +11,7 @@ from dpsql.plan.number import (
     holds,
     is_number,
 )
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     BIGINT,
     HUGEINT,
     Boolean,

@@ -16,7 +16,7 @@ from dpsql.plan.expression import (
     Not,
     When,
 )
-from dpsql.schema.type import Varchar
+from dpsql.schema.sql_type import Varchar
 
 
 class Binder(Protocol):

@@ -23,7 +23,7 @@ from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutp
 from dpsql.plan.duration import Duration
 from dpsql.plan.expression import Expression, Literal, Scalar
 from dpsql.plan.operator import Aggregate, Plan, Values
-from dpsql.schema.type import BIGINT, Date, Integer, SqlType, Timestamp
+from dpsql.schema.sql_type import BIGINT, Date, Integer, SqlType, Timestamp
 
 MOST_ROWS = 10_000
 

@@ -9,7 +9,7 @@ from dpsql.bind.parse import span
 from dpsql.errors import TypeFault
 from dpsql.plan.expression import Cast, Expression, Literal
 from dpsql.plan.number import is_number
-from dpsql.schema.type import BIGINT, Boolean, Date, Null, SqlType, Timestamp, Uuid, Varchar
+from dpsql.schema.sql_type import BIGINT, Boolean, Date, Null, SqlType, Timestamp, Uuid, Varchar
 
 
 def convert(expression: Expression, target: SqlType, node: exp.Expr) -> Expression:

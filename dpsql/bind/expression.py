@@ -44,7 +44,7 @@ from dpsql.plan.expression import (
     Literal,
     Not,
 )
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Boolean,
     Date,
     Integer,

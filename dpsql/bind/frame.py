@@ -16,7 +16,7 @@ from dpsql.plan.expression import Literal
 from dpsql.plan.number import holds
 from dpsql.plan.operator import Frame, FrameEnd, FrameKind, Offset
 from dpsql.plan.sort import SortKey
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     BIGINT,
     Date,
     Decimal,

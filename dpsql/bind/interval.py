@@ -13,7 +13,7 @@ from dpsql.bind.parse import span
 from dpsql.errors import DataError, Refused
 from dpsql.plan.duration import Duration
 from dpsql.plan.functions.evaluation import Operand, evaluated
-from dpsql.schema.type import BIGINT, Interval, Varchar
+from dpsql.schema.sql_type import BIGINT, Interval, Varchar
 
 _UNITS = {
     "to_millennia": Duration(months=12_000),

@@ -16,7 +16,7 @@ from dpsql.bind.scope import Relation, Scope
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.plan.expression import Expression, Not, matched
 from dpsql.plan.operator import Filter, Mark, Plan
-from dpsql.schema.type import Boolean
+from dpsql.schema.sql_type import Boolean
 
 ASKING = ("SEMI", "ANTI")
 

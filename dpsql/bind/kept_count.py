@@ -59,7 +59,7 @@ from dpsql.plan.operator import (
     Release,
 )
 from dpsql.plan.tree import columns, rewrite_expression
-from dpsql.schema.type import Boolean, Double
+from dpsql.schema.sql_type import Boolean, Double
 from dpsql.stability.constant import Fixed, constant, never_true
 from dpsql.stability.dependency import declared, each_meets_one, unique_key
 

@@ -42,7 +42,7 @@ from dpsql.plan.operator import (
     Window,
 )
 from dpsql.plan.tree import bottom_up, columns, operators, rewrite_expression
-from dpsql.schema.type import Boolean
+from dpsql.schema.sql_type import Boolean
 from dpsql.stability.constant import Fixed, constant, never_true
 from dpsql.stability.lineage import Visibility, private_scans, visibility
 

@@ -11,7 +11,7 @@ from dpsql.errors import DataError, Span
 from dpsql.plan.expression import Literal, Scalar
 from dpsql.plan.functions import evaluation
 from dpsql.plan.number import holds
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Date,
     Decimal,
     Double,

@@ -19,7 +19,7 @@ from dpsql.plan.operator import (
     WindowCall,
     WindowOutput,
 )
-from dpsql.schema.type import BIGINT
+from dpsql.schema.sql_type import BIGINT
 
 
 def of_all_rows(kind: SetKind, left: Plan, right: Plan, names: Names) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsql.plan.expression import Column
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.number import holds
 from dpsql.plan.operator import Limit, Plan, Sort, Values
 from dpsql.plan.sort import SortKey
-from dpsql.schema.type import BIGINT, Integer
+from dpsql.schema.sql_type import BIGINT, Integer
 from dpsql.stability.lineage import Visibility, visibility
 
 

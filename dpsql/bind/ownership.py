@@ -13,7 +13,7 @@ from dpsql.errors import Refused, Span
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, matched
 from dpsql.plan.operator import Join, OuterJoin, OuterKind, Output, Plan
-from dpsql.schema.type import BIGINT, Integer
+from dpsql.schema.sql_type import BIGINT, Integer
 from dpsql.stability.identity import identities, names_unit
 from dpsql.stability.lineage import (
     Visibility,

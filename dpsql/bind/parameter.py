@@ -15,7 +15,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.placeholder import is_text
 from dpsql.errors import BadParameter
 from dpsql.plan.expression import Literal
-from dpsql.schema.type import Boolean, Date, Decimal, Double, Null, Timestamp, Varchar
+from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Null, Timestamp, Varchar
 
 Parameters = Mapping[str, Literal]
 """Constants by name, or by number from "1" on."""

@@ -6,8 +6,8 @@ import datetime as dt
 
 from dpsql.plan.expression import And, Compare, Comparison, Literal
 from dpsql.plan.operator import Filter, Plan, Scan
-from dpsql.schema.refresh import Period
-from dpsql.schema.type import Date
+from dpsql.schema.refresh_schedule import Period
+from dpsql.schema.sql_type import Date
 
 
 def of_period(scan: Scan, period: Period | None) -> Plan:

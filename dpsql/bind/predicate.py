@@ -19,7 +19,7 @@ from dpsql.plan.expression import (
     Or,
     conjunction,
 )
-from dpsql.schema.type import Boolean
+from dpsql.schema.sql_type import Boolean
 
 
 def bind_between(binder: Binder, node: exp.Between) -> Expression:

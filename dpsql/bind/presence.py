@@ -23,7 +23,7 @@ from dpsql.bind.scope import Merged, Scope
 from dpsql.errors import InternalError
 from dpsql.plan.expression import And, Case, Expression, IsNull, Literal, Or, When
 from dpsql.plan.tree import columns
-from dpsql.schema.type import Boolean
+from dpsql.schema.sql_type import Boolean
 
 _ASKED: Final = "\0"
 """What IN looks for, by a name that no column has."""

@@ -14,7 +14,7 @@ from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, matched
 from dpsql.plan.operator import Filter, Join, Mark, Output, Plan, Window
 from dpsql.plan.tree import columns
-from dpsql.schema.type import Double
+from dpsql.schema.sql_type import Double
 from dpsql.stability.lineage import Visibility, visibility
 
 

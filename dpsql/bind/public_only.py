@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from dpsql.bind.parse import tokens
 from dpsql.engine.telling import telling_functions, tells
 from dpsql.schema.model import Public, Schema, Table
-from dpsql.schema.qualified import bare
+from dpsql.schema.qualified_name import bare
 
 _BEGINNINGS: Final = {"SELECT", "WITH", "FROM", "VALUES", "PIVOT", "UNPIVOT", "("}
 _CONSTANTS: Final = {TokenType.STRING, TokenType.HEREDOC_STRING, TokenType.NUMBER}

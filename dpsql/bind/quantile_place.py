@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.errors import Refused, Span
 from dpsql.plan.expression import Literal
-from dpsql.schema.type import Double
+from dpsql.schema.sql_type import Double
 
 
 def place_of(

@@ -24,7 +24,7 @@ from dpsql.plan.operator import (
     SetOperation,
     Union,
 )
-from dpsql.schema.type import BIGINT
+from dpsql.schema.sql_type import BIGINT
 from dpsql.stability.identity import by_place, tells_unit
 from dpsql.stability.lineage import Visibility, unit_kind, visibility
 

@@ -32,7 +32,7 @@ from dpsql.plan.expression import (
     When,
     conjunction,
 )
-from dpsql.schema.type import Boolean, Double, Varchar
+from dpsql.schema.sql_type import Boolean, Double, Varchar
 
 _OPPOSITE = {
     Comparison.LESS_EQUAL: Comparison.GREATER,

@@ -13,7 +13,7 @@ from dpsql.bind.parse import span
 from dpsql.errors import AmbiguousColumn, Span, SyntaxFault, UnknownColumn, UnknownTable
 from dpsql.plan.expression import Case, Column, Expression, IsNull, When
 from dpsql.plan.tree import columns
-from dpsql.schema.qualified import MAIN, PUBLIC
+from dpsql.schema.qualified_name import MAIN, PUBLIC
 
 _SHOWN: Final = 20
 """Of so many columns all are named where another is asked for."""

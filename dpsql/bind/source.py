@@ -14,7 +14,7 @@ from dpsql.bind.named_query import named_query
 from dpsql.bind.table import find_relation, scanned
 from dpsql.bind.view import viewed
 from dpsql.schema.model import Table
-from dpsql.schema.qualified import bare, schema_of
+from dpsql.schema.qualified_name import bare, schema_of
 
 
 class Source(NamedTuple):

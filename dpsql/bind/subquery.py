@@ -56,7 +56,7 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.tree import columns
 from dpsql.privacy.domain import UNKNOWN
-from dpsql.schema.type import Boolean
+from dpsql.schema.sql_type import Boolean
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
 from dpsql.stability.identity import named_units, names_unit

@@ -22,7 +22,7 @@ from dpsql.plan.expression import Column
 from dpsql.plan.operator import Aggregate, Plan, Project, Scan
 from dpsql.plan.tree import bottom_up, columns, operators
 from dpsql.schema.model import Limits
-from dpsql.schema.type import BIGINT, Decimal, Double, Integer
+from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer
 from dpsql.stability.lineage import Visibility, visibility
 
 MOST_ROWS = 2**20

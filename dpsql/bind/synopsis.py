@@ -19,7 +19,7 @@ from dpsql.errors import Error, Refused, Span
 from dpsql.plan.columns import output_columns
 from dpsql.plan.operator import Output, Plan, Project, Release
 from dpsql.schema.model import Schema
-from dpsql.schema.type import Double
+from dpsql.schema.sql_type import Double
 
 COUNT = "count"
 """The column of a synopsis beside its keys: the rows that are estimated in a cell."""

@@ -15,8 +15,8 @@ from dpsql.errors import Span, UnknownTable
 from dpsql.plan.columns import output_columns
 from dpsql.plan.operator import Scan
 from dpsql.schema.model import Public, Table, View
-from dpsql.schema.qualified import meant
-from dpsql.schema.type import BIGINT
+from dpsql.schema.qualified_name import meant
+from dpsql.schema.sql_type import BIGINT
 
 
 def find_relation(context: Context, node: exp.Table) -> Table | View:

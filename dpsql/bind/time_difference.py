@@ -23,7 +23,7 @@ from dpsql.bind.interval import length
 from dpsql.bind.template import filled
 from dpsql.plan.duration import DAY
 from dpsql.plan.expression import ArithmeticOperator, Expression, Literal
-from dpsql.schema.type import BIGINT, Date, Double, Timestamp, Varchar
+from dpsql.schema.sql_type import BIGINT, Date, Double, Timestamp, Varchar
 
 if TYPE_CHECKING:
     from dpsql.bind.expression import ExpressionBinder

@@ -26,7 +26,7 @@ from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutp
 from dpsql.plan.expression import Compare, Comparison, Expression, IsNull, Not, conjunction
 from dpsql.plan.operator import Aggregate, Filter, OuterJoin, OuterKind, Output, Plan
 from dpsql.plan.selection import MOST_LISTED
-from dpsql.schema.type import Varchar
+from dpsql.schema.sql_type import Varchar
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
 from dpsql.stability.identity import names_unit

@@ -24,10 +24,10 @@ from dpsql.errors import Error, SchemaFault, SyntaxFault
 from dpsql.plan.operator import Project, Scan
 from dpsql.plan.tree import operators
 from dpsql.privacy.domain import UNKNOWN, Domain, day, moment
+from dpsql.schema.load.identifiers import is_plain
+from dpsql.schema.load.values import read_bounds, read_values
 from dpsql.schema.model import Column, Limits, Public, Schema, Table, Value, View
-from dpsql.schema.name import is_plain
-from dpsql.schema.type import Date, Decimal, Double, Integer, SqlType, Timestamp
-from dpsql.schema.value import read_bounds, read_values
+from dpsql.schema.sql_type import Date, Decimal, Double, Integer, SqlType, Timestamp
 from dpsql.stability.environment import declared_domain, environment
 from dpsql.stability.lineage import Visibility, private_scans, visibility
 

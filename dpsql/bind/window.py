@@ -26,7 +26,7 @@ from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
 from dpsql.plan.total_form import window_form
 from dpsql.plan.tree import columns, expressions
-from dpsql.schema.type import BIGINT, Double, Integer, SqlType
+from dpsql.schema.sql_type import BIGINT, Double, Integer, SqlType
 from dpsql.stability.identity import tells_unit
 from dpsql.stability.lineage import Visibility, has_row_units, visibility
 

@@ -15,7 +15,7 @@ from dpsql.bind.quantile_place import place_of
 from dpsql.errors import TypeFault
 from dpsql.plan.aggregate import QUANTILES, SPREADS, AggregateFunction
 from dpsql.plan.expression import Case, Expression, Literal, When
-from dpsql.schema.type import Double, SqlType
+from dpsql.schema.sql_type import Double, SqlType
 
 SUMMARIES = (
     exp.Median,

@@ -14,9 +14,9 @@ from dpsql.engine.readable import Reading
 from dpsql.engine.unfinished import remove_left_behind
 from dpsql.errors import SourceFault
 from dpsql.pgwire.user import renaming, users_path
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.keys import verify_keys
+from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
+from dpsql.schema.verify import verify_keys
 from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ready import old_files, open_source, remove_left, sidecar_path

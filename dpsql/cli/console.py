@@ -12,7 +12,7 @@ import platformdirs
 from dpsql.cli.failure import ExitCode, explained
 from dpsql.console.loop import Console
 from dpsql.errors import BudgetSpent
-from dpsql.schema.location import STATE
+from dpsql.schema.load.paths import STATE
 
 
 def console(schema: Path, *, epsilon: float | None, analyst: str) -> None:

@@ -11,9 +11,9 @@ from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.ledger.opening import exists
 from dpsql.ledger.request import read_proof
 from dpsql.ledger.terms import Terms
-from dpsql.schema.decode import load_schema
-from dpsql.schema.looser import loosened
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
+from dpsql.schema.policy_diff import loosened
 from dpsql.session.account import anchor_path, ledger_location, recorded_ledger, standing
 from dpsql.session.grant import epsilon_of, ledger_terms
 from dpsql.terminal.visible import visible

@@ -23,7 +23,7 @@ def prepare(schema: Path) -> None:
     used until it is made again.
     """
     from dpsql.cli.failure import ExitCode, explained, say  # noqa: PLC0415 - opens engines
-    from dpsql.schema.decode import load_schema  # noqa: PLC0415
+    from dpsql.schema.load.load import load_schema  # noqa: PLC0415
     from dpsql.session.ready import sidecar_path  # noqa: PLC0415
     from dpsql.terminal.watch import Cancelled, Watch  # noqa: PLC0415
 
@@ -43,7 +43,7 @@ def prepare(schema: Path) -> None:
 
 def _prepared(schema: Schema, watch: Watch) -> tuple[str, ...]:
     from dpsql.engine.duckdb import DuckDBEngine  # noqa: PLC0415 - see above
-    from dpsql.schema.catalogue import engine_source  # noqa: PLC0415
+    from dpsql.schema.load.column_types import engine_source  # noqa: PLC0415
     from dpsql.session.ready import prepare_source, remove_left  # noqa: PLC0415
 
     remove_left(schema)

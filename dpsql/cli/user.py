@@ -91,7 +91,7 @@ def _change(schema: Path, users: Path | None, change: Callable[[Users], Users]) 
 
 def _path(schema: Path, users: Path | None) -> Path:
     from dpsql.pgwire.user import users_path  # noqa: PLC0415 - slow to import
-    from dpsql.schema.decode import load_schema  # noqa: PLC0415 - slow to import
+    from dpsql.schema.load.load import load_schema  # noqa: PLC0415 - slow to import
 
     return users or users_path(load_schema(schema))
 

@@ -15,7 +15,7 @@ from dpsql.dbapi.option import OPTIONS
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.schema.model import Column, Public, Schema, Table
-from dpsql.schema.qualified import MAIN, PUBLIC, bare, identity
+from dpsql.schema.qualified_name import MAIN, PUBLIC, bare, identity
 
 KEYWORDS: Final = (
     "SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET DISTINCT AS JOIN LEFT RIGHT FULL INNER"

@@ -21,7 +21,7 @@ from dpsql.dbapi.connection import Connection, connect
 from dpsql.dbapi.cursor import Cursor
 from dpsql.errors import Error
 from dpsql.schema.model import Column, Table
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Boolean,
     Date,
     Decimal,

@@ -11,7 +11,7 @@ import pyarrow as pa
 from dpsql.dbapi.result import Result
 from dpsql.ledger.rule import Account, Balance, balance
 from dpsql.schema.model import Schema
-from dpsql.schema.type import Double, Varchar
+from dpsql.schema.sql_type import Double, Varchar
 from dpsql.session.account import existing_ledger
 from dpsql.session.grant import amount, epsilon_of, ledger_terms
 

@@ -15,7 +15,7 @@ from dpsql.dbapi.error import half_width_rows, with_errors
 from dpsql.dbapi.result import Description, Result, distinct
 from dpsql.dbapi.value import Value, python_rows
 from dpsql.errors import InterfaceError, NotSupportedError, ProgrammingError
-from dpsql.schema.type import HUGEINT
+from dpsql.schema.sql_type import HUGEINT
 from dpsql.session.answer import Privacy
 
 if TYPE_CHECKING:

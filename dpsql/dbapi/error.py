@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpsql.dbapi.result import Result, distinct
-from dpsql.schema.type import Double, SqlType
+from dpsql.schema.sql_type import Double, SqlType
 from dpsql.session.answer import HalfWidth
 
 SIGN = "±"

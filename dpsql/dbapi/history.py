@@ -7,7 +7,7 @@ import pyarrow as pa
 from dpsql.dbapi.result import Result
 from dpsql.ledger.entry import Charged, Released
 from dpsql.schema.model import Schema
-from dpsql.schema.type import BIGINT, Double, Timestamp, Varchar
+from dpsql.schema.sql_type import BIGINT, Double, Timestamp, Varchar
 from dpsql.session.account import existing_ledger
 from dpsql.session.grant import epsilon_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from dpsql.schema.type import Decimal, SqlType, Varchar
+from dpsql.schema.sql_type import Decimal, SqlType, Varchar
 from dpsql.session.answer import Answer, HalfWidth, Privacy
 
 Description = tuple[str, str, None, None, int | None, int | None, None]

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from dpsql.schema.type import Integer, SqlType
+from dpsql.schema.sql_type import Integer, SqlType
 
 Value = int | Decimal | float | str | bool | dt.date | dt.datetime | None
 

@@ -16,7 +16,7 @@ from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import FrameEnd, FrameKind, Offset, Plan, WindowCall
 from dpsql.plan.sort import SortKey
 from dpsql.plan.total_form import ROOM, ROUNDED_TO, TotalForm, aggregate_form, window_form
-from dpsql.schema.type import BIGINT, Decimal, Double, Integer, Timestamp
+from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer, Timestamp
 from dpsql.stability.lineage import unit
 
 _OF_ROWS: dict[str, type[exp.Func]] = {

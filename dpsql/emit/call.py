@@ -10,7 +10,7 @@ from dpsql.emit.name import field
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.function import Total
-from dpsql.schema.type import Double, Integer, Null, SqlType, Varchar
+from dpsql.schema.sql_type import Double, Integer, Null, SqlType, Varchar
 
 _INFIX: dict[str, type[exp.Binary]] = {
     "+": exp.Add,

@@ -12,7 +12,7 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.emit.call import attempt, try_cast
-from dpsql.schema.type import Decimal, SqlType
+from dpsql.schema.sql_type import Decimal, SqlType
 
 _NARROW: Final = 18
 """Digits of a decimal in 64 bits."""

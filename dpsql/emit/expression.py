@@ -31,7 +31,7 @@ from dpsql.plan.expression import (
     Not,
     Or,
 )
-from dpsql.schema.type import Double, Integer, Varchar
+from dpsql.schema.sql_type import Double, Integer, Varchar
 
 _COMPARISONS: dict[Comparison, type[exp.Binary]] = {
     Comparison.EQUAL: exp.EQ,

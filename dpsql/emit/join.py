@@ -16,8 +16,8 @@ from dpsql.engine.made_of import OF_ROWS, OF_UNITS, PREPARED
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Ready, Scan
-from dpsql.schema.counted import lent_name
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
+from dpsql.schema.sidecar_columns import lent_name
 from dpsql.stability.identity import equating, leads
 from dpsql.stability.lineage import unit
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 from dpsql.emit.call import cast
 from dpsql.plan.describe import describe_number
 from dpsql.plan.duration import Duration
-from dpsql.schema.type import Decimal, Double, Integer, Interval, Null, SqlType, Uuid
+from dpsql.schema.sql_type import Decimal, Double, Integer, Interval, Null, SqlType, Uuid
 
 _NARROW: Final = 18
 """Digits of a decimal in 64 bits; DuckDB reads a number of more than 38 as a double."""

@@ -31,7 +31,7 @@ from dpsql.plan.statistic import (
     Statistic,
 )
 from dpsql.privacy.domain import day
-from dpsql.schema.type import BIGINT, HUGEINT, Date, Decimal, Double, Integer, Timestamp
+from dpsql.schema.sql_type import BIGINT, HUGEINT, Date, Decimal, Double, Integer, Timestamp
 
 _EXPECTED_ROWS = 1000
 """Sums of so many are mostly the largest."""

@@ -29,7 +29,7 @@ from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
 from dpsql.plan.statistic import Statistic
 from dpsql.plan.tree import bottom_up, operators
 from dpsql.schema.model import RowUnit
-from dpsql.schema.type import Date, Double, Integer, SqlType, Timestamp, Uuid
+from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment
 from dpsql.stability.lineage import unit

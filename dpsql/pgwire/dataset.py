@@ -23,7 +23,7 @@ from dpsql.pgwire.work.line import Line
 from dpsql.pgwire.work.pool import Pool
 from dpsql.pgwire.work.remote import RemoteEngine, RemoteSession, public_part
 from dpsql.pgwire.work.task import ReadColumns, columns_of
-from dpsql.schema.catalogue import engine_source
+from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.account import open_ledger
 from dpsql.session.dataset import load_dataset

@@ -16,7 +16,7 @@ from typing import Final
 from dpsql.errors import BadParameter
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.user import UsersFault, read_users, renaming, users_beside
-from dpsql.schema.decode import ledger_of
+from dpsql.schema.load.load import ledger_of
 
 _MIB: Final = 1024 * 1024
 ADDRESS_SPACE: Final = 1536 * _MIB

@@ -9,7 +9,7 @@ from fractions import Fraction
 from dpsql.errors import Span
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.sort import SortKey
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 
 
 class AggregateFunction(Enum):

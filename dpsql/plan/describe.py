@@ -23,7 +23,7 @@ from dpsql.plan.expression import (
     Or,
     Scalar,
 )
-from dpsql.schema.type import Double, Interval
+from dpsql.schema.sql_type import Double, Interval
 
 _WORDS = ("like", "ilike", "glob")
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from dpsql.schema.type import Boolean, Double, Integer, SqlType
+from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType
 
 Scalar = None | bool | int | Fraction | str | dt.date | dt.datetime
 

@@ -10,7 +10,7 @@ from dpsql.plan.aggregate import AggregateFunction, Part
 from dpsql.plan.expression import Column
 from dpsql.plan.statistic import Measured
 from dpsql.privacy.domain import Value
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 
 
 @dataclass(frozen=True, slots=True)

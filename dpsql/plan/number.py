@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsql.plan.expression import ArithmeticOperator
-from dpsql.schema.type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
+from dpsql.schema.sql_type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
 
 _DIGITS = {8: 3, 16: 5, 32: 10, 64: 19, 128: 38}
 _UNSIGNED_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20, 128: 38}

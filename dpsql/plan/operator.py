@@ -19,7 +19,7 @@ from dpsql.plan.expression import Column, Expression, Literal, Scalar
 from dpsql.plan.sort import SortKey
 from dpsql.privacy.domain import Domain
 from dpsql.schema.model import Table
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 
 
 class Ready(Enum):

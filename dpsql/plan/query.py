@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dpsql.plan.bounded import Cell
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 
 FOUND: Final = "found of parts"
 """The table of what was found of parts of the units; no schema's table has a name with a space."""

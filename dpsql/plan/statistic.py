@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.plan.expression import Expression
-from dpsql.schema.type import Decimal
+from dpsql.schema.sql_type import Decimal
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import assert_never
 import pyarrow as pa
 
 from dpsql.privacy.domain import Value
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Array,
     Boolean,
     Date,

@@ -23,7 +23,7 @@ from dpsql.release.noise import NoisyGroups
 from dpsql.release.others import apart
 from dpsql.release.value import evaluate
 from dpsql.release.vector import whole_column
-from dpsql.schema.type import HUGEINT, Integer
+from dpsql.schema.sql_type import HUGEINT, Integer
 
 
 def columns(bounded: BoundedRelease, groups: NoisyGroups, measurement: Measurement) -> pa.Table:

@@ -17,7 +17,7 @@ from dpsql.plan.bounded import BoundedRelease
 from dpsql.plan.query import DomainTable, EngineQuery
 from dpsql.privacy.domain import Value
 from dpsql.release.arrow import arrow_array, arrow_type, canonical
-from dpsql.schema.type import Integer, SqlType
+from dpsql.schema.sql_type import Integer, SqlType
 
 Keys = tuple[pa.Array, ...]
 Places = NDArray[np.int64]

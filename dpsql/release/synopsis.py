@@ -29,7 +29,7 @@ from dpsql.release.calibrate import Measurement
 from dpsql.release.key import ascending, every_key, number_of_cells, taken
 from dpsql.release.noise import RawGroups, all_totals
 from dpsql.release.partition import Partition, count_partitions, partitions
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 from dpsql.stability.distance import limited_distance
 from dpsql.stability.sensitivity import filled_groups, rows_per_group
 

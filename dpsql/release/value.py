@@ -19,7 +19,7 @@ from dpsql.plan.formula import (
 from dpsql.privacy.domain import Value, day
 from dpsql.privacy.domain import moment as moment_of
 from dpsql.release.moment import moment, spread
-from dpsql.schema.type import Date, Decimal, Integer, SqlType, Timestamp
+from dpsql.schema.sql_type import Date, Decimal, Integer, SqlType, Timestamp
 
 
 def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) -> Value | None:

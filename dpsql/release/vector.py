@@ -17,7 +17,7 @@ from dpsql.plan.formula import Formula, Linear, Mean
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.arrow import arrow_type
 from dpsql.release.integers import BEYOND, combined, decimals, largest, numbers
-from dpsql.schema.type import Decimal, Double, Integer, SqlType
+from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 _EXACT = 2**53
 """Doubles hold every integer up to here."""

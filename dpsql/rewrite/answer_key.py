@@ -25,7 +25,7 @@ from dpsql.plan.formula import Formula, Linear, Others, Said
 from dpsql.plan.operator import Output, Release
 from dpsql.plan.tree import columns, expressions
 from dpsql.rewrite.setting import Settings
-from dpsql.schema.type import BIGINT
+from dpsql.schema.sql_type import BIGINT
 from dpsql.stability.responses import Lifted, Response, Responses, no_estimate
 
 _EACH = "ask for count(*) FILTER (WHERE column = value) of each value"

@@ -9,7 +9,7 @@ from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateCall
 from dpsql.plan.expression import Compare, Comparison, Expression, Literal, Or, conjunction
 from dpsql.rewrite.measure import unbounded
-from dpsql.schema.type import Integer
+from dpsql.schema.sql_type import Integer
 from dpsql.stability.domain import Environment, domain
 
 

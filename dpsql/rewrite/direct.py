@@ -18,8 +18,8 @@ from dpsql.plan.bounded import Terms
 from dpsql.plan.expression import Column, Expression, conjunction
 from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
 from dpsql.plan.tree import bottom_up, columns, expressions, operators, sources
-from dpsql.schema.counted import lent_name
 from dpsql.schema.model import EntityUnit, Hop
+from dpsql.schema.sidecar_columns import lent_name
 from dpsql.stability.identity import leads, unit_columns
 
 

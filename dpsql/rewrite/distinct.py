@@ -7,7 +7,7 @@ from dpsql.plan.aggregate import AggregateCall
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Expression
 from dpsql.plan.statistic import DistinctSum, Measured
-from dpsql.schema.type import Integer
+from dpsql.schema.sql_type import Integer
 from dpsql.stability.domain import Environment, domain
 
 

@@ -26,8 +26,8 @@ from dpsql.plan.operator import Filter, Join, Scan
 from dpsql.plan.tree import columns, expressions
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import finest
-from dpsql.schema.counted import lists_units
 from dpsql.schema.model import EntityUnit
+from dpsql.schema.sidecar_columns import lists_units
 from dpsql.stability.dependency import each_meets_one
 from dpsql.stability.identity import unit_columns
 

@@ -21,7 +21,7 @@ from dpsql.plan.operator import Output, Plan
 from dpsql.plan.tree import columns, operators, sources
 from dpsql.privacy.domain import Domain, Value, day
 from dpsql.rewrite.fact import Facts
-from dpsql.schema.type import Date, Double, Integer, Interval, SqlType
+from dpsql.schema.sql_type import Date, Double, Integer, Interval, SqlType
 from dpsql.stability.domain import Environment, domain
 from dpsql.stability.finite import images
 from dpsql.stability.lineage import private_scans

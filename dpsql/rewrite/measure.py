@@ -11,7 +11,7 @@ from dpsql.plan.describe import describe
 from dpsql.plan.expression import Expression
 from dpsql.plan.statistic import Measured
 from dpsql.plan.tree import columns
-from dpsql.schema.type import Date, Decimal, Double, Integer, Timestamp
+from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp
 from dpsql.stability.domain import Environment, domain
 
 MAX_MAGNITUDE = 2**52

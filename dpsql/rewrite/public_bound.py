@@ -21,7 +21,7 @@ from dpsql.plan.tree import replace_sources
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.rewrite.fact import Facts
 from dpsql.schema.model import Public
-from dpsql.schema.type import Date, Decimal, Double, Integer, Timestamp, Varchar
+from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp, Varchar
 from dpsql.stability.domain import Environment, domain
 from dpsql.stability.environment import environment
 from dpsql.stability.narrowing import narrow

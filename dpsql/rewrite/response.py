@@ -33,7 +33,7 @@ from dpsql.plan.operator import Release
 from dpsql.plan.tree import columns, expressions
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 from dpsql.rewrite.answer_key import AnswerKey, answer_key, of_groups
-from dpsql.schema.type import BIGINT, Double
+from dpsql.schema.sql_type import BIGINT, Double
 from dpsql.stability.constant import constant
 from dpsql.stability.responses import Response, Responses, lifted, no_estimate
 

@@ -37,7 +37,7 @@ from dpsql.plan.selection import (
 )
 from dpsql.privacy.domain import Value
 from dpsql.rewrite.measure import Range, range_of
-from dpsql.schema.type import Boolean, Date, SqlType, Timestamp, Varchar
+from dpsql.schema.sql_type import Boolean, Date, SqlType, Timestamp, Varchar
 from dpsql.stability.domain import DAY, Environment, domain
 from dpsql.stability.narrowing import narrow
 

@@ -47,11 +47,10 @@ from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys
 from dpsql.rewrite.unit_sums import NUMBER, unit_sums
 from dpsql.rewrite.within import BEYOND, within_bounds
-from dpsql.schema.bounded import bounded
-from dpsql.schema.counted import counted
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import Table
-from dpsql.schema.type import Boolean
+from dpsql.schema.sidecar_columns import bounded, counted
+from dpsql.schema.sql_type import Boolean
 from dpsql.stability.lineage import unit
 from dpsql.stability.stem import Stem, over, stem
 

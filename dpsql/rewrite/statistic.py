@@ -53,7 +53,7 @@ from dpsql.rewrite.measure import Range, range_of
 from dpsql.rewrite.pivot import with_filter
 from dpsql.rewrite.public_rows import of_all_rows
 from dpsql.rewrite.response import of_responses
-from dpsql.schema.type import Double
+from dpsql.schema.sql_type import Double
 from dpsql.stability.domain import Environment, domain
 from dpsql.stability.narrowing import narrow
 from dpsql.stability.responses import Responses

@@ -32,8 +32,8 @@ from dpsql.rewrite.direct import Direct
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys
 from dpsql.rewrite.prune import prune
-from dpsql.schema.summed import SummedColumn, summed
-from dpsql.schema.type import BIGINT, Integer
+from dpsql.schema.sidecar_columns import SummedColumn, summed
+from dpsql.schema.sql_type import BIGINT, Integer
 from dpsql.stability.stem import Stem, over
 
 NUMBER = Integer(16, signed=False)

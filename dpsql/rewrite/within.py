@@ -27,8 +27,8 @@ from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Column, Expres
 from dpsql.plan.statistic import Amount, Measured, Statistic
 from dpsql.plan.tree import columns, subexpressions
 from dpsql.privacy.domain import Domain, Interval
-from dpsql.schema.bounded import bounded
-from dpsql.schema.type import Integer
+from dpsql.schema.sidecar_columns import bounded
+from dpsql.schema.sql_type import Integer
 from dpsql.stability.domain import Environment, domain
 from dpsql.stability.narrowing import Known
 from dpsql.stability.stem import Stem

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpsql.errors import LedgerFault
 from dpsql.schema.model import Column
-from dpsql.schema.type import parse_type
+from dpsql.schema.sql_type import parse_type
 
 
 @dataclass(frozen=True, slots=True)

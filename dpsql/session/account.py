@@ -17,9 +17,9 @@ from dpsql.ledger.backend import Location, Server
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.opening import can_write, exists
 from dpsql.ledger.reading import ReadLedger
-from dpsql.schema.looser import loosened
 from dpsql.schema.model import Schema
-from dpsql.schema.refresh import Period
+from dpsql.schema.policy_diff import loosened
+from dpsql.schema.refresh_schedule import Period
 from dpsql.session.grant import ledger_terms
 from dpsql.session.new_ledger import check_home, tell_of_new
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from dpsql.engine.result import stream
 from dpsql.errors import Error, TooComplex
 from dpsql.release.public import open_rows
 from dpsql.schema.model import Schema, Table
-from dpsql.schema.qualified import MAIN, PUBLIC, bare, meant, schema_of
-from dpsql.schema.type import UHUGEINT, Array, Interval, Null
+from dpsql.schema.qualified_name import MAIN, PUBLIC, bare, meant, schema_of
+from dpsql.schema.sql_type import UHUGEINT, Array, Interval, Null
 from dpsql.stability.lineage import Visibility, visibility
 
 COPIED: Final = Most(1_000_000, 64 * 2**20)

@@ -10,7 +10,7 @@ from dpsql.plan.tree import operators
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, EntityUnit, Schema
-from dpsql.schema.said import said as said_of
+from dpsql.schema.randomized_response_loss import said as said_of
 from dpsql.session.advice import advice
 from dpsql.session.claim import column_changes, sensitivities
 from dpsql.session.copied import copied_scans

@@ -19,8 +19,8 @@ from dpsql.plan.sort import SortKey
 from dpsql.release.arrow import rows
 from dpsql.release.public import open_rows
 from dpsql.rewrite.fact import distinct_values
-from dpsql.schema.keys import duplicate_free, record_path, verified
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
+from dpsql.schema.verify import duplicate_free, record_path, verified
 from dpsql.session.copies import Copies
 
 MOST: Final = Most(1_000_000, 256 * 2**20)

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from dpsql.bind.statement import Statement
 from dpsql.errors import BadName, DuplicateColumn, NameTaken, TooComplex, TypeFault
+from dpsql.schema.load.identifiers import is_plain
 from dpsql.schema.model import Column, Schema
-from dpsql.schema.name import is_plain
-from dpsql.schema.qualified import meant
-from dpsql.schema.type import Array, Interval, Null
+from dpsql.schema.qualified_name import meant
+from dpsql.schema.sql_type import Array, Interval, Null
 from dpsql.session.about import About, written_about
 from dpsql.session.answer import Answer
 from dpsql.session.storage import to_bytes

@@ -23,7 +23,7 @@ from dpsql.plan.operator import Limit, Plan
 from dpsql.release.arrow import rows
 from dpsql.rewrite.fact import Facts
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
-from dpsql.schema.qualified import meant
+from dpsql.schema.qualified_name import meant
 from dpsql.session.about import About, read_about
 from dpsql.session.execution import Execution
 from dpsql.session.prepared import kept_tables

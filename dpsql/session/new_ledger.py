@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from dpsql.errors import LedgerFault
-from dpsql.schema.location import STATE, default_ledger
+from dpsql.schema.load.paths import STATE, default_ledger
 from dpsql.schema.model import Schema
 
 log = logging.getLogger("dpsql.ledger")

@@ -22,7 +22,16 @@ from dpsql.plan.operator import Limit, Plan, Project, Release, Sort
 from dpsql.plan.sort import SortKey
 from dpsql.release.arrow import arrow_type
 from dpsql.release.key import taken
-from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp, Varchar
+from dpsql.schema.sql_type import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    SqlType,
+    Timestamp,
+    Varchar,
+)
 from dpsql.session.prepared import Prepared
 
 MOST_SORTED = 1_000

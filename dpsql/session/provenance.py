@@ -8,7 +8,7 @@ from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Literal
 from dpsql.plan.operator import Filter, Limit, Output, Plan, Project, Release, Sort, Union, Window
 from dpsql.plan.tree import columns, operators, sources
-from dpsql.schema.type import BIGINT
+from dpsql.schema.sql_type import BIGINT
 
 Origin = tuple[Release, int]
 """A release, and the id of one of its columns."""

@@ -30,15 +30,13 @@ from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.plan.statistic import Amount, Measured, Statistic
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
-from dpsql.schema.bounded import bounded
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.counted import counted, lent_name
-from dpsql.schema.keys import record_path, verify_keys
-from dpsql.schema.location import beside_ledger
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.paths import beside_ledger
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import EntityUnit, Schema, Table
-from dpsql.schema.summed import SummedColumn, summed
-from dpsql.schema.type import BIGINT
+from dpsql.schema.sidecar_columns import SummedColumn, bounded, counted, lent_name, summed
+from dpsql.schema.sql_type import BIGINT
+from dpsql.schema.verify import record_path, verify_keys
 from dpsql.session.unit_rows import rows_with_unit
 
 _FORM = "7"

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dpsql.plan.columns import output_columns
 from dpsql.release.arrow import arrow_type
-from dpsql.schema.type import HUGEINT, SqlType
+from dpsql.schema.sql_type import HUGEINT, SqlType
 from dpsql.session.copied import copied_scans
 from dpsql.session.prepared import Prepared, PreparedRelease
 

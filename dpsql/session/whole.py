@@ -39,8 +39,8 @@ from dpsql.errors import (
 from dpsql.plan.operator import Whole
 from dpsql.release.arrow import arrow_type
 from dpsql.schema.model import Schema
-from dpsql.schema.reading import reading
-from dpsql.schema.type import UHUGEINT, Array, Interval, Null, SqlType, Varchar, parse_type
+from dpsql.schema.source_types import reading
+from dpsql.schema.sql_type import UHUGEINT, Array, Interval, Null, SqlType, Varchar, parse_type
 from dpsql.session.copies import Copies
 
 SECONDS: Final = 30

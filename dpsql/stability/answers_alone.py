@@ -28,7 +28,7 @@ from dpsql.plan.statistic import Amount, Ones
 from dpsql.plan.tree import columns
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, Table
-from dpsql.schema.said import shows_answers
+from dpsql.schema.randomized_response_loss import shows_answers
 from dpsql.stability.public_rows import all_rows
 from dpsql.stability.responses import lifted
 

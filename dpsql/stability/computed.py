@@ -33,7 +33,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.evaluation import Operand, cast, evaluated
 from dpsql.plan.number import holds
-from dpsql.schema.type import Boolean, Double, Integer, SqlType
+from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType
 
 Values = tuple[Scalar, ...]
 Given = Mapping[int, Values]

@@ -22,7 +22,7 @@ from dpsql.plan.expression import (
 )
 from dpsql.plan.tree import columns
 from dpsql.privacy.domain import Domain, of_values
-from dpsql.schema.type import Boolean
+from dpsql.schema.sql_type import Boolean
 from dpsql.stability.finite import enumerated
 from dpsql.stability.narrowing import Known
 

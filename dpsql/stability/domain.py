@@ -24,7 +24,7 @@ from dpsql.plan.expression import (
     Or,
 )
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, of_values
-from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
+from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
 from dpsql.stability.finite import applied, combined, converted, enumerated
 from dpsql.stability.narrowing import Known, bare, narrow
 

@@ -33,7 +33,7 @@ from dpsql.plan.operator import (
 )
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.schema.model import Column as Declared
-from dpsql.schema.type import Boolean, Date, SqlType
+from dpsql.schema.sql_type import Boolean, Date, SqlType
 from dpsql.stability.domain import DAY, TRUTH, Environment, domain
 from dpsql.stability.lineage import private_scans
 from dpsql.stability.narrowing import Known, narrow

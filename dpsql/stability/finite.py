@@ -17,7 +17,7 @@ from dpsql.plan.functions.bound import MOST_VALUES, listed
 from dpsql.plan.functions.evaluation import Operand, cast, evaluated
 from dpsql.plan.tree import columns, operands
 from dpsql.privacy.domain import Domain, of_values
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 from dpsql.stability.computed import Values, arithmetic, computed
 from dpsql.stability.narrowing import Known
 

@@ -23,7 +23,7 @@ from dpsql.plan.expression import (
     Or,
 )
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, Value, coordinate, of_values
-from dpsql.schema.type import Decimal, Double, Integer, SqlType
+from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 Known = int | Expression
 """A column's id, or an expression that was compared with constants as it is."""

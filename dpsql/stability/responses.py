@@ -18,7 +18,7 @@ from dpsql.plan.operator import Filter, Join, Output, Plan, Project, Scan
 from dpsql.plan.tree import columns, operators
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 from dpsql.schema.model import Column as Declared
-from dpsql.schema.type import Boolean
+from dpsql.schema.sql_type import Boolean
 
 
 @dataclass(frozen=True, slots=True)

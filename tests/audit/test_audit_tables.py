@@ -16,7 +16,7 @@ import pytest
 from dpsql.audit.enumeration import Database, databases, largest
 from dpsql.audit.owner import Rows
 from dpsql.audit.worlds import Worlds
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors
 
 GOLDEN = Path(__file__).parent.parent.parent / "fixtures" / "founding" / "golden.json"

@@ -22,7 +22,7 @@ from dpsql.engine.lockdown import prepare as fix_meaning
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.schema.model import EntityUnit
-from dpsql.schema.type import BIGINT
+from dpsql.schema.sql_type import BIGINT
 
 OVER_HOPS = [
     (name, table.name)

@@ -17,8 +17,8 @@ import pyarrow as pa
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.session.parts import in_parts
 from dpsql.session.ready import open_source
 from dpsql.session.session import Session

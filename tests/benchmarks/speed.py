@@ -35,10 +35,10 @@ from benchmarks.shapes import queries
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import verify_keys
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
+from dpsql.schema.verify import verify_keys
 from dpsql.session.parts import in_parts
 from dpsql.session.prepared import Prepared
 from dpsql.session.ready import open_source, prepare_source

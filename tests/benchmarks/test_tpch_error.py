@@ -28,8 +28,8 @@ from dpsql.engine.raw import Raw
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.release.job import Job, run
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.fact import SourceFacts
 from dpsql.session.prepared import prepare

@@ -14,8 +14,8 @@ import pytest
 from cli.cli_run import Run
 
 from dpsql.engine.unfinished import unfinished
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import record_path
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.verify import record_path
 from dpsql.session.ready import sidecar_path
 
 SHOP = """\

@@ -18,7 +18,7 @@ from dpsql.cli.budget import report
 from dpsql.cli.budget.picture import HEIGHT, WIDTH, left_over_time, picture
 from dpsql.cli.budget.record import Point
 from dpsql.ledger.refusal import LONGEST, MOST
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.session.account import open_ledger
 
 COUNT = "SELECT count(*) FROM penguins WHERE body_mass_g > {}"

@@ -13,7 +13,7 @@ from cli.cli_run import Run
 from dpsql.dbapi.connection import connect
 from dpsql.errors import BudgetSpent, LedgerFault
 from dpsql.ledger.entry import Amended
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.session.account import recorded_ledger
 
 COUNT = "SELECT count(*) FROM penguins WHERE body_mass_g > {}"

@@ -12,9 +12,9 @@ import yaml
 from cli.cli_run import Run
 
 from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import verified, verify_keys
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.verify import verified, verify_keys
 from dpsql.session.ready import prepare_source
 from dpsql.session.session import Session
 

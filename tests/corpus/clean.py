@@ -15,7 +15,7 @@ from dpsql.audit.owner import Row, Rows
 from dpsql.audit.pool import ends
 from dpsql.privacy.domain import day, moment
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
-from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
+from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
 
 UNITS = 80
 MOST_CHILDREN = {"visits": 3, "tests": 1}

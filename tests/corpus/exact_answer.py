@@ -22,7 +22,7 @@ from dpsql.release.column import columns
 from dpsql.release.key import domain_table
 from dpsql.release.noise import NoisyGroups, privatize
 from dpsql.rewrite.setting import AS_DECLARED
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare_bound
 from dpsql.stability.chain import sources

@@ -16,7 +16,7 @@ from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.error import with_errors
 from dpsql.dbapi.result import Result
 from dpsql.errors import InterfaceError
-from dpsql.schema.type import BIGINT, HUGEINT, Varchar
+from dpsql.schema.sql_type import BIGINT, HUGEINT, Varchar
 
 SQL = (
     "SELECT species, count(*) AS n, avg(body_mass_g) AS mean, sum(body_mass_g) AS mass"

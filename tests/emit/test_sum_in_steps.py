@@ -12,7 +12,7 @@ from sqlglot import exp
 from dpsql.emit.term import in_steps
 from dpsql.plan.expression import Column
 from dpsql.plan.statistic import Amount, Measured, Statistic
-from dpsql.schema.type import Decimal
+from dpsql.schema.sql_type import Decimal
 
 
 def summed(scale: int, magnitude: int) -> Statistic:

@@ -19,7 +19,7 @@ from dpsql.errors import DataError, Refused, TypeFault
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.function import Function
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Boolean,
     Date,
     Decimal,

@@ -17,7 +17,7 @@ from dpsql.errors import Error, Refused, TooComplex
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import ALIASES, FUNCTIONS, find
 from dpsql.plan.tree import subexpressions
-from dpsql.schema.type import BIGINT, Boolean, Date, Double, Integer, Timestamp, Varchar
+from dpsql.schema.sql_type import BIGINT, Boolean, Date, Double, Integer, Timestamp, Varchar
 
 COLUMNS = {
     "text": Varchar(),

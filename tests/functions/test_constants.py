@@ -15,7 +15,7 @@ from dpsql.errors import DataError, Error
 from dpsql.plan.duration import DAY, Duration, unit_named
 from dpsql.plan.expression import Expression, Literal
 from dpsql.plan.functions.part import part_named
-from dpsql.schema.type import Date, Timestamp
+from dpsql.schema.sql_type import Date, Timestamp
 
 
 def _constant(sql: str) -> Literal:

@@ -36,7 +36,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.number import is_number
 from dpsql.plan.total_form import aggregate_form
-from dpsql.schema.type import BIGINT, Boolean, Double, SqlType
+from dpsql.schema.sql_type import BIGINT, Boolean, Double, SqlType
 
 _EQUAL = (("0.0", "-0.0"), ("nan", "-nan"))
 """Texts of equal doubles that differ."""

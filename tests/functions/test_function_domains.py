@@ -14,7 +14,7 @@ from dpsql.plan.expression import Scalar
 from dpsql.plan.functions import FUNCTIONS, evaluation
 from dpsql.plan.functions.evaluation import as_text, cast
 from dpsql.privacy.domain import Domain, Interval, coordinate, day, moment, of_values
-from dpsql.schema.type import Date, Decimal, Double, Integer, SqlType, Timestamp, Varchar
+from dpsql.schema.sql_type import Date, Decimal, Double, Integer, SqlType, Timestamp, Varchar
 from dpsql.stability.domain import domain
 
 _KINDS = 2

@@ -19,8 +19,8 @@ from functions.hostile_engines import Engines
 
 from dpsql.errors import Error, ExecutionFailed
 from dpsql.release.key import domain_table
-from dpsql.schema.decode import load_schema
-from dpsql.schema.type import Integer
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.sql_type import Integer
 from dpsql.session.prepared import PreparedRelease
 from dpsql.session.session import Session
 

@@ -16,7 +16,7 @@ from dpsql.errors import TypeFault
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator
 from dpsql.plan.functions import evaluation
 from dpsql.plan.number import is_number
-from dpsql.schema.type import Decimal, Double, Integer, SqlType
+from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 from dpsql.stability.computed import arithmetic
 
 NUMBERS = tuple(kind for kind in TYPES if is_number(kind))

@@ -14,7 +14,7 @@ from dpsql.plan.expression import Expression
 from dpsql.plan.functions.bound import listed
 from dpsql.plan.functions.grid import MOST_MOMENTS
 from dpsql.privacy.domain import Domain, Interval, coordinate
-from dpsql.schema.type import Date, Integer, SqlType, Timestamp
+from dpsql.schema.sql_type import Date, Integer, SqlType, Timestamp
 from dpsql.stability.domain import domain
 
 DAYS = (dt.date(2019, 12, 25), dt.date(2024, 3, 5))

@@ -22,7 +22,7 @@ from dpsql.errors import Error
 from dpsql.plan.describe import describe_number
 from dpsql.privacy.distance import Apart
 from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.claim import (
     describe_joint,

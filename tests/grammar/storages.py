@@ -18,7 +18,7 @@ from dpsql.audit.pool import pool
 from dpsql.engine.lockdown import prepare
 from dpsql.release.key import domain_table
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
-from dpsql.schema.type import Double, Integer, Uuid
+from dpsql.schema.sql_type import Double, Integer, Uuid
 from dpsql.session.prepared import Prepared
 
 ROWS = 300_000

@@ -45,7 +45,7 @@ ANSWER_MUTANTS = (
     ),
     Mutant(
         "answers are shown where nobody may know how many there are",
-        "schema/said.py",
+        "schema/randomized_response_loss.py",
         " and table.rows is not None",
         " and table.rows != 0",
         _TESTS,

@@ -16,7 +16,7 @@ _Service = partial(Mutant, fails_by=_WRONG)
 SERVICE_MUTANTS = (
     _Service(
         "a key is verified whatever its columns' types are",
-        "schema/keys.py",
+        "schema/verify.py",
         '(table.columns[name])} {table.columns[name].type}" for name in key]',
         '(table.columns[name])}" for name in key]',
         "tests/schema/test_keys.py",

@@ -26,7 +26,7 @@ from dpsql.pgwire.sql.dialect import translated
 from dpsql.pgwire.sql.inference import parameter_types
 from dpsql.pgwire.value import text
 from dpsql.pgwire.value.parameter import constant
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 
 SCHEMA = load_schema(FIXTURES / "schema.yaml")
 RECORDED: list[dict[str, Any]] = json.loads((FIXTURES / "metadata.json").read_text("utf-8"))

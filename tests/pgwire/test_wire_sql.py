@@ -16,7 +16,7 @@ from dpsql.pgwire.sql.inference import parameter_types
 from dpsql.pgwire.sql.probe import asks_for_columns
 from dpsql.pgwire.sql.split import split
 from dpsql.pgwire.value import oid
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 
 SCHEMA = load_schema(FIXTURES / "schema.yaml")
 

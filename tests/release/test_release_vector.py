@@ -17,7 +17,7 @@ from dpsql.release.arrow import arrow_array
 from dpsql.release.integers import of_column, of_list
 from dpsql.release.value import evaluate
 from dpsql.release.vector import whole_column
-from dpsql.schema.type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
+from dpsql.schema.sql_type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
 
 EXTREMES = [0, 1, -1, 2, 127, 128, -128, -129, 2**31, -(2**31) - 1, 10**15, -(10**15), 2**53 + 1]
 CENT = Fraction(1, 100)

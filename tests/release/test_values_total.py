@@ -17,7 +17,7 @@ from dpsql.release.arrow import arrow_array
 from dpsql.release.interval import error
 from dpsql.release.value import evaluate
 from dpsql.release.vector import whole_column
-from dpsql.schema.type import HUGEINT, Decimal, Double, SqlType
+from dpsql.schema.sql_type import HUGEINT, Decimal, Double, SqlType
 
 FAR = 2**120
 STEPS = [Fraction(1, 2**90), Fraction(1, 10**38), Fraction(1), Fraction(10**12), Fraction(2**425)]

@@ -12,7 +12,7 @@ from grammar.notes import Claim, claims
 
 from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import Error
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"

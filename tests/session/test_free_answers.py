@@ -15,8 +15,8 @@ from dpsql.cli.budget.beside import beside_ledger
 from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import BudgetSpent, Refused
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
-from dpsql.schema.decode import load_schema
-from dpsql.schema.looser import loosened
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.policy_diff import loosened
 from dpsql.session.keeping import Wanted
 from dpsql.session.session import Session
 

@@ -10,8 +10,8 @@ import pytest
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.plan.bounded import Split
 from dpsql.release.key import domain_table
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.prepared import PreparedRelease
 from dpsql.session.ready import open_source, prepare_source

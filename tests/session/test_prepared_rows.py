@@ -13,10 +13,10 @@ from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.fingerprint import fingerprint
 from dpsql.engine.made_of import OF_UNITS
 from dpsql.errors import SourceFault
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import verify_keys
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
+from dpsql.schema.verify import verify_keys
 from dpsql.session.ready import open_source, prepare_source, sidecar_of, sidecar_path
 
 SCHEMA = """\

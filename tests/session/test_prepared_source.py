@@ -22,11 +22,10 @@ from dpsql.plan.operator import Plan
 from dpsql.plan.query import EngineQuery
 from dpsql.release.key import domain_table
 from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.schema.bounded import bounded
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.counted import counted
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import EntityUnit, Schema
+from dpsql.schema.sidecar_columns import bounded, counted
 from dpsql.session.fact import SourceFacts
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, prepare

@@ -14,9 +14,9 @@ from dpsql.cli.ledger import amend
 from dpsql.errors import BudgetSpent, LedgerFault, SchemaFault
 from dpsql.pgwire.dataset import Dataset
 from dpsql.pgwire.limit import Limits
-from dpsql.schema.decode import load_schema
-from dpsql.schema.period import period_of
-from dpsql.schema.refresh import Every
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.refresh_period import period_of
+from dpsql.schema.refresh_schedule import Every
 from dpsql.session.session import Session
 
 SCHEMA = """\

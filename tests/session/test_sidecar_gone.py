@@ -17,8 +17,8 @@ from dpsql.pgwire.work.task import RunJob, tables_of
 from dpsql.pgwire.work.worker import _Desk
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.execution import Execution
 from dpsql.session.from_source import readable

@@ -13,7 +13,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import OverTarget, Refused
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
 from dpsql.session.target import _epsilon, _place
 

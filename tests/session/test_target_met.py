@@ -18,7 +18,7 @@ from dpsql.release.column import columns
 from dpsql.release.key import listed_keys
 from dpsql.release.noise import NoisyGroups
 from dpsql.rewrite.setting import Settings
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.session.execution import Execution
 from dpsql.session.session import Session
 

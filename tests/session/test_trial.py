@@ -14,7 +14,7 @@ from grammar.public_rows import PUBLIC, create_tables
 from dpsql.audit.fact import WorldFacts
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.operator import Limit
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.session.execution import Execution
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, prepare

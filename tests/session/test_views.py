@@ -20,8 +20,8 @@ from dpsql.pgwire.catalogue.catalogue import Catalogue
 from dpsql.pgwire.catalogue.workers import CatalogueWorkers
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.sql.dialect import translated
-from dpsql.schema.looser import loosened
 from dpsql.schema.model import Schema
+from dpsql.schema.policy_diff import loosened
 from dpsql.session.dataset import load_dataset
 from dpsql.session.session import Session
 

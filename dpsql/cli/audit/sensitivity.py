@@ -13,7 +13,7 @@ from dpsql.audit.universe import Size
 from dpsql.cli.audit.databases import databases
 from dpsql.cli.audit.form import Form, show
 from dpsql.cli.failure import ExitCode, explained, say
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors
 from dpsql.terminal.table import listing
 from dpsql.terminal.visible import visible

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsql.schema.model import Schema
-from dpsql.schema.said import Said, shown_answers
+from dpsql.schema.randomized_response_loss import Said, shown_answers
 
 
 def beside_ledger(schema: Schema) -> Iterator[str]:

@@ -19,7 +19,7 @@ from dpsql.cli.failure import explained
 from dpsql.dbapi.budget import Allowance, Budget, read_budget
 from dpsql.ledger.chain import utc_now
 from dpsql.ledger.refusal import Refusal
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.terminal.cost import digits

@@ -23,10 +23,10 @@ from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Row
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.errors import Error, InternalError
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import verify_keys
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
+from dpsql.schema.verify import verify_keys
 from dpsql.session.answer import Privacy
 from dpsql.session.session import Session
 from dpsql.terminal.cost import cost

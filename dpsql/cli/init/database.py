@@ -12,8 +12,8 @@ from dpsql.engine.catalogue import read_catalogue
 from dpsql.engine.declaration import Declared, read_declarations
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault
-from dpsql.schema.catalogue import known_type
-from dpsql.schema.name import is_plain
+from dpsql.schema.load.column_types import known_type
+from dpsql.schema.load.identifiers import is_plain
 
 _FORMS = frozenset({".parquet", ".csv"})
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
-from dpsql.schema.name import is_table_name, offered_names
-from dpsql.schema.qualified import bare
-from dpsql.schema.reading import reading
+from dpsql.schema.load.identifiers import is_table_name, offered_names
+from dpsql.schema.qualified_name import bare
+from dpsql.schema.source_types import reading
 
 _HEAD = """\
 # Made by `dpsql init` from {origin}: names, types and declared keys. No row was read.

@@ -13,8 +13,8 @@ from typing import Final
 from dpsql.pgwire.value.oid import NUMERIC, TEXT, column
 from dpsql.schema.model import Public, Schema
 from dpsql.schema.model import Table as Declared
-from dpsql.schema.qualified import MAIN, Names, bare, schema_of
-from dpsql.schema.qualified import PUBLIC as PUBLIC_NAME
+from dpsql.schema.qualified_name import MAIN, Names, bare, schema_of
+from dpsql.schema.qualified_name import PUBLIC as PUBLIC_NAME
 
 FIRST_OID: Final = 16_384
 OWNER: Final = 10

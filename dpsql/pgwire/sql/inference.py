@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dpsql.pgwire.value import oid as o
 from dpsql.schema.model import Schema
-from dpsql.schema.type import parse_type
+from dpsql.schema.sql_type import parse_type
 
 _COMPARED = (
     exp.EQ,

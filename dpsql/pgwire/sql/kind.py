@@ -10,7 +10,7 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.pgwire.value import oid as o
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 
 
 class Kind(StrEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Array,
     Boolean,
     Date,

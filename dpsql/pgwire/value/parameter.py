@@ -16,7 +16,7 @@ from dpsql.pgwire.value.array import items
 from dpsql.pgwire.value.binary import EPOCH, EPOCH_MOMENT
 from dpsql.pgwire.value.text import array
 from dpsql.plan.expression import Literal
-from dpsql.schema.type import Integer
+from dpsql.schema.sql_type import Integer
 
 
 class BadValue(DataError):

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dpsql.plan.functions.function import Application, Rule
 from dpsql.privacy.domain import Domain, Interval, Value, coordinate, day, moment, of_values
-from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
+from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
 
 MOST_VALUES = 300_000
 """Longer lists of values aren't made: their intervals have to do."""

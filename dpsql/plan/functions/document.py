@@ -12,7 +12,7 @@ from dpsql.plan.functions.bound import perhaps
 from dpsql.plan.functions.function import Function, Total
 from dpsql.plan.functions.signature import texts
 from dpsql.plan.functions.text import MOST_CHARACTERS
-from dpsql.schema.type import Varchar
+from dpsql.schema.sql_type import Varchar
 
 _PATH = re.compile(r'\$(\."[^"\\*\0]+"|\[(0|[1-9][0-9]{0,8})\])*')
 """Quoted keys and places, as they are bound. A * would give a list, which is no type here."""

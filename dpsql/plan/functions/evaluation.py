@@ -17,7 +17,7 @@ from typing import NamedTuple
 from dpsql.engine.constant import Argument, Template, Unanswered, Undefined, evaluate
 from dpsql.plan.describe import describe_number
 from dpsql.plan.expression import Scalar
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Boolean,
     Date,
     Decimal,

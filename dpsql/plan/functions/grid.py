@@ -15,7 +15,7 @@ from dpsql.plan.functions.function import Application, Function, Rule, Total
 from dpsql.plan.functions.signature import first, fixed, times
 from dpsql.plan.functions.text import MOST_CHARACTERS
 from dpsql.privacy.domain import Domain, of_values
-from dpsql.schema.type import Date, Interval, Timestamp, Varchar
+from dpsql.schema.sql_type import Date, Interval, Timestamp, Varchar
 
 MOST_MOMENTS = 1_000_000
 """Grids of more points are known by their ends only."""

@@ -13,7 +13,7 @@ from dpsql.plan.functions.function import Application, Function, Rule, Signature
 from dpsql.plan.functions.signature import binary, doubles, first, fixed, times, unary
 from dpsql.plan.number import integer_type, quotient_type, remainder_type
 from dpsql.privacy.domain import Domain, Interval
-from dpsql.schema.type import BIGINT, HUGEINT, UHUGEINT, Boolean, Integer, SqlType
+from dpsql.schema.sql_type import BIGINT, HUGEINT, UHUGEINT, Boolean, Integer, SqlType
 
 _ZERO = Interval(Fraction(0), Fraction(0))
 _UNBOUNDED = Interval(None, None)

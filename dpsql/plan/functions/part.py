@@ -7,7 +7,7 @@ from dpsql.plan.functions.bound import finite_within, monotone
 from dpsql.plan.functions.function import Application, Function, Rule, Total
 from dpsql.plan.functions.signature import times
 from dpsql.privacy.domain import Domain
-from dpsql.schema.type import BIGINT, Double, SqlType, Varchar
+from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (

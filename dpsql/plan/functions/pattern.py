@@ -9,7 +9,7 @@ from dpsql.plan.functions.bound import anything, truth
 from dpsql.plan.functions.function import Function, Rule, Total
 from dpsql.plan.functions.signature import first, fixed, texts
 from dpsql.plan.functions.text import MOST_CHARACTERS, MOST_GROWTH, growth
-from dpsql.schema.type import Boolean, Integer, SqlType, Varchar
+from dpsql.schema.sql_type import Boolean, Integer, SqlType, Varchar
 
 _TEXT = Varchar()
 _GROUP = Integer(32)

@@ -11,7 +11,7 @@ from dpsql.plan.functions.function import Application, Function, Signature, Tota
 from dpsql.plan.functions.signature import doubles, unary
 from dpsql.plan.number import is_number
 from dpsql.privacy.domain import Domain, Interval
-from dpsql.schema.type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
+from dpsql.schema.sql_type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
 
 MOST_DIGITS = 38
 

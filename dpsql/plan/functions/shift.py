@@ -17,7 +17,7 @@ from dpsql.plan.functions.signature import first, fixed
 from dpsql.plan.functions.text import MOST_CHARACTERS
 from dpsql.privacy.domain import Domain, Value, of_values
 from dpsql.privacy.domain import Interval as Bounds
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     BIGINT,
     Date,
     Double,

@@ -7,7 +7,7 @@ from dpsql.plan.functions.bound import anything, perhaps, truth, within
 from dpsql.plan.functions.function import Application, Function, Rule, Signature, Total, Types
 from dpsql.plan.functions.signature import first, fixed, texts
 from dpsql.privacy.domain import Domain
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     BIGINT,
     Boolean,
     Double,

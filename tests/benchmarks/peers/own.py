@@ -12,7 +12,7 @@ from benchmarks.speed import schema_over
 from measured import LINES, ORDERS, SHAPES, Rows, measured, show
 
 from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.session.ready import open_source, prepare_source
 from dpsql.session.session import Session
 

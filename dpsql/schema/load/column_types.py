@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 
 from dpsql.engine.catalogue import read_catalogue
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
-from dpsql.schema.document import Document, Place
+from dpsql.schema.load.yaml_document import Document, Place
 from dpsql.schema.model import Schema, Source
-from dpsql.schema.reading import reading
-from dpsql.schema.type import (
+from dpsql.schema.source_types import reading
+from dpsql.schema.sql_type import (
     Date,
     Decimal,
     Double,

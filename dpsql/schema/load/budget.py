@@ -9,9 +9,9 @@ from typing import Final
 
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.schema.budget import Budget, PerQuery
-from dpsql.schema.document import Document, Place
-from dpsql.schema.form import AnalystForm, BudgetForm, PerQueryForm, fill
-from dpsql.schema.refresh import Every
+from dpsql.schema.load.file_format import AnalystForm, BudgetForm, PerQueryForm, fill
+from dpsql.schema.load.yaml_document import Document, Place
+from dpsql.schema.refresh_schedule import Every
 
 LEAST_EPSILON: Final = Fraction(1, 1_000_000)
 MOST_EPSILON: Final = Fraction(64)

@@ -21,7 +21,7 @@ from sqlglot import exp
 from dpsql.engine.engine import Engine
 from dpsql.engine.unfinished import unfinished
 from dpsql.errors import SourceFault
-from dpsql.schema.location import beside_ledger
+from dpsql.schema.load.paths import beside_ledger
 from dpsql.schema.model import Column, Schema, Table
 
 

@@ -1,9 +1,13 @@
-"""The columns by whose values a sidecar counts each unit's rows: what statements may group by."""
+"""The columns that a sidecar counts rows by, compares with bounds, and sums for each unit."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+
 from dpsql.schema.model import Column, EntityUnit, Table
-from dpsql.schema.type import Boolean, Date, Double, Integer, Timestamp, Varchar
+from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
 
 _FEW = 1000
 """Integers of more values than that are amounts, not names."""
@@ -54,3 +58,46 @@ def _is_name(column: Column) -> bool:
             return isinstance(low, int) and isinstance(high, int) and high - low < _FEW
         case _:
             return False
+
+
+def bounded(table: Table) -> tuple[Column, ...]:
+    """Exact numbers with bounds, of a table that a sidecar may have: what sums are made of."""
+    if not isinstance(table.ownership, EntityUnit):
+        return ()
+    return tuple(
+        column
+        for column in table.columns.values()
+        if column.bounds is not None and isinstance(column.type, Integer | Decimal)
+    )
+
+
+_MOST = 2**46
+"""Sums of 2^16 such numbers fit 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummedColumn:
+    """Integers from `low` to `high`, each worth `step`, stand for the values of `column`."""
+
+    column: Column
+    step: Fraction
+    low: int
+    high: int
+
+
+def summed(table: Table) -> tuple[SummedColumn, ...] | None:
+    """None of a table that a sidecar can't have, or that has one row for each unit."""
+    if not isinstance(table.ownership, EntityUnit) or lists_units(table):
+        return None
+    found = (_summed(column) for column in bounded(table))
+    return tuple(each for each in found if max(abs(each.low), abs(each.high)) < _MOST)
+
+
+def _summed(column: Column) -> SummedColumn:
+    scale = column.type.scale if isinstance(column.type, Decimal) else 0
+    match column.bounds:
+        case (int() | Fraction() as low, int() | Fraction() as high):
+            step = Fraction(1, 10**scale)
+            return SummedColumn(column, step, floor(low / step), ceil(high / step))
+        case _:
+            raise ValueError("exact numbers have exact bounds")

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from dpsql.schema.document import Document, Place
+from dpsql.schema.load.yaml_document import Document, Place
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

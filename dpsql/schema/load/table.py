@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpsql.schema.allowance import LEAST_EPSILON
-from dpsql.schema.catalogue import Found, column_type, known_type
-from dpsql.schema.document import Document, Place
-from dpsql.schema.form import ColumnForm, LimitsForm, ResponseForm, TableForm, fill
+from dpsql.schema.load.budget import LEAST_EPSILON
+from dpsql.schema.load.column_types import Found, column_type, known_type
+from dpsql.schema.load.file_format import ColumnForm, LimitsForm, ResponseForm, TableForm, fill
+from dpsql.schema.load.identifiers import check_names, check_stored, is_plain
+from dpsql.schema.load.unit_path import Claim, check_reference, own, read_reference
+from dpsql.schema.load.values import read_bounds, read_values
+from dpsql.schema.load.yaml_document import Document, Place
 from dpsql.schema.model import (
     Column,
     EntityUnit,
@@ -21,10 +24,7 @@ from dpsql.schema.model import (
     Source,
     Table,
 )
-from dpsql.schema.name import check_names, check_stored, is_plain
-from dpsql.schema.ownership import Claim, check_reference, own, read_reference
-from dpsql.schema.type import Boolean, Double, Integer, SqlType, Uuid, Varchar
-from dpsql.schema.value import read_bounds, read_values
+from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType, Uuid, Varchar
 
 _MOST = 1_000_000_000
 _MOST_ROWS = 2**40

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from dpsql.schema.document import Document
-from dpsql.schema.form import ViewColumnForm, ViewForm, fill
+from dpsql.schema.load.file_format import ViewColumnForm, ViewForm, fill
+from dpsql.schema.load.identifiers import check_names, check_tables
+from dpsql.schema.load.table import read_limits
+from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.model import View, ViewColumn
-from dpsql.schema.name import check_names, check_tables
-from dpsql.schema.table import read_limits
 
 
 def read_views(

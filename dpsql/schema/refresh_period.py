@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dpsql.privacy.distance import Apart
-from dpsql.schema.document import Document
-from dpsql.schema.form import TableForm
+from dpsql.schema.load.file_format import TableForm
+from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.model import Public, RowUnit, Table
-from dpsql.schema.refresh import Every, Period
-from dpsql.schema.type import Date, Timestamp
+from dpsql.schema.refresh_schedule import Every, Period
+from dpsql.schema.sql_type import Date, Timestamp
 
 
 def read_period(

@@ -10,9 +10,9 @@ from typing import Final
 
 import platformdirs
 
-from dpsql.schema.document import Document
+from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.model import Source
-from dpsql.schema.qualified import bare
+from dpsql.schema.qualified_name import bare
 
 STATE: Final = "DPSQL_STATE"
 """The environment variable that names another folder for ledgers and their anchors."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from dpsql.schema.type import SqlType, Timestamp, Varchar, parse_type
+from dpsql.schema.sql_type import SqlType, Timestamp, Varchar, parse_type
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from dpsql.schema.document import Document, Place
-from dpsql.schema.form import TableForm, UnitPath, fill
+from dpsql.schema.load.file_format import TableForm, UnitPath, fill
+from dpsql.schema.load.yaml_document import Document, Place
 from dpsql.schema.model import EntityUnit, Hop, Ownership, Public, Reference, RowUnit, UnitKind
 
 

@@ -8,24 +8,24 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsql.engine.catalogue import read_catalogue
-from dpsql.schema.allowance import (
+from dpsql.schema.load.budget import (
     read_analysts,
     read_budget,
     read_group_size,
     read_per_query,
     read_releases,
 )
-from dpsql.schema.catalogue import Read, find_columns
-from dpsql.schema.document import Document, read_document
-from dpsql.schema.form import File, TableForm, UnitForm, fill
-from dpsql.schema.location import anchor_path, check_dataset, find_source, ledger_path
+from dpsql.schema.load.column_types import Read, find_columns
+from dpsql.schema.load.file_format import File, TableForm, UnitForm, fill
+from dpsql.schema.load.identifiers import check_names, check_tables
+from dpsql.schema.load.paths import anchor_path, check_dataset, find_source, ledger_path
+from dpsql.schema.load.table import add_public_columns, check_rows, check_types, read_table
+from dpsql.schema.load.unit_path import Claim, read_claim
+from dpsql.schema.load.view import read_views
+from dpsql.schema.load.yaml_document import Document, read_document
 from dpsql.schema.model import Neighbors, Schema, UnitKind
-from dpsql.schema.name import check_names, check_tables
-from dpsql.schema.ownership import Claim, read_claim
-from dpsql.schema.period import read_period, with_times
 from dpsql.schema.policy import policy_hash, policy_text
-from dpsql.schema.table import add_public_columns, check_rows, check_types, read_table
-from dpsql.schema.view import read_views
+from dpsql.schema.refresh_period import read_period, with_times
 
 
 def load_schema(

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-from dpsql.schema.document import Document, Place
-from dpsql.schema.qualified import MAIN, identity
+from dpsql.schema.load.yaml_document import Document, Place
+from dpsql.schema.qualified_name import MAIN, identity
 
 _LONGEST = 63  # PostgreSQL's clients cut longer ones
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final, assert_never
 
-from dpsql.schema.document import Document, Place
+from dpsql.schema.load.yaml_document import Document, Place
 from dpsql.schema.model import Value
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Array,
     Boolean,
     Date,
