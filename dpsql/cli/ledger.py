@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from dpsql.cli.failure import ExitCode, explained, say
-from dpsql.ledger.opening import exists
-from dpsql.ledger.request import read_proof
+from dpsql.ledger.charge import read_proof
+from dpsql.ledger.storage.opening import exists
 from dpsql.ledger.terms import Terms
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from dpsql.dbapi.result import Result
-from dpsql.ledger.rule import Account, Balance, balance
+from dpsql.ledger.caps import Account, Balance, balance
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double, Varchar
 from dpsql.session.account import existing_ledger

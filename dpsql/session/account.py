@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import assert_never
 
 from dpsql.errors import BudgetSpent, Error, LedgerFault, Refused, WouldShowIndividuals
-from dpsql.ledger.backend import Location, Server
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.opening import can_write, exists
-from dpsql.ledger.reading import ReadLedger
+from dpsql.ledger.read_only_ledger import ReadLedger
+from dpsql.ledger.storage.backend import Location, Server
+from dpsql.ledger.storage.opening import can_write, exists
 from dpsql.schema.model import Schema
 from dpsql.schema.policy_diff import loosened
 from dpsql.schema.refresh_schedule import Period

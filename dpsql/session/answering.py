@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from dpsql.ledger.request import Receipt
+from dpsql.ledger.charge import Receipt
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.session.answer import Answer, Privacy

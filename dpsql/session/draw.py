@@ -16,9 +16,9 @@ from dpsql.errors import (
     LedgerFault,
     SourceFault,
 )
+from dpsql.ledger.charge import Charge, Failure, Kept, Receipt
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import Charge, Failure, Kept, Receipt
-from dpsql.ledger.room import LEAST
+from dpsql.ledger.storage.disk_reservation import LEAST
 from dpsql.release.key import number_of_cells
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.storage import from_bytes, to_bytes

@@ -12,8 +12,8 @@ import pyarrow as pa
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.errors import InterfaceError
+from dpsql.ledger.caps import Balance
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.rule import Balance
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.rewrite.setting import AS_DECLARED, Settings

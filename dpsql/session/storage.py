@@ -10,7 +10,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from dpsql.engine.result import stream
-from dpsql.ledger.request import Charge
+from dpsql.ledger.charge import Charge
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.session.prepared import PreparedRelease

@@ -12,7 +12,7 @@ from cli.cli_run import Run
 
 from dpsql.dbapi.connection import connect
 from dpsql.errors import BudgetSpent, LedgerFault
-from dpsql.ledger.entry import Amended
+from dpsql.ledger.chain.entry import Amended
 from dpsql.schema.load.load import load_schema
 from dpsql.session.account import recorded_ledger
 

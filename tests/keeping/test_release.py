@@ -24,7 +24,7 @@ from dpsql.errors import (
     UnknownTable,
     WouldShowIndividuals,
 )
-from dpsql.ledger.entry import Charged, Dropped, Named
+from dpsql.ledger.chain.entry import Charged, Dropped, Named
 from dpsql.session.account import recorded_ledger
 from dpsql.session.session import Session
 

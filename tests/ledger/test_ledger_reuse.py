@@ -6,8 +6,8 @@ import pytest
 from ledger.ledger_world import PURE, TENTH, Place, charge
 
 from dpsql.errors import BadParameter, BudgetSpent
+from dpsql.ledger.charge import Kept
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import Kept
 from dpsql.privacy.accounting.loss import PrivacyLoss
 
 KEY, OTHER = "a" * 64, "b" * 64

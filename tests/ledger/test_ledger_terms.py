@@ -6,7 +6,7 @@ import pytest
 from ledger.ledger_world import TENTH, Place, charge, terms
 
 from dpsql.errors import BudgetSpent, LedgerFault
-from dpsql.ledger.entry import Amended, Tightened
+from dpsql.ledger.chain.entry import Amended, Tightened
 from dpsql.ledger.terms import Terms
 from dpsql.privacy.accounting.loss import Accounting
 

@@ -11,7 +11,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import BudgetSpent, ExecutionFailed, ProgrammingError, Refused
-from dpsql.ledger.entry import Burned, Charged
+from dpsql.ledger.chain.entry import Burned, Charged
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.session.account import recorded_ledger
 from dpsql.session.batch import together

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.ledger.entry import Charged
+from dpsql.ledger.chain.entry import Charged
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.session.account import recorded_ledger
 from dpsql.session.answer import Answer

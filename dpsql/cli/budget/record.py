@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache, partial
 from typing import assert_never
 
-from dpsql.ledger.entry import (
+from dpsql.ledger.chain.entry import (
     Amended,
     Burned,
     Charged,

@@ -17,7 +17,7 @@ from dpsql.cli.budget.picture import picture
 from dpsql.cli.budget.record import Point, Record, burn_down, records
 from dpsql.cli.failure import explained
 from dpsql.dbapi.budget import Allowance, Budget, read_budget
-from dpsql.ledger.chain import utc_now
+from dpsql.ledger.chain.hash_chain import utc_now
 from dpsql.ledger.refusal import Refusal
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema

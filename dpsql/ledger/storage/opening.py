@@ -14,20 +14,20 @@ from pathlib import Path
 from typing import assert_never
 
 from dpsql.errors import LedgerFull
-from dpsql.ledger.anchor import Anchor
-from dpsql.ledger.backend import Backend, Location, Server, Sign
-from dpsql.ledger.chain import Chain, Clock
-from dpsql.ledger.database import Database
-from dpsql.ledger.entry import Amended, Opened, Tightened
+from dpsql.ledger.caps import Account, Cap
+from dpsql.ledger.chain.anchor import Anchor
+from dpsql.ledger.chain.checkpoint import check_total, sum_up
+from dpsql.ledger.chain.entry import Amended, Opened, Tightened
+from dpsql.ledger.chain.hash_chain import Chain, Clock
+from dpsql.ledger.charge_log import bury
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.place import check_anchor, check_places, create_private
-from dpsql.ledger.postgres import connect_server
-from dpsql.ledger.request_log import bury
-from dpsql.ledger.room import tidy as tidy_room
-from dpsql.ledger.rule import Account, Cap
-from dpsql.ledger.store import DATASET
+from dpsql.ledger.storage.backend import Backend, Location, Server, Sign
+from dpsql.ledger.storage.disk_reservation import tidy as tidy_room
+from dpsql.ledger.storage.file_safety import check_anchor, check_places, create_private
+from dpsql.ledger.storage.postgres import connect_server
+from dpsql.ledger.storage.queries import DATASET
+from dpsql.ledger.storage.sqlite import Database
 from dpsql.ledger.terms import Terms, differences
-from dpsql.ledger.total import check_total, sum_up
 
 _CREATE = "check the path; an owner's command creates a ledger, a server never does"
 

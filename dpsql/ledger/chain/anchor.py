@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.ledger.fault import RESTORE, explained, fault
-from dpsql.ledger.place import create_private
+from dpsql.ledger.storage.file_safety import create_private
 
 WIDTH = 12 + 1 + 64 + 1
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from dpsql.ledger.chain import Chain
-from dpsql.ledger.entry import (
+from dpsql.ledger.caps import Account
+from dpsql.ledger.chain.checkpoint import Total, compare, replay
+from dpsql.ledger.chain.entry import (
     Amended,
     Burned,
     Charged,
@@ -21,11 +22,10 @@ from dpsql.ledger.entry import (
     Tightened,
     Viewed,
 )
+from dpsql.ledger.chain.hash_chain import Chain
+from dpsql.ledger.charge import Proof, Receipt
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.naming import described, rows_of
-from dpsql.ledger.request import Proof, Receipt
-from dpsql.ledger.rule import Account
-from dpsql.ledger.total import Total, compare, replay
+from dpsql.ledger.saved_release import described, rows_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dpsql.ledger.anchor import Anchor
-from dpsql.ledger.chain import Chain
-from dpsql.ledger.database import Database
+from dpsql.ledger.chain.anchor import Anchor
+from dpsql.ledger.chain.checkpoint import check_total
+from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.fault import explained, fault
-from dpsql.ledger.place import check_places, create_private
-from dpsql.ledger.total import check_total
+from dpsql.ledger.storage.file_safety import check_places, create_private
+from dpsql.ledger.storage.sqlite import Database
 
 
 def back_up(chain: Chain, target: Path) -> None:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from dpsql.errors import LedgerFault
 from dpsql.ledger.amount import DIGITS
-from dpsql.ledger.backend import Server
-from dpsql.ledger.database import PATIENCE_SECONDS
 from dpsql.ledger.fault import REPORT, RESTORE, fault, full
+from dpsql.ledger.storage.backend import Server
+from dpsql.ledger.storage.sqlite import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     import psycopg

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpsql.errors import BadParameter, InterfaceError
-from dpsql.ledger.chain import Chain
-from dpsql.ledger.entry import Burned, Charged, Released
+from dpsql.ledger.chain.entry import Burned, Charged, Released
+from dpsql.ledger.chain.hash_chain import Chain
+from dpsql.ledger.charge import Charge, Failure, Receipt, State
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.request import Charge, Failure, Receipt, State
-from dpsql.ledger.store import Request
+from dpsql.ledger.storage.queries import Request
 
 MOST_STOPPED = 3
 """How often what takes too much time or memory is charged, on one version of the data."""

@@ -19,7 +19,7 @@ from contextlib import closing
 from pathlib import Path
 
 from dpsql.ledger.fault import explained
-from dpsql.ledger.place import create_private
+from dpsql.ledger.storage.file_safety import create_private
 
 
 class Owner:

@@ -15,12 +15,12 @@ from datetime import datetime
 from types import MappingProxyType
 
 from dpsql.errors import NameTaken, NotOwner, QuotaSpent, UnknownRelease
-from dpsql.ledger.chain import Chain
-from dpsql.ledger.entry import Dropped, Entry, Named
+from dpsql.ledger.chain.checkpoint import sum_up
+from dpsql.ledger.chain.entry import Dropped, Entry, Named
+from dpsql.ledger.chain.hash_chain import Chain
+from dpsql.ledger.charge import check_key
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.request import check_key
 from dpsql.ledger.terms import check_name, check_text
-from dpsql.ledger.total import sum_up
 
 Transaction = Callable[[], AbstractContextManager[None]]
 

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from dpsql.ledger.anchor import Anchor, Tail, line
-from dpsql.ledger.backend import Backend
-from dpsql.ledger.entry import START, Entry, Event, decode, encode, link
+from dpsql.ledger.chain.anchor import Anchor, Tail, line
+from dpsql.ledger.chain.entry import START, Entry, Event, decode, encode, link
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.store import Row, Store
+from dpsql.ledger.storage.backend import Backend
+from dpsql.ledger.storage.queries import Row, Store
 
 _LONG = 64 * 1024
 """Characters of an entry that holds a large policy: every opening reads it several times."""

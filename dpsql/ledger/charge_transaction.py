@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dpsql.ledger import request_log
-from dpsql.ledger.chain import Chain
-from dpsql.ledger.opening import recorded_terms
-from dpsql.ledger.request import Charge, Receipt, State, check_charge
-from dpsql.ledger.rule import Cap, admit_charge
-from dpsql.ledger.store import DATASET
-from dpsql.ledger.total import sum_up
+from dpsql.ledger import charge_log
+from dpsql.ledger.caps import Cap, admit_charge
+from dpsql.ledger.chain.checkpoint import sum_up
+from dpsql.ledger.chain.hash_chain import Chain
+from dpsql.ledger.charge import Charge, Receipt, State, check_charge
+from dpsql.ledger.storage.opening import recorded_terms
+from dpsql.ledger.storage.queries import DATASET
 
 
 def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
@@ -21,12 +21,12 @@ def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
     earlier = chain.store.request(charge.request_id)
     if earlier is not None:
         if earlier.settled is None and not chain.database.alive(earlier.owner):
-            earlier = request_log.bury(chain, earlier)
-        return request_log.earlier(chain, earlier, charge)
+            earlier = charge_log.bury(chain, earlier)
+        return charge_log.earlier(chain, earlier, charge)
     names = (DATASET, charge.analyst)
     dataset, analyst = map(chain.store.account, names)
     admit_charge(charge.loss, dataset, terms.cap, analyst, charge.analyst_cap)
-    entry = chain.append(request_log.charged(charge))
+    entry = chain.append(charge_log.charged(charge))
     caps = Cap(terms.cap.amount, terms.cap.delta), Cap(charge.analyst_cap, None)
     for name, before, most in zip(names, (dataset, analyst), caps, strict=True):
         chain.store.set_account(name, before.plus(charge.loss), most.backstop(before))

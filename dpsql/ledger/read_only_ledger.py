@@ -7,15 +7,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final, Self, assert_never
 
-from dpsql.ledger.anchor import Anchor
-from dpsql.ledger.backend import Backend, Location, Server
-from dpsql.ledger.chain import Chain, Clock, utc_now
-from dpsql.ledger.database import Database
+from dpsql.ledger.chain.anchor import Anchor
+from dpsql.ledger.chain.checkpoint import check_total
+from dpsql.ledger.chain.hash_chain import Chain, Clock, utc_now
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.place import check_anchor, check_places
-from dpsql.ledger.postgres import connect_server
-from dpsql.ledger.total import check_total
+from dpsql.ledger.storage.backend import Backend, Location, Server
+from dpsql.ledger.storage.file_safety import check_anchor, check_places
+from dpsql.ledger.storage.postgres import connect_server
+from dpsql.ledger.storage.sqlite import Database
 
 
 class _NoSign:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dpsql.ledger.amount import padded
-from dpsql.ledger.anchor import WIDTH, line
-from dpsql.ledger.chain import Chain
-from dpsql.ledger.entry import (
+from dpsql.ledger.caps import Account
+from dpsql.ledger.chain.anchor import WIDTH, line
+from dpsql.ledger.chain.entry import (
     Amended,
     Burned,
     Charged,
@@ -27,9 +27,9 @@ from dpsql.ledger.entry import (
     Tightened,
     Viewed,
 )
+from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.rule import Account
-from dpsql.ledger.store import DATASET
+from dpsql.ledger.storage.queries import DATASET
 
 EVERY = 1000
 """How many entries an opening replays at most, but for those of one charge."""

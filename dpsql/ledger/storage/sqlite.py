@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dpsql.ledger.amount import DIGITS
 from dpsql.ledger.fault import RESTORE, explained, fault
-from dpsql.ledger.owner import Owner, alive, tidy
+from dpsql.ledger.storage.process_lock import Owner, alive, tidy
 
 PATIENCE_SECONDS = 30.0
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpsql.errors import BadParameter
-from dpsql.ledger.audit import checked_answer
-from dpsql.ledger.chain import Chain
-from dpsql.ledger.entry import KeptRelease, Released, Viewed, digest
+from dpsql.ledger.caps import Cap, admit_view
+from dpsql.ledger.chain.entry import KeptRelease, Released, Viewed, digest
+from dpsql.ledger.chain.hash_chain import Chain
+from dpsql.ledger.chain.verify import checked_answer
+from dpsql.ledger.charge import Stored
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.request import Stored
-from dpsql.ledger.rule import Cap, admit_view
 
 
 def find(chain: Chain, key: str) -> Stored | None:

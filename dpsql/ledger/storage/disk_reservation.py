@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from dpsql.ledger.chain import Chain
+from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.fault import explained
 
 LEAST: Final = 1024 * 1024

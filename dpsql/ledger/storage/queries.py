@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dpsql.ledger.amount import DIGITS, padded
-from dpsql.ledger.backend import Backend
+from dpsql.ledger.caps import Account
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.rule import Account
+from dpsql.ledger.storage.backend import Backend
 
 # The account of the dataset; analysts' names are never empty.
 DATASET = ""
