@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from dpsql.audit.worlds import NO_TABLES, Worlds
-from dpsql.engine.most import Most
 from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import Most
 from dpsql.errors import InternalError
 
 

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from dpsql.audit.owner import Rows
-from dpsql.engine.lockdown import prepare
+from dpsql.engine.duckdb.lockdown import prepare
 from dpsql.plan.query import EngineQuery
 from dpsql.release.key import domain_table
 from dpsql.schema.model import Public, Schema, Table

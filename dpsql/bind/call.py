@@ -13,7 +13,7 @@ from dpsql.bind.convert import convert
 from dpsql.bind.parse import span
 from dpsql.bind.shape import shaped
 from dpsql.bind.unlike import Named
-from dpsql.engine.constant import Template
+from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.errors import DataError, Refused, TypeFault, UnknownFunction
 from dpsql.plan.describe import describe
 from dpsql.plan.expression import Call, Expression, Literal, Scalar

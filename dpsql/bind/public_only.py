@@ -14,7 +14,7 @@ from typing import Final
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.bind.parse import tokens
-from dpsql.engine.telling import telling_functions, tells
+from dpsql.engine.sandbox.introspection_functions import telling_functions, tells
 from dpsql.schema.model import Public, Schema, Table
 from dpsql.schema.qualified_name import bare
 

@@ -9,9 +9,9 @@ from typing import assert_never
 import click
 
 from dpsql.cli.failure import ExitCode, explained, say
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.readable import Reading
-from dpsql.engine.unfinished import remove_left_behind
+from dpsql.engine.atomic_file import remove_left_behind
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.duckdb.read_check import Reading
 from dpsql.errors import SourceFault
 from dpsql.pgwire.user import renaming, users_path
 from dpsql.schema.load.column_types import engine_source

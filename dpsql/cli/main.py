@@ -24,7 +24,7 @@ from dpsql.cli.option import (
 from dpsql.cli.prepare import prepare
 from dpsql.cli.serve import serve
 from dpsql.cli.user import user
-from dpsql.engine.cause import causes_told
+from dpsql.engine.duckdb.failure_cause import causes_told
 
 if TYPE_CHECKING:
     from dpsql.cli.budget.report import Form as BudgetForm

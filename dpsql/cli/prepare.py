@@ -42,7 +42,7 @@ def prepare(schema: Path) -> None:
 
 
 def _prepared(schema: Schema, watch: Watch) -> tuple[str, ...]:
-    from dpsql.engine.duckdb import DuckDBEngine  # noqa: PLC0415 - see above
+    from dpsql.engine.duckdb.engine import DuckDBEngine  # noqa: PLC0415 - see above
     from dpsql.schema.load.column_types import engine_source  # noqa: PLC0415
     from dpsql.session.ready import prepare_source, remove_left  # noqa: PLC0415
 

@@ -11,8 +11,8 @@ from sqlglot import exp
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.name import field, named, no_column, reference, schema_name, subquery
-from dpsql.engine.beside import UNIT
-from dpsql.engine.made_of import OF_ROWS, OF_UNITS, PREPARED
+from dpsql.engine.sidecar.contents import OF_ROWS, OF_UNITS, PREPARED
+from dpsql.engine.sidecar.row_columns import UNIT
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Ready, Scan

@@ -54,8 +54,7 @@ class Ledger:
     """One dataset's budget. Open it with `open`, or as its owner with `as_recorded`."""
 
     def __init__(self, chain: Chain, owner: Sign) -> None:
-        self._chain = chain
-        self._store = chain.store
+        self._chain, self._store = chain, chain.store
         self._owner = owner
         self._room = Room(chain, owner.name)
         self._process = os.getpid()
@@ -141,9 +140,8 @@ class Ledger:
                 entry = self._chain.append(Released(receipt.request_id, digest(answer), kept))
                 self._store.settle(receipt.request_id, entry.seq)
                 self._store.add_answer(digest(answer), answer)
-                stored_answer.keep(
-                    self._chain, kept, [k.answer for k in keep], charged.analyst, entry.seq
-                )
+                given = [k.answer for k in keep]
+                stored_answer.keep(self._chain, kept, given, charged.analyst, entry.seq)
         return others
 
     def burn(self, receipt: Receipt, failure: Failure | None = None) -> None:

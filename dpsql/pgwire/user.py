@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from dpsql.engine.unfinished import remove_left_behind, unfinished
+from dpsql.engine.atomic_file import remove_left_behind, unfinished
 from dpsql.errors import BadParameter, OperationalError
 from dpsql.pgwire.protocol.scram import Verifier, pretended, read_verifier, verifier
 from dpsql.schema.model import Schema

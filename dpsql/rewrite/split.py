@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsql.engine.beside import MOST, ROWS, beyond_of, first_of, place_of, rows_with
+from dpsql.engine.sidecar.row_columns import MOST, ROWS, beyond_of, first_of, place_of, rows_with
 from dpsql.plan.bounded import ByHash, Chosen, LightRows, LimitGroups, Split, Terms
 from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (

@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dpsql.engine.beside import ROWS
-from dpsql.engine.unit_sums import sum_of, values_of
+from dpsql.engine.sidecar.row_columns import ROWS
+from dpsql.engine.sidecar.unit_sums import sum_of, values_of
 from dpsql.plan.bounded import StoredSum, Terms, UnitSums
 from dpsql.plan.expression import Column, Compare, Comparison, Literal
 from dpsql.plan.operator import Filter, Ready

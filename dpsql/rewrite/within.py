@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
 
-from dpsql.engine.beside import beyond_of
+from dpsql.engine.sidecar.row_columns import beyond_of
 from dpsql.plan.bounded import Terms, Within
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Column, Expression, Literal
 from dpsql.plan.statistic import Amount, Measured, Statistic

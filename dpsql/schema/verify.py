@@ -18,8 +18,8 @@ from pathlib import Path
 import msgspec
 from sqlglot import exp
 
+from dpsql.engine.atomic_file import unfinished
 from dpsql.engine.engine import Engine
-from dpsql.engine.unfinished import unfinished
 from dpsql.errors import SourceFault
 from dpsql.schema.load.paths import beside_ledger
 from dpsql.schema.model import Column, Schema, Table

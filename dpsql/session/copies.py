@@ -13,10 +13,10 @@ from sqlglot import exp
 from dpsql.bind.statement import bind
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
-from dpsql.engine.enclosure import Contents
+from dpsql.engine.arrow_result import stream
 from dpsql.engine.engine import Engine
-from dpsql.engine.most import Most
-from dpsql.engine.result import stream
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.database import Contents
 from dpsql.errors import Error, TooComplex
 from dpsql.release.public import open_rows
 from dpsql.schema.model import Schema, Table

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpsql.bind.view import resolved
-from dpsql.engine.catalogue import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalogue
 from dpsql.schema.load.column_types import Read
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema

@@ -8,11 +8,11 @@ import pyarrow as pa
 
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
-from dpsql.engine.aside import Aside
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
-from dpsql.engine.most import Most
-from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.process import Aside
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.columns import output_columns
 from dpsql.plan.operator import Plan, Whole

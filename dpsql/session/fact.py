@@ -11,7 +11,7 @@ from typing import Final
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
 from dpsql.engine.engine import Engine
-from dpsql.engine.most import Most
+from dpsql.engine.read_limit import Most
 from dpsql.plan.bounded import Cell
 from dpsql.plan.columns import output_columns
 from dpsql.plan.operator import Limit, Plan, Sort

@@ -19,13 +19,13 @@ from dpsql.emit.name import aliased, field, reference, schema_name
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.term import clamped_term, in_steps, measured
 from dpsql.emit.terms import select_from
-from dpsql.engine import unit_sums
-from dpsql.engine.beside import UNIT, Contents
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.atomic_file import remove_left_behind
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.engine import Engine
 from dpsql.engine.fingerprint import fingerprint, identity
-from dpsql.engine.sidecar import Sidecar, write_sidecar
-from dpsql.engine.unfinished import remove_left_behind
+from dpsql.engine.sidecar import unit_sums
+from dpsql.engine.sidecar.file import Sidecar, write_sidecar
+from dpsql.engine.sidecar.row_columns import UNIT, Contents
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.plan.statistic import Amount, Measured, Statistic

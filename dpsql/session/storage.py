@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from dpsql.engine.result import stream
+from dpsql.engine.arrow_result import stream
 from dpsql.ledger.charge import Charge
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema

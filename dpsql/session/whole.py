@@ -22,8 +22,8 @@ from dpsql.bind.public_only import public_tables
 from dpsql.bind.release import Releases
 from dpsql.bind.statement import Statement, bind
 from dpsql.emit.literal import emit_literal
-from dpsql.engine.enclosure import Asked, Contents, Stopped, TooLargeAnswer, Unanswered
-from dpsql.engine.most import Most
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.database import Asked, Contents, Stopped, TooLargeAnswer, Unanswered
 from dpsql.errors import (
     BadParameter,
     DataError,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.engine.constant import Template
+from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.plan.expression import (
     And,
     Arithmetic,

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from dpsql.engine.constant import Template
+from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Call, Column, Expression
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.bound import MOST_VALUES, listed

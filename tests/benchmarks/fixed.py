@@ -27,7 +27,7 @@ from typing import Any
 import duckdb
 
 from dpsql.bind import statement
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.ledger.ledger import Ledger
 from dpsql.release import job
 from dpsql.session import draw, prepared, session

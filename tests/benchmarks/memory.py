@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source

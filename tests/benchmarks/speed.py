@@ -32,7 +32,7 @@ from benchmarks.memory import peak_megabytes
 from benchmarks.picture import picture
 from benchmarks.shapes import queries
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source

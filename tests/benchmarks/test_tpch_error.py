@@ -23,7 +23,7 @@ from data import tpch
 from privacy.seeded import SeededRandomness
 from readme import check_table
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.raw import Raw
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 from cli.cli_run import Run
 
-from dpsql.engine.unfinished import unfinished
+from dpsql.engine.atomic_file import unfinished
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.verify import record_path
 from dpsql.session.ready import sidecar_path

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from cli.cli_run import Run
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.verify import verified, verify_keys

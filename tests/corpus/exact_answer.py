@@ -15,8 +15,8 @@ from privacy.seeded import SeededRandomness
 from dpsql.bind.release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.emit.relation import emit_plan
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.plan.operator import Plan, Project, Release, Scan, Whole
 from dpsql.release.column import columns
 from dpsql.release.key import domain_table

@@ -12,8 +12,8 @@ from corpus.exact_answer import prepared, released_tables
 from corpus.statement import Statement, analytic, noted, tpch
 from corpus.world import World
 
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.errors import Error
 from dpsql.plan.operator import Limit
 from dpsql.plan.tree import operators

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 from grammar.exact import raw_groups
 
-from dpsql.engine.lockdown import prepare as fix_meaning
+from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.errors import Error
 from dpsql.schema.load.load import load_schema
 from dpsql.session.prepared import PreparedRelease

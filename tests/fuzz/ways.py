@@ -22,9 +22,9 @@ from dpsql.audit.owner import Rows
 from dpsql.audit.worlds import Groups
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
-from dpsql.engine.lockdown import prepare as fix_meaning
-from dpsql.engine.made_of import PREPARED
-from dpsql.engine.sidecar import fill
+from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
+from dpsql.engine.sidecar.contents import PREPARED
+from dpsql.engine.sidecar.file import fill
 from dpsql.errors import Error, SourceFault
 from dpsql.plan.bounded import ByHash, Draw, LimitGroups, UnitByUnit
 from dpsql.plan.query import HASHES, EngineQuery, Histogram

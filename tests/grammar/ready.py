@@ -16,10 +16,10 @@ from dpsql.audit.change import violations
 from dpsql.audit.fact import WorldFacts
 from dpsql.audit.owner import Rows
 from dpsql.audit.worlds import Groups
-from dpsql.engine.beside import beyond_of
-from dpsql.engine.lockdown import prepare as fix_meaning
-from dpsql.engine.made_of import PREPARED
-from dpsql.engine.sidecar import fill
+from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
+from dpsql.engine.sidecar.contents import PREPARED
+from dpsql.engine.sidecar.file import fill
+from dpsql.engine.sidecar.row_columns import beyond_of
 from dpsql.errors import Error
 from dpsql.plan.bounded import Cell, Split
 from dpsql.plan.operator import Plan

@@ -7,9 +7,9 @@ from functools import cache
 
 import duckdb
 
-from dpsql.engine.aside import Aside
-from dpsql.engine.most import Most
 from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.process import Aside
 from dpsql.schema.model import Schema
 from dpsql.session.copies import Copies
 from dpsql.session.fact import MOST

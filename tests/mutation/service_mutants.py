@@ -31,7 +31,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "the catalogue's transactions may write",
-        "engine/enclosure.py",
+        "engine/sandbox/database.py",
         'cursor.execute("BEGIN TRANSACTION READ ONLY")',
         'cursor.execute("BEGIN TRANSACTION")',
         "tests/pgwire/test_wire_catalogue_limits.py",
@@ -39,7 +39,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "answers of the catalogue are fetched whole",
-        "engine/enclosure.py",
+        "engine/sandbox/database.py",
         "if rows < 0 or size < 0:",
         "if rows < 0 and size > 2**60:",
         "tests/pgwire/test_wire_catalogue_limits.py",
@@ -63,7 +63,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "copies lie beside files that can be read",
-        "engine/enclosure.py",
+        "engine/sandbox/database.py",
         "lock(connection, ())",
         'lock(connection, ("/etc/passwd",))',
         "tests/session/test_public_attacks.py",
@@ -71,7 +71,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "what analysts wrote runs in the environment of the owner",
-        "engine/aside.py",
+        "engine/sandbox/process.py",
         'env={"PYTHONPATH": paths}',
         'env={**os.environ, "PYTHONPATH": paths}',
         "tests/session/test_public_attacks.py",
@@ -79,7 +79,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "what analysts wrote takes any time",
-        "engine/aside.py",
+        "engine/sandbox/process.py",
         "deadline = time.monotonic() + seconds",
         "deadline = time.monotonic() + seconds * 10",
         "tests/session/test_public_attacks.py",
@@ -95,7 +95,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "public rows are read whatever they are",
-        "engine/most.py",
+        "engine/read_limit.py",
         "if rows > self.rows or size > self.bytes:",
         "if rows > self.rows and size > 2**60:",
         "tests/session/test_public_size.py",

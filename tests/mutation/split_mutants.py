@@ -79,7 +79,7 @@ SPLIT_MUTANTS = (
     ),
     _Split(
         "values' places depend on other units'",
-        "engine/beside.py",
+        "engine/sidecar/row_columns.py",
         "unit, [hashed, value]), place_of(column)",
         "value, [hashed, unit]), place_of(column)",
     ),
@@ -204,7 +204,7 @@ SPLIT_MUTANTS = (
     ),
     _Ways(
         "a row of a sidecar stands beside each row of a table without bounds",
-        "engine/beside.py",
+        "engine/sidecar/row_columns.py",
         'found.append(f"count(*) AS {_sql(ROWS)}")',
         'found.append(f"0 AS {_sql(ROWS)}")',
     ),

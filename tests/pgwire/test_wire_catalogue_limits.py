@@ -11,7 +11,7 @@ from pgwire.asking import rows
 from pgwire.shop import make
 from sqlglot import exp, parse_one
 
-from dpsql.engine.enclosure import Contents, Enclosures, TooLargeAnswer
+from dpsql.engine.sandbox.database import Contents, Enclosures, TooLargeAnswer
 from dpsql.errors import Error, Refused
 from dpsql.pgwire.asking import Asking
 from dpsql.pgwire.catalogue.allowed import check

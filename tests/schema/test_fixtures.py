@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from schema.shop import load
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.errors import SourceFault
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schema.shop import SHOP, changed, load
 
 from dpsql.dbapi.connection import connect
-from dpsql.engine.catalogue import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalogue
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SchemaFault
 from dpsql.schema.qualified_name import bare, identity, meant, schema_of

@@ -11,7 +11,7 @@ from privacy.seeded import SeededRandomness
 from session.jobs import job_of
 
 from dpsql.audit.engine import WorldEngine
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionFailed
 from dpsql.release.job import Job, run

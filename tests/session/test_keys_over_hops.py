@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.plan.bounded import Split
 from dpsql.release.key import domain_table
 from dpsql.schema.load.column_types import engine_source

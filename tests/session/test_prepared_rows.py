@@ -9,9 +9,9 @@ import duckdb
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.fingerprint import fingerprint
-from dpsql.engine.made_of import OF_UNITS
+from dpsql.engine.sidecar.contents import OF_UNITS
 from dpsql.errors import SourceFault
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema

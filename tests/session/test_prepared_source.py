@@ -13,9 +13,9 @@ from corpus.statement import FIXTURES, tpch, written
 from corpus.test_tpch import ANSWERED
 from privacy.seeded import ReplayedRandomness
 
-from dpsql.engine.beside import ROWS, UNIT, beyond_of, rows_with
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.made_of import OF_UNITS, PREPARED
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.sidecar.contents import OF_UNITS, PREPARED
+from dpsql.engine.sidecar.row_columns import ROWS, UNIT, beyond_of, rows_with
 from dpsql.errors import Error
 from dpsql.plan.bounded import Cell, LightRows, Split, UnitSums
 from dpsql.plan.operator import Plan
@@ -186,7 +186,7 @@ def test_a_long_table_is_made_in_parts_of_its_units(
 
     steps: list[str] = []
     at_once = rows()
-    monkeypatch.setattr("dpsql.engine.sidecar._AT_ONCE", -(-len(at_once) // 3))
+    monkeypatch.setattr("dpsql.engine.sidecar.file._AT_ONCE", -(-len(at_once) // 3))
     in_parts = rows()
     assert "counting and sorting the rows of lineitem, part 3 of 3" in steps
     assert in_parts != at_once
@@ -328,7 +328,7 @@ def test_what_is_beyond_its_bounds_is_told_of_whole_tables(
             }
             return {name: {n for (n,) in column.fetchall()} for name, column in columns.items()}
 
-    monkeypatch.setattr("dpsql.engine.sidecar._AT_ONCE", 20_000)
+    monkeypatch.setattr("dpsql.engine.sidecar.file._AT_ONCE", 20_000)
     within = ["l_linenumber", "l_quantity", "l_extendedprice", "l_discount", "l_tax"]
     assert told(schema) == {name: {0} for name in within}
     far = over_lines(schema, tpch_folder, tmp_path / "far")

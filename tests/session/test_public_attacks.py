@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 from session.clinic import made
 
-from dpsql.engine.aside import Aside
-from dpsql.engine.enclosure import (
+from dpsql.engine.arrow_result import stream
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.database import (
     Asked,
     Contents,
     Enclosures,
@@ -23,9 +24,8 @@ from dpsql.engine.enclosure import (
     Unanswered,
     said,
 )
-from dpsql.engine.most import Most
-from dpsql.engine.result import stream
-from dpsql.engine.telling import telling_functions
+from dpsql.engine.sandbox.introspection_functions import telling_functions
+from dpsql.engine.sandbox.process import Aside
 from dpsql.errors import Error, ExecutionCancelled, TooComplex
 from dpsql.session.session import Session
 

@@ -12,7 +12,7 @@ import pytest
 from grammar.exact import Exact
 from privacy.seeded import SeededRandomness
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.pgwire.work.task import RunJob, tables_of
 from dpsql.pgwire.work.worker import _Desk
 from dpsql.privacy.mechanisms.randomness import Randomness

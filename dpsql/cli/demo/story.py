@@ -21,7 +21,7 @@ from dpsql.cli.demo.data import generate
 from dpsql.dbapi.budget import budget_table
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Row
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.errors import Error, InternalError
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
-from dpsql.engine.catalogue import read_catalogue
-from dpsql.engine.declaration import Declared, read_declarations
+from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.declared_keys import Declared, read_declarations
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault
 from dpsql.schema.load.column_types import known_type

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dpsql.engine.enclosure import Contents
+from dpsql.engine.sandbox.database import Contents
 from dpsql.errors import Refused
 from dpsql.pgwire.catalogue.allowed import check
 from dpsql.pgwire.catalogue.database import contents

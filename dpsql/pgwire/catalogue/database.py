@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from dpsql.engine.enclosure import Contents
+from dpsql.engine.sandbox.database import Contents
 from dpsql.pgwire.catalogue import filling, standard
 from dpsql.pgwire.catalogue.object import Listed
 from dpsql.pgwire.catalogue.relation import Relation, relations

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dpsql.engine.enclosure import Asked, Contents
-from dpsql.engine.most import Most
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.database import Asked, Contents
 from dpsql.pgwire.catalogue.workers import CatalogueWorkers, Question
 
 

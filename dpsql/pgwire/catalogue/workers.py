@@ -14,7 +14,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from dpsql.engine.enclosure import Asked, Contents, Stopped, TooLargeAnswer, Unanswered
+from dpsql.engine.sandbox.database import Asked, Contents, Stopped, TooLargeAnswer, Unanswered
 from dpsql.errors import (
     DataError,
     Error,

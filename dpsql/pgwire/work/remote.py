@@ -9,11 +9,11 @@ from typing import Final
 
 import pyarrow as pa
 
+from dpsql.engine.arrow_result import stream
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
-from dpsql.engine.most import Most
-from dpsql.engine.postprocessing import postprocessing_engine
 from dpsql.engine.raw import Raw
-from dpsql.engine.result import stream
+from dpsql.engine.read_limit import Most
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionCancelled, InternalError
 from dpsql.pgwire.work.line import Line, Ticket

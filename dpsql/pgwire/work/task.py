@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from dpsql.engine.enclosure import Asked, Contents
-from dpsql.engine.most import Most
-from dpsql.engine.result import stream
-from dpsql.engine.sidecar import Sidecar
+from dpsql.engine.arrow_result import stream
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.database import Asked, Contents
+from dpsql.engine.sidecar.file import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault, SourceLocked
 from dpsql.release.job import Job

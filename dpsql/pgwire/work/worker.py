@@ -22,12 +22,12 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.catalogue import read_catalogue
-from dpsql.engine.cause import cause_of, causes_told
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.enclosure import Asked, Enclosures, TooLargeAnswer, said
+from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.duckdb.failure_cause import cause_of, causes_told
 from dpsql.engine.fingerprint import Identity, identity
-from dpsql.engine.sidecar import Sidecar
+from dpsql.engine.sandbox.database import Asked, Enclosures, TooLargeAnswer, said
+from dpsql.engine.sidecar.file import Sidecar
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import (
     ExecutionCancelled,

@@ -14,7 +14,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from dpsql.engine.constant import Argument, Template, Unanswered, Undefined, evaluate
+from dpsql.engine.duckdb.constant_evaluation import (
+    Argument,
+    Template,
+    Unanswered,
+    Undefined,
+    evaluate,
+)
 from dpsql.plan.describe import describe_number
 from dpsql.plan.expression import Scalar
 from dpsql.schema.sql_type import (

@@ -8,7 +8,7 @@ import re
 from fractions import Fraction
 from typing import TypeGuard
 
-from dpsql.engine.constant import Template
+from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.plan.duration import DAY, UNITS, Duration
 from dpsql.plan.expression import Expression, Literal, Scalar
 from dpsql.plan.functions.bound import MOST_VALUES, corners, listed, monotone, perhaps

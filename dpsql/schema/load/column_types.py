@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dpsql.engine.catalogue import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalogue
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.schema.load.yaml_document import Document, Place
 from dpsql.schema.model import Schema, Source

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from dpsql.engine.catalogue import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalogue
 from dpsql.schema.load.budget import (
     read_analysts,
     read_budget,

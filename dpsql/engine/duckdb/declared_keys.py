@@ -11,10 +11,10 @@ from typing import Final
 
 import duckdb
 
-from dpsql.engine.catalogue import attach
-from dpsql.engine.lockdown import prepare
+from dpsql.engine.duckdb.catalog import attach
+from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.table_view import DATABASE
 from dpsql.engine.source import DuckDBSource
-from dpsql.engine.view import DATABASE
 
 _CONSTRAINTS: Final = """
 SELECT concat(nullif(schema_name, 'main') || '.', table_name), constraint_type,

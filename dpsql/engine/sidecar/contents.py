@@ -16,7 +16,7 @@ from typing import Final
 import duckdb
 from sqlglot import exp
 
-from dpsql.engine.beside import UNIT, Contents
+from dpsql.engine.sidecar.row_columns import UNIT, Contents
 
 PREPARED: Final = "dpsql prepared"
 """The name under which the file is attached; it has a space so that no schema can say it."""

@@ -14,10 +14,10 @@ from typing import Final
 import duckdb
 from sqlglot import exp
 
-from dpsql.engine.delimited import header
-from dpsql.engine.lockdown import prepare
+from dpsql.engine.duckdb.csv import header
+from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.table_view import DATABASE, describe
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
-from dpsql.engine.view import DATABASE, describe
 from dpsql.errors import SourceFault, SourceLocked
 
 _BASE_TABLES = """

@@ -19,15 +19,15 @@ from typing import Final
 import duckdb
 from sqlglot import exp
 
-from dpsql.engine import made_of
-from dpsql.engine.beside import Contents, statements
-from dpsql.engine.catalogue import attach, catalogue
+from dpsql.engine.atomic_file import unfinished
+from dpsql.engine.duckdb.catalog import attach, catalogue
+from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.table_view import offer
 from dpsql.engine.fingerprint import Identity, identity
-from dpsql.engine.lockdown import prepare
-from dpsql.engine.made_of import OF_ROWS, OF_UNITS, PREPARED
+from dpsql.engine.sidecar import contents
+from dpsql.engine.sidecar.contents import OF_ROWS, OF_UNITS, PREPARED
+from dpsql.engine.sidecar.row_columns import Contents, statements
 from dpsql.engine.source import DuckDBSource
-from dpsql.engine.unfinished import unfinished
-from dpsql.engine.view import offer
 from dpsql.errors import SourceFault
 
 _AT_ONCE: Final = 8_000_000
@@ -52,8 +52,8 @@ def attach_sidecar(connection: duckdb.DuckDBPyConnection, sidecar: Sidecar) -> f
     path = exp.Literal.string(sidecar.path).sql("duckdb")
     with suppress(duckdb.Error):
         connection.execute(f'ATTACH {path} AS "{PREPARED}" (READ_ONLY, TYPE duckdb)')
-        found = made_of.read(connection, sidecar.stamp)
-        if found and all(made_of.holds(connection, counts) for counts in found):
+        found = contents.read(connection, sidecar.stamp)
+        if found and all(contents.holds(connection, counts) for counts in found):
             return frozenset(counts.table for counts in found)
     with suppress(duckdb.Error):
         connection.execute(f'DETACH "{PREPARED}"')
@@ -153,8 +153,8 @@ def fill(
             step(f"counting and sorting the rows of {table.name}{shown}")
             for statement in statements(table, made, units, salt, part, parts):
                 connection.execute(statement)
-        counts = made_of.counted(connection, table)
-        if not made_of.holds(connection, counts):
+        counts = contents.counted(connection, table)
+        if not contents.holds(connection, counts):
             raise SourceFault(
                 f"{table.name} can't be prepared: its rows would not be there once each",
                 hint="run dpsql check on the schema, and prepare it again",
@@ -162,7 +162,7 @@ def fill(
         found.append(counts)
     step("writing the file")
     # Last: a file without it is none.
-    made_of.write(connection, stamp, found)
+    contents.write(connection, stamp, found)
     connection.execute(f'CHECKPOINT "{PREPARED}"')
 
 

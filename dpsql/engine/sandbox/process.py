@@ -23,7 +23,9 @@ from typing import IO, Final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.enclosure import (
+from dpsql.engine.arrow_result import stream
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.database import (
     Asked,
     Contents,
     Enclosures,
@@ -32,8 +34,6 @@ from dpsql.engine.enclosure import (
     Unanswered,
     said,
 )
-from dpsql.engine.most import Most
-from dpsql.engine.result import stream
 from dpsql.errors import ExecutionCancelled
 
 MEMORY_BYTES: Final = 1024 * 1024 * 1024
@@ -141,7 +141,7 @@ def _started() -> subprocess.Popen[bytes]:
     # The process knows where packages are, and nothing else of its parent's environment.
     paths = os.pathsep.join(path for path in sys.path if path)
     return subprocess.Popen(
-        [sys.executable, "-c", "from dpsql.engine.aside import serve; serve()"],
+        [sys.executable, "-c", "from dpsql.engine.sandbox.process import serve; serve()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -18,8 +18,8 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.lockdown import lock, prepare
-from dpsql.engine.most import Most
+from dpsql.engine.duckdb.lockdown import lock, prepare
+from dpsql.engine.read_limit import Most
 
 MEMORY: Final = "256MiB"
 CELL_BYTES: Final = 16

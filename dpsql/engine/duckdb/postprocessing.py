@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import DuckDBSource
 
 

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.engine.lockdown import lock, prepare
+from dpsql.engine.duckdb.lockdown import lock, prepare
 
 _TABLE: Final = "arguments"
 _ROW: Final = "row_number"

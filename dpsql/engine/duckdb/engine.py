@@ -13,18 +13,18 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.engine.catalogue import attach, catalogue
-from dpsql.engine.cause import causes_logged
-from dpsql.engine.delimited import as_utf_8, malformed
+from dpsql.engine.arrow_result import all_rows, integers, rows_at_most
+from dpsql.engine.duckdb.catalog import attach, catalogue
+from dpsql.engine.duckdb.csv import as_utf_8, malformed
+from dpsql.engine.duckdb.failure_cause import causes_logged
+from dpsql.engine.duckdb.lockdown import lock, prepare
+from dpsql.engine.duckdb.semantics import check_semantics
+from dpsql.engine.duckdb.table_view import offer, words
 from dpsql.engine.fingerprint import fingerprint, identity
-from dpsql.engine.lockdown import lock, prepare
-from dpsql.engine.most import Most
 from dpsql.engine.raw import Raw
-from dpsql.engine.result import all_rows, integers, rows_at_most
-from dpsql.engine.semantics import check_semantics
-from dpsql.engine.sidecar import Sidecar, attach_sidecar
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sidecar.file import Sidecar, attach_sidecar
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
-from dpsql.engine.view import offer, words
 from dpsql.errors import (
     ExecutionCancelled,
     ExecutionFailed,

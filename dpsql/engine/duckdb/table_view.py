@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.engine.delimited import read_delimited, reader
+from dpsql.engine.duckdb.csv import read_delimited, reader
 from dpsql.engine.source import SourceTable
 
 _WORD: Final = re.compile(r'"(?:[^"]|"")*"|\w+')

@@ -10,7 +10,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.most import Most
+from dpsql.engine.read_limit import Most
 
 _BATCH: Final = 2048
 """Rows of one vector."""

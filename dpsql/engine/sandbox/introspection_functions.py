@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from dpsql.engine.constant import ask_of_functions
+from dpsql.engine.duckdb.constant_evaluation import ask_of_functions
 
 _CHANGING: Final = {
     "random",

@@ -13,10 +13,10 @@ from typing import Final
 import duckdb
 from sqlglot import exp
 
-from dpsql.engine.catalogue import attach
-from dpsql.engine.lockdown import prepare
+from dpsql.engine.duckdb.catalog import attach
+from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.table_view import rows
 from dpsql.engine.source import DuckDBSource, SourceTable
-from dpsql.engine.view import rows
 from dpsql.errors import ExecutionCancelled
 
 _ROW: Final = "row that is read"

@@ -30,7 +30,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.engine import unit_sums
+from dpsql.engine.sidecar import unit_sums
 
 UNIT: Final = "unit of the row"
 """The column that holds each row's unit."""
