@@ -9,7 +9,7 @@ from grammar.compiler import prepared, schema_of
 
 from dpsql.plan.expression import Column, Compare, Comparison
 from dpsql.plan.operator import Mark, Scan
-from dpsql.plan.tree import operators
+from dpsql.plan.traversal import operators
 from dpsql.schema.sql_type import BIGINT, Boolean
 from dpsql.stability.agreement import asks_own_unit
 

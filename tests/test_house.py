@@ -10,9 +10,9 @@ import pytest
 from grammar.notes import NOTES
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.bounded import GroupLimit
+from dpsql.plan.bounded_release.bounded_release import GroupLimit
+from dpsql.plan.bounded_release.statistic import Term
 from dpsql.plan.operator import Plan, SetKind
-from dpsql.plan.statistic import Term
 
 PACKAGE = Path(__file__).parent.parent / "dpsql"
 PACKAGES = sorted(p.parent for p in PACKAGE.rglob("__init__.py") if p.parent != PACKAGE)

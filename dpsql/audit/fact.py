@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import duckdb
 
 from dpsql.emit.relation import emit_plan
-from dpsql.plan.bounded import Cell
+from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan
 from dpsql.release.arrow import canonical
 from dpsql.rewrite.fact import distinct_values

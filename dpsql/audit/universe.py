@@ -13,7 +13,7 @@ from dpsql.audit.owner import Rows
 from dpsql.audit.worlds import Worlds
 from dpsql.errors import BadParameter
 from dpsql.plan.operator import Release, Scan
-from dpsql.plan.tree import operators
+from dpsql.plan.traversal import operators
 from dpsql.schema.model import Neighbors, Public, Schema
 from dpsql.session.deep import deeply
 from dpsql.session.grant import grant

@@ -32,8 +32,8 @@ from dpsql.plan.aggregate import (
     OpenFunction,
     Part,
 )
-from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, Literal, conjunction
+from dpsql.plan.expression_text import describe
 from dpsql.schema.sql_type import Boolean, Double, SqlType, Varchar
 
 

@@ -13,7 +13,7 @@ from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope
 from dpsql.errors import GroupingFault
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.tree import columns
+from dpsql.plan.traversal import columns
 
 
 @dataclass(slots=True)

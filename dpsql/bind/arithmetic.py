@@ -11,11 +11,11 @@ from dpsql.bind.coercion import adapted
 from dpsql.bind.interval import Length
 from dpsql.bind.parse import span
 from dpsql.errors import TypeFault
-from dpsql.plan.describe import describe
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Expression, Literal
+from dpsql.plan.expression_text import describe
 from dpsql.plan.functions.evaluation import Operand, evaluated
-from dpsql.plan.functions.signature import converts
-from dpsql.plan.number import arithmetic_type
+from dpsql.plan.functions.type_rules import converts
+from dpsql.plan.numeric_types import arithmetic_type
 from dpsql.schema.sql_type import BIGINT, Date, Interval, Null, Timestamp
 
 

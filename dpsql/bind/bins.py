@@ -15,7 +15,7 @@ from dpsql.bind.literal import number
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.number import is_number
+from dpsql.plan.numeric_types import is_number
 
 MOST_BUCKETS = 10_000
 

@@ -15,8 +15,8 @@ from dpsql.bind.shape import shaped
 from dpsql.bind.unlike import Named
 from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.errors import DataError, Refused, TypeFault, UnknownFunction
-from dpsql.plan.describe import describe
 from dpsql.plan.expression import Call, Expression, Literal, Scalar
+from dpsql.plan.expression_text import describe
 from dpsql.plan.functions import find
 from dpsql.plan.functions.evaluation import Operand, evaluated, raises
 from dpsql.plan.functions.function import Function, Total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.number import (
+from dpsql.plan.numeric_types import (
     arithmetic_type,
     as_decimal,
     common_decimal,

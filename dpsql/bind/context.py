@@ -13,9 +13,9 @@ from dpsql.bind.release import NO_RELEASES, Releases
 from dpsql.bind.scope import Scope
 from dpsql.bind.size import Repeated
 from dpsql.errors import Span
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Output, Plan, Project
+from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema, View
 
 

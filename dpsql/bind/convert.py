@@ -8,7 +8,7 @@ from dpsql.bind import literal as constant
 from dpsql.bind.parse import span
 from dpsql.errors import TypeFault
 from dpsql.plan.expression import Cast, Expression, Literal
-from dpsql.plan.number import is_number
+from dpsql.plan.numeric_types import is_number
 from dpsql.schema.sql_type import BIGINT, Boolean, Date, Null, SqlType, Timestamp, Uuid, Varchar
 
 

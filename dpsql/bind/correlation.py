@@ -26,7 +26,7 @@ from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression
 from dpsql.plan.operator import Join, Output, Plan, Values
-from dpsql.plan.tree import columns, rewrite_top_down
+from dpsql.plan.traversal import columns, rewrite_top_down
 from dpsql.stability.constant import never_true
 from dpsql.stability.lineage import Visibility, visibility
 

@@ -17,7 +17,7 @@ from dpsql.plan.aggregate import (
 )
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Aggregate, Output, Plan
-from dpsql.plan.tree import columns
+from dpsql.plan.traversal import columns
 from dpsql.stability.dependency import declared, determined, functions_of
 from dpsql.stability.identity import tells_unit
 from dpsql.stability.public_part import public_rows

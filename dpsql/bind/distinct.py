@@ -18,10 +18,10 @@ from dpsql.bind.ordering import sorted_rows
 from dpsql.bind.parse import span
 from dpsql.bind.query import distinct_rows
 from dpsql.errors import GroupingFault
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.sort import SortKey
-from dpsql.plan.tree import rewrite_top_down
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
+from dpsql.plan.traversal import rewrite_top_down
 
 
 def check_equalities(

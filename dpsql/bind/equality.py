@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.expression import Column, Compare, Comparison, Expression
-from dpsql.plan.tree import columns
+from dpsql.plan.traversal import columns
 
 
 def inner_side(condition: Expression, outer: AbstractSet[Column]) -> Expression | None:

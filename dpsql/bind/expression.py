@@ -34,7 +34,6 @@ from dpsql.bind.size import Sizes
 from dpsql.bind.time_difference import measured, microseconds
 from dpsql.bind.unlike import is_negated, unnegated, with_unit
 from dpsql.errors import DataError, TypeFault
-from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
     Arithmetic,
     ArithmeticOperator,
@@ -44,6 +43,7 @@ from dpsql.plan.expression import (
     Literal,
     Not,
 )
+from dpsql.plan.expression_text import describe
 from dpsql.schema.sql_type import (
     Boolean,
     Date,

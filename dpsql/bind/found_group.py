@@ -25,7 +25,7 @@ from dpsql.plan.operator import (
     Sort,
     Union,
 )
-from dpsql.plan.tree import operators, replace_sources
+from dpsql.plan.traversal import operators, replace_sources
 
 
 def with_found_groups(plan: Plan, values: Container[Plan]) -> Plan:

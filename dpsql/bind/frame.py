@@ -13,9 +13,9 @@ from dpsql.bind.parse import span
 from dpsql.errors import Refused, TypeFault
 from dpsql.plan.duration import DAY, Duration
 from dpsql.plan.expression import Literal
-from dpsql.plan.number import holds
+from dpsql.plan.numeric_types import holds
 from dpsql.plan.operator import Frame, FrameEnd, FrameKind, Offset
-from dpsql.plan.sort import SortKey
+from dpsql.plan.sort_key import SortKey
 from dpsql.schema.sql_type import (
     BIGINT,
     Date,

@@ -14,7 +14,7 @@ from dpsql.bind.item import Item, named_item, ordinal_item
 from dpsql.bind.parse import span
 from dpsql.errors import GroupingFault, Span, TooComplex, UnknownColumn
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.tree import columns
+from dpsql.plan.traversal import columns
 
 MAX_SETS = 64
 

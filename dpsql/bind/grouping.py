@@ -20,13 +20,12 @@ from dpsql.bind.public_key import with_public_keys
 from dpsql.bind.window import Windows
 from dpsql.errors import GroupingFault, Refused, Span
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
-from dpsql.plan.columns import output_columns
-from dpsql.plan.describe import describe
 from dpsql.plan.expression import (
     Column,
     Expression,
     Literal,
 )
+from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import (
     Aggregate,
     Output,
@@ -35,8 +34,9 @@ from dpsql.plan.operator import (
     Union,
     Values,
 )
+from dpsql.plan.output_columns import output_columns
 from dpsql.plan.total_form import aggregate_form
-from dpsql.plan.tree import columns
+from dpsql.plan.traversal import columns
 from dpsql.stability.identity import tells_unit
 from dpsql.stability.lineage import Visibility, visibility
 

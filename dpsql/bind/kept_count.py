@@ -29,7 +29,6 @@ from dpsql.plan.aggregate import (
     AggregateOutput,
     Part,
 )
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Arithmetic,
     ArithmeticOperator,
@@ -58,7 +57,8 @@ from dpsql.plan.operator import (
     Project,
     Release,
 )
-from dpsql.plan.tree import columns, rewrite_expression
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import columns, rewrite_expression
 from dpsql.schema.sql_type import Boolean, Double
 from dpsql.stability.constant import Fixed, constant, never_true
 from dpsql.stability.dependency import declared, each_meets_one, unique_key

@@ -18,9 +18,8 @@ from dpsql.bind.kept_count import KeptRows, with_kept
 from dpsql.bind.name import Names
 from dpsql.errors import Refused, Span
 from dpsql.plan.aggregate import AggregateCall, AggregateOutput
-from dpsql.plan.columns import output_columns
-from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, Literal, conjunction, conjuncts
+from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
@@ -41,7 +40,8 @@ from dpsql.plan.operator import (
     Whole,
     Window,
 )
-from dpsql.plan.tree import bottom_up, columns, operators, rewrite_expression
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import bottom_up, columns, operators, rewrite_expression
 from dpsql.schema.sql_type import Boolean
 from dpsql.stability.constant import Fixed, constant, never_true
 from dpsql.stability.lineage import Visibility, private_scans, visibility

@@ -10,7 +10,7 @@ from dpsql.bind import interval
 from dpsql.errors import DataError, Span
 from dpsql.plan.expression import Literal, Scalar
 from dpsql.plan.functions import evaluation
-from dpsql.plan.number import holds
+from dpsql.plan.numeric_types import holds
 from dpsql.schema.sql_type import (
     Date,
     Decimal,

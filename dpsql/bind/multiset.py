@@ -8,7 +8,6 @@ are the same in any order, so that numbers tell nothing of how they lie.
 from __future__ import annotations
 
 from dpsql.bind.name import Names
-from dpsql.plan.columns import output_columns
 from dpsql.plan.operator import (
     Output,
     Plan,
@@ -19,6 +18,7 @@ from dpsql.plan.operator import (
     WindowCall,
     WindowOutput,
 )
+from dpsql.plan.output_columns import output_columns
 from dpsql.schema.sql_type import BIGINT
 
 

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateCall, OpenFunction
-from dpsql.plan.describe import describe
+from dpsql.plan.expression_text import describe
 
 
 def check_private(call: AggregateCall) -> None:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.bind.allow import only
 from dpsql.bind.row_value import row_parts
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.sort import SortKey
+from dpsql.plan.sort_key import SortKey
 
 
 def order_terms(

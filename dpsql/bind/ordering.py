@@ -15,9 +15,9 @@ from dpsql.bind.parse import span
 from dpsql.bind.scope import Scope, known_columns
 from dpsql.errors import DataError, Refused, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Column, Expression, Literal
-from dpsql.plan.number import holds
+from dpsql.plan.numeric_types import holds
 from dpsql.plan.operator import Limit, Plan, Sort, Values
-from dpsql.plan.sort import SortKey
+from dpsql.plan.sort_key import SortKey
 from dpsql.schema.sql_type import BIGINT, Integer
 from dpsql.stability.lineage import Visibility, visibility
 

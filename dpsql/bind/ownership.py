@@ -10,8 +10,8 @@ from sqlglot import exp
 from dpsql.bind.name import Names
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, Span
-from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, matched
+from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Join, OuterJoin, OuterKind, Output, Plan
 from dpsql.schema.sql_type import BIGINT, Integer
 from dpsql.stability.identity import identities, names_unit

@@ -22,7 +22,7 @@ from dpsql.bind.asked import without_limit
 from dpsql.bind.scope import Merged, Scope
 from dpsql.errors import InternalError
 from dpsql.plan.expression import And, Case, Expression, IsNull, Literal, Or, When
-from dpsql.plan.tree import columns
+from dpsql.plan.traversal import columns
 from dpsql.schema.sql_type import Boolean
 
 _ASKED: Final = "\0"

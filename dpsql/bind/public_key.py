@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, matched
 from dpsql.plan.operator import Filter, Join, Mark, Output, Plan, Window
-from dpsql.plan.tree import columns
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import columns
 from dpsql.schema.sql_type import Double
 from dpsql.stability.lineage import Visibility, visibility
 

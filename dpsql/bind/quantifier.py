@@ -21,6 +21,7 @@ from dpsql.bind.expression import COMPARISONS
 from dpsql.bind.parse import span
 from dpsql.bind.row_value import disjunction, row_parts
 from dpsql.errors import Refused, SyntaxFault
+from dpsql.plan.comparison import OPPOSITE
 from dpsql.plan.expression import (
     Compare,
     Comparison,
@@ -30,7 +31,6 @@ from dpsql.plan.expression import (
     Or,
     conjunction,
 )
-from dpsql.plan.negation import OPPOSITE
 
 _UNKNOWN_OF_NULL = frozenset(OPPOSITE) - {Comparison.DISTINCT, Comparison.NOT_DISTINCT}
 

@@ -29,7 +29,6 @@ from dpsql.bind.scalar_join import with_one_row
 from dpsql.bind.scope import Merged, Relation, Scope, distinct_names
 from dpsql.bind.source import bind_source
 from dpsql.errors import Span, SyntaxFault
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Compare,
     Comparison,
@@ -46,7 +45,8 @@ from dpsql.plan.operator import (
     Project,
     Values,
 )
-from dpsql.plan.tree import columns
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import columns
 
 
 @dataclass(slots=True)

@@ -12,7 +12,6 @@ from dpsql.bind.ownership import check_asked
 from dpsql.bind.parse import span
 from dpsql.bind.single_row import listed, of_nothing
 from dpsql.errors import Refused
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Case,
     Column,
@@ -24,7 +23,8 @@ from dpsql.plan.expression import (
     matched,
 )
 from dpsql.plan.operator import Aggregate, OuterJoin, OuterKind, Output, Plan, Values
-from dpsql.plan.tree import bottom_up, columns, renamed_columns
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import bottom_up, columns, renamed_columns
 from dpsql.stability.lineage import unit
 
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 from dpsql.bind.parse import span
 from dpsql.errors import AmbiguousColumn, Span, SyntaxFault, UnknownColumn, UnknownTable
 from dpsql.plan.expression import Case, Column, Expression, IsNull, When
-from dpsql.plan.tree import columns
+from dpsql.plan.traversal import columns
 from dpsql.schema.qualified_name import MAIN, PUBLIC
 
 _SHOWN: Final = 20

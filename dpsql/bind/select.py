@@ -30,11 +30,11 @@ from dpsql.bind.subquery import Subqueries, filtered
 from dpsql.bind.tautology import without_tautologies
 from dpsql.bind.window import Windows, check_windows
 from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Expression, conjuncts
 from dpsql.plan.operator import Filter, Output, Plan, Project, Window
-from dpsql.plan.sort import SortKey
-from dpsql.plan.tree import columns, expressions, rewrite_top_down
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
+from dpsql.plan.traversal import columns, expressions, rewrite_top_down
 from dpsql.stability.lineage import Visibility, visibility
 
 _CLAUSES = (

@@ -7,10 +7,10 @@ from dataclasses import replace
 from dpsql.bind.context import Selected
 from dpsql.bind.ownership import Pair
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Project, Release, Sort
-from dpsql.plan.tree import bottom_up, columns, rewrite_top_down
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import bottom_up, columns, rewrite_top_down
 from dpsql.stability.constant import constant
 from dpsql.stability.dependency import declared, unique_key
 from dpsql.stability.domain import domain

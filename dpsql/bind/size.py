@@ -14,7 +14,7 @@ from dpsql.bind.parse import span
 from dpsql.errors import TooComplex
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Plan
-from dpsql.plan.tree import operands, operators, sources
+from dpsql.plan.traversal import operands, operators, sources
 
 MOST_PARTS = 20_000
 """Of one expression, each counted as often as it is written."""

@@ -20,9 +20,9 @@ from dpsql.bind.size import check_nesting
 from dpsql.bind.suggest import is_suggestion, suggestion
 from dpsql.bind.view import views_read_clock
 from dpsql.errors import BadParameter, Error, Span, WouldShowIndividuals
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan
+from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema
 from dpsql.stability.lineage import Visibility, private_scans, visibility
 

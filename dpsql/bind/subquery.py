@@ -36,7 +36,6 @@ from dpsql.bind.scope import Scope
 from dpsql.bind.single_row import grouping_of, has_one_group, single
 from dpsql.bind.top_rows import first_value
 from dpsql.errors import Refused, UnknownColumn, UnknownTable
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Case,
     Column,
@@ -54,7 +53,8 @@ from dpsql.plan.operator import (
     Mark,
     Plan,
 )
-from dpsql.plan.tree import columns
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import columns
 from dpsql.privacy.domain import UNKNOWN
 from dpsql.schema.sql_type import Boolean
 from dpsql.stability.domain import domain

@@ -20,7 +20,7 @@ from dpsql.errors import Refused, Span, SyntaxFault, UnknownColumn
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Aggregate, Plan, Project, Scan
-from dpsql.plan.tree import bottom_up, columns, operators
+from dpsql.plan.traversal import bottom_up, columns, operators
 from dpsql.schema.model import Limits
 from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer
 from dpsql.stability.lineage import Visibility, visibility

@@ -16,8 +16,8 @@ from dpsql.bind.release import Releases
 from dpsql.bind.size import check_nesting
 from dpsql.bind.statement import Statement
 from dpsql.errors import Error, Refused, Span
-from dpsql.plan.columns import output_columns
 from dpsql.plan.operator import Output, Plan, Project, Release
+from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double
 

@@ -12,8 +12,8 @@ from dpsql.bind.context import Context, Selected
 from dpsql.bind.parse import span
 from dpsql.bind.period import of_period
 from dpsql.errors import Span, UnknownTable
-from dpsql.plan.columns import output_columns
 from dpsql.plan.operator import Scan
+from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Public, Table, View
 from dpsql.schema.qualified_name import meant
 from dpsql.schema.sql_type import BIGINT

@@ -12,7 +12,7 @@ from dpsql.bind.parameter import Parameters, value_of
 from dpsql.bind.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.duration import unit_named
-from dpsql.plan.functions.part import part_named
+from dpsql.plan.functions.date_part import part_named
 
 Named = tuple[str, list[exp.Expr]]
 """A function's name and arguments."""

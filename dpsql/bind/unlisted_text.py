@@ -23,9 +23,9 @@ from dpsql.bind.kept_row import Qualified, release_of
 from dpsql.bind.name import Names
 from dpsql.bind.single_row import grouping_of
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput, Part
+from dpsql.plan.bounded_release.cell_selection import MOST_LISTED
 from dpsql.plan.expression import Compare, Comparison, Expression, IsNull, Not, conjunction
 from dpsql.plan.operator import Aggregate, Filter, OuterJoin, OuterKind, Output, Plan
-from dpsql.plan.selection import MOST_LISTED
 from dpsql.schema.sql_type import Varchar
 from dpsql.stability.domain import domain
 from dpsql.stability.environment import environment

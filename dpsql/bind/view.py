@@ -22,7 +22,7 @@ from dpsql.bind.parse import parse_query, span
 from dpsql.bind.query import bind_query
 from dpsql.errors import Error, SchemaFault, SyntaxFault
 from dpsql.plan.operator import Project, Scan
-from dpsql.plan.tree import operators
+from dpsql.plan.traversal import operators
 from dpsql.privacy.domain import UNKNOWN, Domain, day, moment
 from dpsql.schema.load.identifiers import is_plain
 from dpsql.schema.load.values import read_bounds, read_values

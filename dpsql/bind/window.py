@@ -21,11 +21,11 @@ from dpsql.bind.parse import span
 from dpsql.bind.window_summary import SUMMARIES, Called, of_those, summary
 from dpsql.errors import GroupingFault, Refused, TypeFault, UnknownFunction
 from dpsql.plan.aggregate import QUANTILES
-from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column, Expression, Literal
+from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
 from dpsql.plan.total_form import window_form
-from dpsql.plan.tree import columns, expressions
+from dpsql.plan.traversal import columns, expressions
 from dpsql.schema.sql_type import BIGINT, Double, Integer, SqlType
 from dpsql.stability.identity import tells_unit
 from dpsql.stability.lineage import Visibility, has_row_units, visibility

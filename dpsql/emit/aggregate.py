@@ -11,10 +11,10 @@ from dpsql.emit.expression import emit_expression
 from dpsql.emit.literal import emit_literal, integer
 from dpsql.emit.name import field, reference
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import FrameEnd, FrameKind, Offset, Plan, WindowCall
-from dpsql.plan.sort import SortKey
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
 from dpsql.plan.total_form import ROOM, ROUNDED_TO, TotalForm, aggregate_form, window_form
 from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer, Timestamp
 from dpsql.stability.lineage import unit

@@ -43,7 +43,7 @@ from dpsql.emit.terms import (
 from dpsql.emit.total_rows import WEIGHT, counted_rows, limited_rows, weight_of
 from dpsql.emit.unit_sums import unit_sums
 from dpsql.emit.within import asked_columns
-from dpsql.plan.bounded import (
+from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     Bounding,
     ByHash,
@@ -59,9 +59,9 @@ from dpsql.plan.bounded import (
     UnitByUnit,
     UnitSums,
 )
+from dpsql.plan.bounded_release.engine_query import DomainTable, EngineQuery, Histogram
+from dpsql.plan.bounded_release.statistic import Over, Statistic
 from dpsql.plan.operator import Release
-from dpsql.plan.query import DomainTable, EngineQuery, Histogram
-from dpsql.plan.statistic import Over, Statistic
 from dpsql.stability.sensitivity import partial_bound, partial_interval, rows_per_group
 
 

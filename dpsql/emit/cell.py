@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.literal import emit_literal, integer
 from dpsql.emit.term import in_range, steps_of
-from dpsql.plan.selection import Listed, Selection, Spaced
+from dpsql.plan.bounded_release.cell_selection import Listed, Selection, Spaced
 
 
 def argument(selection: Selection) -> exp.Expr:

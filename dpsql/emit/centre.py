@@ -16,7 +16,7 @@ from dpsql.emit.literal import integer
 from dpsql.emit.name import field
 from dpsql.emit.term import in_steps, total
 from dpsql.emit.terms import emit_term
-from dpsql.plan.statistic import Amount, Statistic
+from dpsql.plan.bounded_release.statistic import Amount, Statistic
 
 
 def uncentred_sums(

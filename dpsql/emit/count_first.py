@@ -15,7 +15,7 @@ from sqlglot import exp
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field, table
 from dpsql.emit.term import number_of_rows
-from dpsql.plan.bounded import CountFirst
+from dpsql.plan.bounded_release.bounded_release import CountFirst
 
 _COUNTED: Final = "counted"
 _MANY: Final = "many"

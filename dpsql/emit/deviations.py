@@ -13,7 +13,7 @@ from sqlglot import exp
 from dpsql.emit.call import attempt
 from dpsql.emit.literal import integer
 from dpsql.emit.term import number_of_rows, total
-from dpsql.plan.statistic import MOST_ROWS
+from dpsql.plan.bounded_release.statistic import MOST_ROWS
 
 
 def of_pairs(value: exp.Expr) -> exp.Expr:

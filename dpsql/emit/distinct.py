@@ -19,8 +19,8 @@ from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field, subquery
 from dpsql.emit.term import in_range, steps_of, total
 from dpsql.emit.terms import group_names, grouped, select_from
-from dpsql.plan.bounded import LimitGroups
-from dpsql.plan.statistic import Distinct, DistinctSum
+from dpsql.plan.bounded_release.bounded_release import LimitGroups
+from dpsql.plan.bounded_release.statistic import Distinct, DistinctSum
 from dpsql.stability.sensitivity import values_per_group
 
 

@@ -22,7 +22,7 @@ from dpsql.emit.limit import salted_hash
 from dpsql.emit.literal import emit_literal, integer
 from dpsql.emit.name import aliased, field, table
 from dpsql.emit.terms import group_names, grouped, select_from, term_names
-from dpsql.plan.bounded import Draw, LimitGroups, Terms
+from dpsql.plan.bounded_release.bounded_release import Draw, LimitGroups, Terms
 from dpsql.schema.sql_type import HUGEINT
 from dpsql.stability.distance import limited_distance
 from dpsql.stability.sensitivity import rows_per_group

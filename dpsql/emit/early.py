@@ -19,7 +19,7 @@ from dpsql.emit.name import aliased, field, named
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.term import total
 from dpsql.emit.terms import emit_terms, grouped, grouped_names, select_from
-from dpsql.plan.bounded import Early, Terms
+from dpsql.plan.bounded_release.bounded_release import Early, Terms
 from dpsql.plan.operator import Release
 from dpsql.stability.lineage import unit
 

@@ -25,8 +25,15 @@ from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field
 from dpsql.emit.term import number_of_rows
 from dpsql.emit.terms import group_names, grouped, select_from
-from dpsql.plan.bounded import ByDomain, ByHash, ByUnit, Limited, LimitGroups, OneRowPerUnit
-from dpsql.plan.selection import Selection
+from dpsql.plan.bounded_release.bounded_release import (
+    ByDomain,
+    ByHash,
+    ByUnit,
+    Limited,
+    LimitGroups,
+    OneRowPerUnit,
+)
+from dpsql.plan.bounded_release.cell_selection import Selection
 from dpsql.stability.sensitivity import rows_per_group
 
 _ROWS: Final = "rows of units"

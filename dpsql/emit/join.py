@@ -13,9 +13,9 @@ from dpsql.emit.expression import emit_expression
 from dpsql.emit.name import field, named, no_column, reference, schema_name, subquery
 from dpsql.engine.sidecar.contents import OF_ROWS, OF_UNITS, PREPARED
 from dpsql.engine.sidecar.row_columns import UNIT
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Ready, Scan
+from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
 from dpsql.schema.sidecar_columns import lent_name
 from dpsql.stability.identity import equating, leads

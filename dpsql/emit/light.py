@@ -27,8 +27,8 @@ from dpsql.emit.terms import (
     select_from,
 )
 from dpsql.emit.within import are_beyond, are_within
-from dpsql.plan.bounded import Terms, Within
-from dpsql.plan.statistic import Presence
+from dpsql.plan.bounded_release.bounded_release import Terms, Within
+from dpsql.plan.bounded_release.statistic import Presence
 
 
 def light_totals(

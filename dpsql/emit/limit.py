@@ -10,7 +10,7 @@ from sqlglot import exp
 from dpsql.emit.literal import integer
 from dpsql.emit.name import field
 from dpsql.emit.terms import select_from
-from dpsql.plan.bounded import ByDomain, ByHash, ByUnit, LimitGroups
+from dpsql.plan.bounded_release.bounded_release import ByDomain, ByHash, ByUnit, LimitGroups
 from dpsql.stability.lineage import has_row_units
 
 

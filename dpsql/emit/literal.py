@@ -12,8 +12,8 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.emit.call import cast
-from dpsql.plan.describe import describe_number
 from dpsql.plan.duration import Duration
+from dpsql.plan.expression_text import describe_number
 from dpsql.schema.sql_type import Decimal, Double, Integer, Interval, Null, SqlType, Uuid
 
 _NARROW: Final = 18

@@ -19,7 +19,7 @@ from dpsql.emit.call import cast
 from dpsql.emit.name import aliased, field, table
 from dpsql.emit.term import total
 from dpsql.emit.terms import select_from
-from dpsql.plan.bounded import (
+from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     Bounding,
     CountFirst,
@@ -30,9 +30,8 @@ from dpsql.plan.bounded import (
     Split,
     UnitByUnit,
 )
-from dpsql.plan.operator import Release
-from dpsql.plan.query import FOUND
-from dpsql.plan.statistic import (
+from dpsql.plan.bounded_release.engine_query import FOUND
+from dpsql.plan.bounded_release.statistic import (
     Amount,
     Deviations,
     Distinct,
@@ -45,7 +44,8 @@ from dpsql.plan.statistic import (
     Square,
     Statistic,
 )
-from dpsql.plan.tree import operators
+from dpsql.plan.operator import Release
+from dpsql.plan.traversal import operators
 from dpsql.stability.lineage import has_row_units
 
 _SALT: Final = 1

@@ -15,7 +15,6 @@ from dpsql.emit.join import inner_join, mark, marked, outer_join, owners, scan, 
 from dpsql.emit.literal import emit_literal
 from dpsql.emit.name import all_of, column_name, named, no_column, reference, subquery, table
 from dpsql.errors import InternalError
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Not, conjuncts
 from dpsql.plan.operator import (
     Aggregate,
@@ -37,8 +36,9 @@ from dpsql.plan.operator import (
     Whole,
     Window,
 )
-from dpsql.plan.sort import SortKey
-from dpsql.plan.tree import bottom_up
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
+from dpsql.plan.traversal import bottom_up
 from dpsql.stability.agreement import asks_own_unit
 from dpsql.stability.lineage import unit
 

@@ -17,8 +17,8 @@ from dpsql.emit.terms import (
     in_late_domains,
     select_from,
 )
-from dpsql.plan.bounded import Terms
-from dpsql.plan.statistic import Deviations, Distinct, DistinctSum, Statistic
+from dpsql.plan.bounded_release.bounded_release import Terms
+from dpsql.plan.bounded_release.statistic import Deviations, Distinct, DistinctSum, Statistic
 
 
 def row_totals(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:

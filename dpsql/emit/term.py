@@ -15,8 +15,7 @@ from dpsql.emit.call import attempt, try_cast
 from dpsql.emit.descale import in_64_bits, in_128_bits
 from dpsql.emit.expression import emit_expression, is_nan
 from dpsql.emit.literal import beside, emit_literal, integer
-from dpsql.plan.expression import Expression
-from dpsql.plan.statistic import (
+from dpsql.plan.bounded_release.statistic import (
     Amount,
     Deviations,
     Distinct,
@@ -30,6 +29,7 @@ from dpsql.plan.statistic import (
     Square,
     Statistic,
 )
+from dpsql.plan.expression import Expression
 from dpsql.privacy.domain import day
 from dpsql.schema.sql_type import BIGINT, HUGEINT, Date, Decimal, Double, Integer, Timestamp
 

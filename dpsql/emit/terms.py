@@ -23,11 +23,11 @@ from dpsql.emit.literal import emit_literal, integer
 from dpsql.emit.name import aliased, field, reference, subquery, table
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.term import clamped_term, measured, values
-from dpsql.plan.bounded import KeyDomain, Terms
+from dpsql.plan.bounded_release.bounded_release import KeyDomain, Terms
+from dpsql.plan.bounded_release.statistic import Statistic
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
-from dpsql.plan.statistic import Statistic
-from dpsql.plan.tree import bottom_up, operators
+from dpsql.plan.traversal import bottom_up, operators
 from dpsql.schema.model import RowUnit
 from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
 from dpsql.stability.domain import domain

@@ -19,7 +19,7 @@ from dpsql.emit.call import cast, narrowed
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field, subquery, table
 from dpsql.emit.term import total
-from dpsql.plan.statistic import Over, Statistic
+from dpsql.plan.bounded_release.statistic import Over, Statistic
 
 WEIGHT: Final = "w"
 

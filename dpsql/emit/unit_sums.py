@@ -22,11 +22,18 @@ from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, column_name, field, reference
 from dpsql.emit.term import filtered, total
 from dpsql.emit.terms import emit_terms, grouped, grouped_names
-from dpsql.plan.bounded import StoredSum, UnitSums
+from dpsql.plan.bounded_release.bounded_release import StoredSum, UnitSums
+from dpsql.plan.bounded_release.statistic import (
+    Amount,
+    Measured,
+    Ones,
+    Presence,
+    Present,
+    Statistic,
+)
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Release
-from dpsql.plan.statistic import Amount, Measured, Ones, Presence, Present, Statistic
-from dpsql.plan.tree import columns
+from dpsql.plan.traversal import columns
 
 
 def unit_sums(found: UnitSums, releases: Mapping[Release, str], late: frozenset[int]) -> exp.Select:

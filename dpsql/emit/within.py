@@ -14,10 +14,10 @@ from dpsql.emit.expression import emit_expression, unchecked
 from dpsql.emit.literal import beside, integer
 from dpsql.emit.name import column_name, reference
 from dpsql.emit.term import ends_of
-from dpsql.plan.bounded import Within
+from dpsql.plan.bounded_release.bounded_release import Within
+from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.statistic import Amount, Measured, Statistic
-from dpsql.plan.tree import columns
+from dpsql.plan.traversal import columns
 
 _Ends = tuple[exp.Expr, exp.Expr]
 

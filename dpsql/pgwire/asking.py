@@ -46,8 +46,8 @@ from dpsql.pgwire.sql.probe import asks_for_columns, counted_instead
 from dpsql.pgwire.sql.split import spaced
 from dpsql.pgwire.value.oid import TEXT, Column, column
 from dpsql.pgwire.value.parameter import Bound, example
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Literal
+from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply
 from dpsql.session.draw import RUNNING

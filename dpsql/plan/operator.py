@@ -16,7 +16,7 @@ from enum import Enum
 from dpsql.errors import Span
 from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.expression import Column, Expression, Literal, Scalar
-from dpsql.plan.sort import SortKey
+from dpsql.plan.sort_key import SortKey
 from dpsql.privacy.domain import Domain
 from dpsql.schema.model import Table
 from dpsql.schema.sql_type import SqlType

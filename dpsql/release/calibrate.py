@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.errors import Refused
-from dpsql.plan.bounded import BoundedRelease
-from dpsql.plan.formula import Linear, Mean, Moments, Named, Position, Variance
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.estimator import Linear, Mean, Moments, Named, Position, Variance
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.allocation.joint_allocation import split_gaussian_jointly, split_laplace_jointly

@@ -9,7 +9,7 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.plan.selection import MostFrequent, Places, Selection
+from dpsql.plan.bounded_release.cell_selection import MostFrequent, Places, Selection
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.directed_rounding import ln
 from dpsql.privacy.mechanisms.randomness import Randomness

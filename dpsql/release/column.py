@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from dpsql.plan.aggregate import Part
-from dpsql.plan.bounded import BoundedRelease
-from dpsql.plan.formula import Formula, FormulaOutput, Linear, counted, summed
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.estimator import Formula, FormulaOutput, Linear, counted, summed
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.arrow import arrow_array
 from dpsql.release.calibrate import Measurement

@@ -16,7 +16,16 @@ from functools import lru_cache
 from typing import assert_never
 
 from dpsql.plan.aggregate import Part
-from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position, Said, Variance
+from dpsql.plan.bounded_release.estimator import (
+    Formula,
+    Linear,
+    Mean,
+    Moments,
+    Named,
+    Position,
+    Said,
+    Variance,
+)
 from dpsql.release.calibrate import Noise
 from dpsql.release.moment import moment, root, spread
 from dpsql.release.moment_interval import interval

@@ -11,9 +11,9 @@ import pyarrow as pa
 from dpsql.engine.engine import Engine
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
-from dpsql.plan.bounded import BoundedRelease
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.engine_query import FOUND, HASHES, EngineQuery, Histogram
 from dpsql.plan.operator import Release
-from dpsql.plan.query import FOUND, HASHES, EngineQuery, Histogram
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.calibrate import Measurement
 from dpsql.release.column import columns

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.formula import Axis, Moments, Variance
+from dpsql.plan.bounded_release.estimator import Axis, Moments, Variance
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.formula import Axis, Moments
+from dpsql.plan.bounded_release.estimator import Axis, Moments
 from dpsql.release.moment import root
 
 Ends = tuple[Fraction, Fraction]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dpsql.plan.bounded import BoundedRelease, Cell
-from dpsql.plan.query import EngineQuery
-from dpsql.plan.selection import Selection
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
+from dpsql.plan.bounded_release.cell_selection import Selection
+from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.arrow import canonical

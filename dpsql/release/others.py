@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dpsql.plan.formula import Formula, FormulaOutput, Linear, Others, Said
+from dpsql.plan.bounded_release.estimator import Formula, FormulaOutput, Linear, Others, Said
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.integers import of_list
 from dpsql.release.interval import Combined, Spread, half_width

@@ -17,9 +17,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpsql.errors import Refused, TooComplex
-from dpsql.plan.bounded import BoundedRelease, Cell
-from dpsql.plan.query import EngineQuery
-from dpsql.plan.statistic import Ones
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
+from dpsql.plan.bounded_release.engine_query import EngineQuery
+from dpsql.plan.bounded_release.statistic import Ones
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.allocation.mwem_calibration import Moves, Noise, Weighing, weighing
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.plan.formula import (
+from dpsql.plan.bounded_release.estimator import (
     Formula,
     Linear,
     Mean,

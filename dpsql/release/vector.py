@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.plan.formula import Formula, Linear, Mean
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.arrow import arrow_type
 from dpsql.release.integers import BEYOND, combined, decimals, largest, numbers

@@ -19,11 +19,11 @@ from fractions import Fraction
 from math import lcm
 
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
-from dpsql.plan.bounded import KeyDomain
+from dpsql.plan.bounded_release.bounded_release import KeyDomain
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Others, Said
 from dpsql.plan.expression import Column
-from dpsql.plan.formula import Formula, Linear, Others, Said
 from dpsql.plan.operator import Output, Release
-from dpsql.plan.tree import columns, expressions
+from dpsql.plan.traversal import columns, expressions
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.sql_type import BIGINT
 from dpsql.stability.responses import Lifted, Response, Responses, no_estimate

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final, assert_never
 
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
-from dpsql.plan.bounded import (
+from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     Chosen,
     LeastUnits,
@@ -15,9 +15,10 @@ from dpsql.plan.bounded import (
     OneRowPerUnit,
     Terms,
 )
-from dpsql.plan.formula import counted
+from dpsql.plan.bounded_release.estimator import counted
+from dpsql.plan.bounded_release.statistic import Ones, Statistic
 from dpsql.plan.operator import Release
-from dpsql.plan.statistic import Ones, Statistic
+from dpsql.plan.prune_columns import prune_release
 from dpsql.rewrite.answer_key import check_groups
 from dpsql.rewrite.count_first import count_first
 from dpsql.rewrite.draw import draw_groups
@@ -26,7 +27,6 @@ from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.key_domain import few_enough, key_domains
 from dpsql.rewrite.limit import limited
 from dpsql.rewrite.prepared import from_prepared
-from dpsql.rewrite.prune import prune_release
 from dpsql.rewrite.public_bound import with_public_bounds
 from dpsql.rewrite.response import of_true_answers
 from dpsql.rewrite.selection import CHOSEN, Selections

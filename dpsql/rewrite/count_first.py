@@ -23,7 +23,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsql.plan.bounded import ByHash, Chosen, CountFirst, LimitGroups, Terms
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    Chosen,
+    CountFirst,
+    LimitGroups,
+    Terms,
+)
 from dpsql.rewrite.draw import asks_for_sums
 from dpsql.rewrite.limit import finest
 from dpsql.rewrite.remaining import remaining

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dpsql.plan.bounded import Terms
+from dpsql.plan.bounded_release.bounded_release import Terms
 from dpsql.plan.expression import Column, Expression, conjunction
 from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
-from dpsql.plan.tree import bottom_up, columns, expressions, operators, sources
+from dpsql.plan.traversal import bottom_up, columns, expressions, operators, sources
 from dpsql.schema.model import EntityUnit, Hop
 from dpsql.schema.sidecar_columns import lent_name
 from dpsql.stability.identity import leads, unit_columns

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpsql.plan.bounded import ByHash, Chosen, Draw, LimitGroups, Terms
-from dpsql.plan.statistic import Deviations, Presence, Statistic
+from dpsql.plan.bounded_release.bounded_release import ByHash, Chosen, Draw, LimitGroups, Terms
+from dpsql.plan.bounded_release.statistic import Deviations, Presence, Statistic
 from dpsql.rewrite.limit import combined_cells
 from dpsql.stability.lineage import has_row_units
 

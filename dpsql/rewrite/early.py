@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsql.plan.bounded import Chosen, Early, LimitGroups, Terms
+from dpsql.plan.bounded_release.bounded_release import Chosen, Early, LimitGroups, Terms
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Scan
-from dpsql.plan.tree import columns, expressions
+from dpsql.plan.traversal import columns, expressions
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import finest
 from dpsql.schema.model import EntityUnit

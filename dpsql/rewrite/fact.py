@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from dpsql.plan.bounded import Cell
+from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.expression import Column, IsNull, Not
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Scan
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table

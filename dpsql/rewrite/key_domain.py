@@ -13,12 +13,12 @@ from fractions import Fraction
 from itertools import chain
 
 from dpsql.errors import Refused
-from dpsql.plan.bounded import Cell, KeyDomain
-from dpsql.plan.describe import describe
+from dpsql.plan.bounded_release.bounded_release import Cell, KeyDomain
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.number import holds
+from dpsql.plan.expression_text import describe
+from dpsql.plan.numeric_types import holds
 from dpsql.plan.operator import Output, Plan
-from dpsql.plan.tree import columns, operators, sources
+from dpsql.plan.traversal import columns, operators, sources
 from dpsql.privacy.domain import Domain, Value, day
 from dpsql.rewrite.fact import Facts
 from dpsql.schema.sql_type import Date, Double, Integer, Interval, SqlType

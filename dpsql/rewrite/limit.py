@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from dpsql.plan.bounded import (
+from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
     ByUnit,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.errors import Refused, Span
-from dpsql.plan.describe import describe
+from dpsql.plan.bounded_release.statistic import Measured
 from dpsql.plan.expression import Expression
-from dpsql.plan.statistic import Measured
-from dpsql.plan.tree import columns
+from dpsql.plan.expression_text import describe
+from dpsql.plan.traversal import columns
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp
 from dpsql.stability.domain import Environment, domain
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpsql.plan.operator import Plan, Ready, Release, Scan
-from dpsql.plan.tree import replace_sources
+from dpsql.plan.traversal import replace_sources
 from dpsql.rewrite.fact import Facts
 
 

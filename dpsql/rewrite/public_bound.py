@@ -14,10 +14,10 @@ from fractions import Fraction
 from typing import Final
 
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall, AggregateFunction, AggregateOutput
+from dpsql.plan.bounded_release.cell_selection import MOST_LISTED
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression, IsNull, Literal, Not
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Release, Scan
-from dpsql.plan.selection import MOST_LISTED
-from dpsql.plan.tree import replace_sources
+from dpsql.plan.traversal import replace_sources
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.rewrite.fact import Facts
 from dpsql.schema.model import Public

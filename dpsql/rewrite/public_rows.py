@@ -13,8 +13,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpsql.plan.aggregate import SPREADS, AggregateCall, AggregateFunction
-from dpsql.plan.formula import Formula, Linear, Variance
-from dpsql.plan.statistic import MOST_ROWS, Amount, Deviations, Term
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Variance
+from dpsql.plan.bounded_release.statistic import MOST_ROWS, Amount, Deviations, Term
 from dpsql.rewrite.measure import Range
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from dpsql.plan.expression import Column, Compare, Comparison, Expression, conjuncts
 from dpsql.plan.operator import Filter, Join, Plan
-from dpsql.plan.tree import operators
+from dpsql.plan.traversal import operators
 from dpsql.privacy.domain import Domain
 from dpsql.stability.domain import Environment
 from dpsql.stability.environment import environment

@@ -18,6 +18,7 @@ from fractions import Fraction
 from math import lcm
 
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, Part
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Said
 from dpsql.plan.expression import (
     Column,
     Compare,
@@ -28,9 +29,8 @@ from dpsql.plan.expression import (
     conjunction,
     conjuncts,
 )
-from dpsql.plan.formula import Formula, Linear, Said
 from dpsql.plan.operator import Release
-from dpsql.plan.tree import columns, expressions
+from dpsql.plan.traversal import columns, expressions
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 from dpsql.rewrite.answer_key import AnswerKey, answer_key, of_groups
 from dpsql.schema.sql_type import BIGINT, Double

@@ -23,10 +23,7 @@ from dpsql.plan.aggregate import (
     OpenFunction,
     Part,
 )
-from dpsql.plan.describe import describe
-from dpsql.plan.expression import Expression, conjunction, conjuncts
-from dpsql.plan.formula import FormulaOutput, Named, Position
-from dpsql.plan.selection import (
+from dpsql.plan.bounded_release.cell_selection import (
     MOST_LISTED,
     Cells,
     Listed,
@@ -35,6 +32,9 @@ from dpsql.plan.selection import (
     Selection,
     Spaced,
 )
+from dpsql.plan.bounded_release.estimator import FormulaOutput, Named, Position
+from dpsql.plan.expression import Expression, conjunction, conjuncts
+from dpsql.plan.expression_text import describe
 from dpsql.privacy.domain import Value
 from dpsql.rewrite.measure import Range, range_of
 from dpsql.schema.sql_type import Boolean, Date, SqlType, Timestamp, Varchar

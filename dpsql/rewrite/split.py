@@ -27,8 +27,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpsql.engine.sidecar.row_columns import MOST, ROWS, beyond_of, first_of, place_of, rows_with
-from dpsql.plan.bounded import ByHash, Chosen, LightRows, LimitGroups, Split, Terms
-from dpsql.plan.columns import output_columns
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    Chosen,
+    LightRows,
+    LimitGroups,
+    Split,
+    Terms,
+)
+from dpsql.plan.bounded_release.statistic import Ones, Presence, Statistic
 from dpsql.plan.expression import (
     Call,
     Column,
@@ -40,8 +47,8 @@ from dpsql.plan.expression import (
     conjunction,
 )
 from dpsql.plan.operator import Filter, Join, Ready, Scan
-from dpsql.plan.statistic import Ones, Presence, Statistic
-from dpsql.plan.tree import operators
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import operators
 from dpsql.rewrite.direct import Direct, direct
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys

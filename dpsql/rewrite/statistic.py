@@ -23,17 +23,8 @@ from dpsql.plan.aggregate import (
     OpenFunction,
     Part,
 )
-from dpsql.plan.describe import describe
-from dpsql.plan.expression import (
-    Column,
-    Expression,
-    IsNull,
-    Not,
-    conjunction,
-    conjuncts,
-)
-from dpsql.plan.formula import Axis, Formula, FormulaOutput, Linear, Mean, Moments
-from dpsql.plan.statistic import (
+from dpsql.plan.bounded_release.estimator import Axis, Formula, FormulaOutput, Linear, Mean, Moments
+from dpsql.plan.bounded_release.statistic import (
     Amount,
     Distinct,
     Measured,
@@ -46,6 +37,15 @@ from dpsql.plan.statistic import (
     Statistic,
     Term,
 )
+from dpsql.plan.expression import (
+    Column,
+    Expression,
+    IsNull,
+    Not,
+    conjunction,
+    conjuncts,
+)
+from dpsql.plan.expression_text import describe
 from dpsql.rewrite.answer_key import AnswerKey
 from dpsql.rewrite.clipped import clipped
 from dpsql.rewrite.distinct import distinct_sum, most_values

@@ -23,15 +23,22 @@ from dataclasses import replace
 
 from dpsql.engine.sidecar.row_columns import ROWS
 from dpsql.engine.sidecar.unit_sums import sum_of, values_of
-from dpsql.plan.bounded import StoredSum, Terms, UnitSums
+from dpsql.plan.bounded_release.bounded_release import StoredSum, Terms, UnitSums
+from dpsql.plan.bounded_release.statistic import (
+    Amount,
+    Measured,
+    Ones,
+    Presence,
+    Present,
+    Statistic,
+)
 from dpsql.plan.expression import Column, Compare, Comparison, Literal
 from dpsql.plan.operator import Filter, Ready
-from dpsql.plan.statistic import Amount, Measured, Ones, Presence, Present, Statistic
-from dpsql.plan.tree import columns
+from dpsql.plan.prune_columns import prune
+from dpsql.plan.traversal import columns
 from dpsql.rewrite.direct import Direct
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys
-from dpsql.rewrite.prune import prune
 from dpsql.schema.sidecar_columns import SummedColumn, summed
 from dpsql.schema.sql_type import BIGINT, Integer
 from dpsql.stability.stem import Stem, over

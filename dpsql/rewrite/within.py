@@ -22,10 +22,10 @@ from fractions import Fraction
 from typing import Final
 
 from dpsql.engine.sidecar.row_columns import beyond_of
-from dpsql.plan.bounded import Terms, Within
+from dpsql.plan.bounded_release.bounded_release import Terms, Within
+from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Column, Expression, Literal
-from dpsql.plan.statistic import Amount, Measured, Statistic
-from dpsql.plan.tree import columns, subexpressions
+from dpsql.plan.traversal import columns, subexpressions
 from dpsql.privacy.domain import Domain, Interval
 from dpsql.schema.sidecar_columns import bounded
 from dpsql.schema.sql_type import Integer

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsql.plan.bounded import BoundedRelease, ByHash, LimitGroups, OneRowPerUnit, Terms
-from dpsql.plan.statistic import Amount
-from dpsql.plan.tree import columns
+from dpsql.plan.bounded_release.bounded_release import (
+    BoundedRelease,
+    ByHash,
+    LimitGroups,
+    OneRowPerUnit,
+    Terms,
+)
+from dpsql.plan.bounded_release.statistic import Amount
+from dpsql.plan.traversal import columns
 from dpsql.rewrite.limit import finest
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.session.prepared import PreparedRelease

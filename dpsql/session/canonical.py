@@ -26,8 +26,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, assert_never
 
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction
-from dpsql.plan.bounded import BoundedRelease, KeyDomain
-from dpsql.plan.columns import output_columns
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, KeyDomain
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -59,6 +58,7 @@ from dpsql.plan.operator import (
     Whole,
     Window,
 )
+from dpsql.plan.output_columns import output_columns
 from dpsql.session.digest import Digest, digest_of, digest_of_cells
 from dpsql.session.written import as_written
 from dpsql.stability.lineage import unit

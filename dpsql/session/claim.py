@@ -8,13 +8,10 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.plan.aggregate import Part
-from dpsql.plan.bounded import BoundedRelease
-from dpsql.plan.describe import describe, describe_number
-from dpsql.plan.expression import Expression
-from dpsql.plan.formula import Formula, Linear, Variance
-from dpsql.plan.operator import Plan, Project, Scan
-from dpsql.plan.selection import Listed, Selection, Spaced
-from dpsql.plan.statistic import (
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.cell_selection import Listed, Selection, Spaced
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Variance
+from dpsql.plan.bounded_release.statistic import (
     Amount,
     Deviations,
     Distinct,
@@ -28,7 +25,10 @@ from dpsql.plan.statistic import (
     Square,
     Statistic,
 )
-from dpsql.plan.tree import columns, operators
+from dpsql.plan.expression import Expression
+from dpsql.plan.expression_text import describe, describe_number
+from dpsql.plan.operator import Plan, Project, Scan
+from dpsql.plan.traversal import columns, operators
 from dpsql.privacy.distance import Apart
 from dpsql.privacy.domain import Domain
 from dpsql.session.prepared import PreparedRelease

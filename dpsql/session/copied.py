@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dpsql.plan.operator import Filter, Mark, Output, Plan, Project, Release, Scan
-from dpsql.plan.tree import operators
+from dpsql.plan.traversal import operators
 from dpsql.stability.chain import sources
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 
-from dpsql.plan.bounded import Cell
+from dpsql.plan.bounded_release.bounded_release import Cell
 
 Digest = str
 

@@ -14,8 +14,8 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import Most
 from dpsql.engine.sandbox.process import Aside
 from dpsql.errors import ExecutionFailed
-from dpsql.plan.columns import output_columns
 from dpsql.plan.operator import Plan, Whole
+from dpsql.plan.output_columns import output_columns
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
 from dpsql.release.public import open_rows

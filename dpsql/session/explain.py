@@ -6,7 +6,7 @@ import math
 from itertools import starmap
 
 from dpsql.plan.operator import Plan, Scan, Whole
-from dpsql.plan.tree import operators
+from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, EntityUnit, Schema

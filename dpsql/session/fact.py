@@ -12,10 +12,10 @@ from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
 from dpsql.engine.engine import Engine
 from dpsql.engine.read_limit import Most
-from dpsql.plan.bounded import Cell
-from dpsql.plan.columns import output_columns
+from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan, Sort
-from dpsql.plan.sort import SortKey
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
 from dpsql.release.arrow import rows
 from dpsql.release.public import open_rows
 from dpsql.rewrite.fact import distinct_values

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from dpsql.emit.bounded import emit_release
 from dpsql.engine.engine import Engine
-from dpsql.plan.bounded import (
+from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     Bounding,
     CountFirst,
@@ -27,7 +27,7 @@ from dpsql.plan.bounded import (
     UnitByUnit,
 )
 from dpsql.plan.operator import Plan, Release, Scan
-from dpsql.plan.tree import operators, replace_sources
+from dpsql.plan.traversal import operators, replace_sources
 from dpsql.release.job import Job, Step
 
 

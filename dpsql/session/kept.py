@@ -18,7 +18,7 @@ import pyarrow as pa
 from dpsql.errors import Refused, UnknownRelease
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.saved_release import Name, NamedTable
-from dpsql.plan.bounded import Cell
+from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan
 from dpsql.release.arrow import rows
 from dpsql.rewrite.fact import Facts

@@ -15,7 +15,7 @@ from typing import assert_never
 import numpy as np
 import pyarrow as pa
 
-from dpsql.plan.formula import Linear, Mean, Moments, Named, Position, Variance
+from dpsql.plan.bounded_release.estimator import Linear, Mean, Moments, Named, Position, Variance
 from dpsql.release.choice import Chooser
 from dpsql.release.interval import (
     CONFIDENCE,

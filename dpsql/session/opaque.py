@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from dpsql.errors import Error
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Project, Release
-from dpsql.plan.tree import operators
+from dpsql.plan.traversal import operators
 from dpsql.session.provenance import origins
 from dpsql.stability.chain import hidden_in
 

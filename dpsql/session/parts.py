@@ -18,7 +18,7 @@ from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
 from dpsql.emit.terms import has_few_groups
 from dpsql.engine.engine import Engine
-from dpsql.plan.bounded import BoundedRelease, Terms
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Terms
 from dpsql.release.job import Job, Step
 from dpsql.rewrite.remaining import remaining
 from dpsql.stability.domain import domain

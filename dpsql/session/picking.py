@@ -16,10 +16,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Limit, Plan, Project, Release, Sort
-from dpsql.plan.sort import SortKey
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
 from dpsql.release.arrow import arrow_type
 from dpsql.release.key import taken
 from dpsql.schema.sql_type import (

@@ -17,7 +17,8 @@ from dpsql.emit.render import rendered
 from dpsql.errors import Error, SeveralRows
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
-from dpsql.plan.tree import operators
+from dpsql.plan.prune_columns import unused
+from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.release.calibrate import as_said, calibrate
 from dpsql.release.column import beside
@@ -25,7 +26,6 @@ from dpsql.release.job import Step
 from dpsql.release.synopsis import told, weighed
 from dpsql.rewrite.bound import bound
 from dpsql.rewrite.fact import Facts
-from dpsql.rewrite.prune import unused
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Schema, Table
 from dpsql.session.canonical import meaning

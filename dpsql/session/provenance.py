@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Literal
 from dpsql.plan.operator import Filter, Limit, Output, Plan, Project, Release, Sort, Union, Window
-from dpsql.plan.tree import columns, operators, sources
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import columns, operators, sources
 from dpsql.schema.sql_type import BIGINT
 
 Origin = tuple[Release, int]

@@ -26,9 +26,9 @@ from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.sidecar import unit_sums
 from dpsql.engine.sidecar.file import Sidecar, write_sidecar
 from dpsql.engine.sidecar.row_columns import UNIT, Contents
+from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
-from dpsql.plan.statistic import Amount, Measured, Statistic
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.paths import beside_ledger

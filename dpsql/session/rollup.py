@@ -29,9 +29,9 @@ import pyarrow as pa
 
 from dpsql.ledger.ledger import Ledger
 from dpsql.plan.aggregate import AggregateFunction, Part
-from dpsql.plan.bounded import Cell
-from dpsql.plan.formula import Linear
-from dpsql.plan.statistic import Amount, Ones, Present
+from dpsql.plan.bounded_release.bounded_release import Cell
+from dpsql.plan.bounded_release.estimator import Linear
+from dpsql.plan.bounded_release.statistic import Amount, Ones, Present
 from dpsql.release.arrow import arrow_array
 from dpsql.release.noise import listed_cells
 from dpsql.session.answer import ColumnPrivacy

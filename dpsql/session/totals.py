@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from dpsql.plan.formula import Linear, summed
-from dpsql.plan.statistic import Amount, Ones, Present, Product, Square
+from dpsql.plan.bounded_release.estimator import Linear, summed
+from dpsql.plan.bounded_release.statistic import Amount, Ones, Present, Product, Square
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.calibrate import Noise
 from dpsql.release.column import noisy_statistics, with_statistics

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
+from dpsql.plan.output_columns import output_columns
 from dpsql.session.digest import Digest, digest_of
 
 

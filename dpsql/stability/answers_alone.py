@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpsql.plan.bounded import BoundedRelease, OneRowPerUnit
-from dpsql.plan.statistic import Amount, Ones
-from dpsql.plan.tree import columns
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, OneRowPerUnit
+from dpsql.plan.bounded_release.statistic import Amount, Ones
+from dpsql.plan.traversal import columns
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, Table
 from dpsql.schema.randomized_response_loss import shows_answers

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from dpsql.plan.aggregate import AggregateOutput
-from dpsql.plan.bounded import (
+from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByDomain,
     ByHash,
@@ -20,7 +20,7 @@ from dpsql.plan.bounded import (
     OneRowPerUnit,
     Terms,
 )
-from dpsql.plan.describe import describe
+from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import (
     Aggregate,
     Filter,

@@ -32,7 +32,7 @@ from dpsql.plan.expression import (
 )
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.evaluation import Operand, cast, evaluated
-from dpsql.plan.number import holds
+from dpsql.plan.numeric_types import holds
 from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType
 
 Values = tuple[Scalar, ...]

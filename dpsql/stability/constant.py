@@ -20,7 +20,7 @@ from dpsql.plan.expression import (
     Not,
     Or,
 )
-from dpsql.plan.tree import columns
+from dpsql.plan.traversal import columns
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import Boolean
 from dpsql.stability.finite import enumerated

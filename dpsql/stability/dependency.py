@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Literal, Scalar, conjuncts, matched
 from dpsql.plan.operator import (
     Aggregate,
@@ -35,7 +34,8 @@ from dpsql.plan.operator import (
     Whole,
     Window,
 )
-from dpsql.plan.tree import columns
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import columns
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit, Table
 from dpsql.stability.identity import unit_columns
 from dpsql.stability.lineage import Visibility, visibility

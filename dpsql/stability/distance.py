@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from dpsql.errors import Refused
-from dpsql.plan.bounded import (
+from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
     ByUnit,

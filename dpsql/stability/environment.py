@@ -8,7 +8,6 @@ from functools import reduce
 from typing import assert_never
 
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OpenFunction
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Scalar
 from dpsql.plan.operator import (
     Aggregate,
@@ -31,6 +30,7 @@ from dpsql.plan.operator import (
     Window,
     WindowCall,
 )
+from dpsql.plan.output_columns import output_columns
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.sql_type import Boolean, Date, SqlType

@@ -13,9 +13,9 @@ from functools import lru_cache
 from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Call, Column, Expression
 from dpsql.plan.functions import FUNCTIONS
-from dpsql.plan.functions.bound import MOST_VALUES, listed
+from dpsql.plan.functions.domain_rules import MOST_VALUES, listed
 from dpsql.plan.functions.evaluation import Operand, cast, evaluated
-from dpsql.plan.tree import columns, operands
+from dpsql.plan.traversal import columns, operands
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import SqlType
 from dpsql.stability.computed import Values, arithmetic, computed

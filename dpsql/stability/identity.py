@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Final, TypeVar, assert_never
 
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import (
     Column,
     Compare,
@@ -42,6 +41,7 @@ from dpsql.plan.operator import (
     Whole,
     Window,
 )
+from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit, Table
 
 Identity = tuple[str, tuple[str, ...]]

@@ -19,6 +19,14 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 
+from dpsql.plan.bounded_release.statistic import (
+    Amount,
+    Measured,
+    Product,
+    Square,
+    Statistic,
+)
+from dpsql.plan.comparison import negated
 from dpsql.plan.expression import (
     Compare,
     Comparison,
@@ -28,14 +36,6 @@ from dpsql.plan.expression import (
     Or,
     Scalar,
     conjuncts,
-)
-from dpsql.plan.negation import negated
-from dpsql.plan.statistic import (
-    Amount,
-    Measured,
-    Product,
-    Square,
-    Statistic,
 )
 
 MOST_CORNERS = 64

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Expression, conjunction, conjuncts
 from dpsql.plan.operator import (
     Aggregate,
@@ -22,7 +21,8 @@ from dpsql.plan.operator import (
     Plan,
     Project,
 )
-from dpsql.plan.tree import columns, rewrite_top_down
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import columns, rewrite_top_down
 from dpsql.stability.lineage import Visibility, visibility
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.errors import Refused, Span
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression, Literal, conjunction, conjuncts
 from dpsql.plan.operator import Filter, Join, Output, Plan, Project, Scan
-from dpsql.plan.tree import columns, operators
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import columns, operators
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.sql_type import Boolean

@@ -9,8 +9,14 @@ from math import isqrt
 from typing import assert_never
 
 from dpsql.errors import Refused
-from dpsql.plan.bounded import BoundedRelease, ByDomain, Limited, LimitGroups, OneRowPerUnit
-from dpsql.plan.statistic import (
+from dpsql.plan.bounded_release.bounded_release import (
+    BoundedRelease,
+    ByDomain,
+    Limited,
+    LimitGroups,
+    OneRowPerUnit,
+)
+from dpsql.plan.bounded_release.statistic import (
     Amount,
     Deviations,
     Distinct,

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import (
     Aggregate,
@@ -32,7 +31,8 @@ from dpsql.plan.operator import (
     Whole,
     Window,
 )
-from dpsql.plan.tree import operators, replace_sources
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import operators, replace_sources
 from dpsql.stability.dependency import Trusted, each_meets_one
 
 

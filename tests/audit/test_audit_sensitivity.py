@@ -12,7 +12,7 @@ import dpsql.audit.sensitivity as module
 from dpsql.audit.sensitivity import audit_sensitivity
 from dpsql.audit.universe import Size
 from dpsql.errors import BadParameter, Error
-from dpsql.plan.bounded import BoundedRelease
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.schema.model import Neighbors
 from dpsql.stability.sensitivity import Sensitivity
 

@@ -16,7 +16,7 @@ from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.errors import Error
 from dpsql.plan.operator import Limit
-from dpsql.plan.tree import operators
+from dpsql.plan.traversal import operators
 from dpsql.session.picking import MOST_SORTED, picked
 from dpsql.session.prepared import Prepared
 

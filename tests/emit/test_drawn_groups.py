@@ -14,7 +14,7 @@ from grammar.public_rows import PUBLIC, create_tables
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.draw import place_of_cell
 from dpsql.emit.render import rendered
-from dpsql.plan.bounded import ByHash, Draw, LimitGroups
+from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups
 from dpsql.release.key import domain_table
 from dpsql.rewrite.draw import PLACES
 from dpsql.rewrite.setting import AS_DECLARED, Settings

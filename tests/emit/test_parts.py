@@ -12,7 +12,7 @@ from grammar.share import in_turn
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
 from dpsql.errors import Error
-from dpsql.plan.bounded import Bounding, Draw, UnitByUnit
+from dpsql.plan.bounded_release.bounded_release import Bounding, Draw, UnitByUnit
 
 SHARE = 9
 """One in so many statements is tried in every run."""

@@ -9,7 +9,7 @@ from grammar.compiler import prepared
 from grammar.search import search
 
 from dpsql.emit.bounded import emit_release
-from dpsql.plan.bounded import Bounding, CountFirst, UnitByUnit
+from dpsql.plan.bounded_release.bounded_release import Bounding, CountFirst, UnitByUnit
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.session.prepared import PreparedRelease
 

@@ -10,8 +10,8 @@ from emit.decimals import COLUMN, evaluated
 from sqlglot import exp
 
 from dpsql.emit.term import in_steps
+from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
 from dpsql.plan.expression import Column
-from dpsql.plan.statistic import Amount, Measured, Statistic
 from dpsql.schema.sql_type import Decimal
 
 

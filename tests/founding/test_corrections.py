@@ -22,7 +22,7 @@ from privacy.laws import exact, renyi
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import Error
-from dpsql.plan.statistic import Amount, Ones
+from dpsql.plan.bounded_release.statistic import Amount, Ones
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 from dpsql.session.prepared import PreparedRelease

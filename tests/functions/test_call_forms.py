@@ -16,7 +16,7 @@ from dpsql.emit.expression import emit_expression
 from dpsql.errors import Error, Refused, TooComplex
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import ALIASES, FUNCTIONS, find
-from dpsql.plan.tree import subexpressions
+from dpsql.plan.traversal import subexpressions
 from dpsql.schema.sql_type import BIGINT, Boolean, Date, Double, Integer, Timestamp, Varchar
 
 COLUMNS = {

@@ -14,7 +14,7 @@ from dpsql.emit.expression import emit_expression
 from dpsql.errors import DataError, Error
 from dpsql.plan.duration import DAY, Duration, unit_named
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.functions.part import part_named
+from dpsql.plan.functions.date_part import part_named
 from dpsql.schema.sql_type import Date, Timestamp
 
 

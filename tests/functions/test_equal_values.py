@@ -34,7 +34,7 @@ from dpsql.plan.expression import (
     Literal,
 )
 from dpsql.plan.functions import FUNCTIONS
-from dpsql.plan.number import is_number
+from dpsql.plan.numeric_types import is_number
 from dpsql.plan.total_form import aggregate_form
 from dpsql.schema.sql_type import BIGINT, Boolean, Double, SqlType
 

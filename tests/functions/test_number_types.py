@@ -15,7 +15,7 @@ from dpsql.emit.expression import emit_expression
 from dpsql.errors import TypeFault
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator
 from dpsql.plan.functions import evaluation
-from dpsql.plan.number import is_number
+from dpsql.plan.numeric_types import is_number
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 from dpsql.stability.computed import arithmetic
 

@@ -11,8 +11,8 @@ from sqlglot import parse_one
 
 from dpsql.plan.duration import UNITS
 from dpsql.plan.expression import Expression
-from dpsql.plan.functions.bound import listed
-from dpsql.plan.functions.grid import MOST_MOMENTS
+from dpsql.plan.functions.date_trunc import MOST_MOMENTS
+from dpsql.plan.functions.domain_rules import listed
 from dpsql.privacy.domain import Domain, Interval, coordinate
 from dpsql.schema.sql_type import Date, Integer, SqlType, Timestamp
 from dpsql.stability.domain import domain

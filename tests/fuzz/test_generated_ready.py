@@ -12,7 +12,7 @@ from fuzz.query import query
 from grammar.ready import SETTINGS, attack, private, proved
 
 from dpsql.errors import Error
-from dpsql.plan.bounded import LightRows, Split, UnitSums
+from dpsql.plan.bounded_release.bounded_release import LightRows, Split, UnitSums
 from dpsql.rewrite.setting import AS_DECLARED
 
 ORDINARY = 24

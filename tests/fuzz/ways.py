@@ -26,8 +26,8 @@ from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.engine.sidecar.contents import PREPARED
 from dpsql.engine.sidecar.file import fill
 from dpsql.errors import Error, SourceFault
-from dpsql.plan.bounded import ByHash, Draw, LimitGroups, UnitByUnit
-from dpsql.plan.query import HASHES, EngineQuery, Histogram
+from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups, UnitByUnit
+from dpsql.plan.bounded_release.engine_query import HASHES, EngineQuery, Histogram
 from dpsql.release.key import domain_table
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import Schema

@@ -11,9 +11,15 @@ from grammar.compiler import schema_of
 from grammar.public_rows import public_connection
 
 from dpsql.audit.fact import WorldFacts
-from dpsql.plan.describe import describe_number
-from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position
-from dpsql.plan.selection import Listed, MostFrequent, Places, Selection, Spaced
+from dpsql.plan.bounded_release.cell_selection import (
+    Listed,
+    MostFrequent,
+    Places,
+    Selection,
+    Spaced,
+)
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean, Moments, Named, Position
+from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.session.claim import describe_statistic
 from dpsql.session.prepared import PreparedRelease, prepare

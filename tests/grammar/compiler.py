@@ -19,7 +19,7 @@ from dpsql.dbapi.change import Setting
 from dpsql.dbapi.setting import changed
 from dpsql.dbapi.statement import Keep, Query, read_statement
 from dpsql.errors import Error
-from dpsql.plan.describe import describe_number
+from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.distance import Apart
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.load.load import load_schema

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
-from dpsql.plan.selection import Places
+from dpsql.plan.bounded_release.cell_selection import Places
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.calibrate import Measurement

@@ -16,7 +16,7 @@ from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import DuckDBSource
-from dpsql.plan.query import FOUND
+from dpsql.plan.bounded_release.engine_query import FOUND
 from dpsql.release.job import Job, Step, run
 from dpsql.session.prepared import PreparedRelease
 

@@ -21,7 +21,7 @@ from dpsql.engine.sidecar.contents import PREPARED
 from dpsql.engine.sidecar.file import fill
 from dpsql.engine.sidecar.row_columns import beyond_of
 from dpsql.errors import Error
-from dpsql.plan.bounded import Cell, Split
+from dpsql.plan.bounded_release.bounded_release import Cell, Split
 from dpsql.plan.operator import Plan
 from dpsql.release.key import domain_table
 from dpsql.rewrite.setting import AS_DECLARED, Settings

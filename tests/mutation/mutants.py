@@ -36,7 +36,7 @@ MUTANTS = (
     ),
     Mutant(
         "the smaller end of an interval is taken for its magnitude",
-        "plan/statistic.py",
+        "plan/bounded_release/statistic.py",
         "return max(abs(low), abs(high))",
         "return min(abs(low), abs(high)) or 1",
     ),

@@ -43,7 +43,7 @@ RELATION_MUTANTS = (
     ),
     Mutant(
         "squared differences are bounded for one pair",
-        "plan/statistic.py",
+        "plan/bounded_release/statistic.py",
         "return 0, (rows - 1) * (value.high - value.low) ** 2",
         "return 0, (value.high - value.low) ** 2",
     ),

@@ -19,7 +19,7 @@ from privacy.laws import exponential_law, fit, permute_and_flip_law
 from release.groups import ROWS, Answer, asked, exact
 from release.noise_fit import noise_fit
 
-from dpsql.plan.statistic import (
+from dpsql.plan.bounded_release.statistic import (
     Amount,
     Distinct,
     Ones,

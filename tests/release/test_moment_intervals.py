@@ -11,7 +11,7 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.formula import Axis, Moments
+from dpsql.plan.bounded_release.estimator import Axis, Moments
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.calibrate import Noise

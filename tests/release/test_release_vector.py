@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.plan.formula import Formula, Linear, Mean
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers

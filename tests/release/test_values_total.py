@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpsql.plan.aggregate import PAIRED, SPREADS, AggregateFunction
+from dpsql.plan.bounded_release.estimator import Axis, Formula, Linear, Mean, Moments, Variance
+from dpsql.plan.bounded_release.statistic import Measured
 from dpsql.plan.expression import Column
-from dpsql.plan.formula import Axis, Formula, Linear, Mean, Moments, Variance
-from dpsql.plan.statistic import Measured
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.arrow import arrow_array
 from dpsql.release.interval import error

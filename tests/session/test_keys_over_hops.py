@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.plan.bounded import Split
+from dpsql.plan.bounded_release.bounded_release import Split
 from dpsql.release.key import domain_table
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema

@@ -17,9 +17,9 @@ from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.sidecar.contents import OF_UNITS, PREPARED
 from dpsql.engine.sidecar.row_columns import ROWS, UNIT, beyond_of, rows_with
 from dpsql.errors import Error
-from dpsql.plan.bounded import Cell, LightRows, Split, UnitSums
+from dpsql.plan.bounded_release.bounded_release import Cell, LightRows, Split, UnitSums
+from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.operator import Plan
-from dpsql.plan.query import EngineQuery
 from dpsql.release.key import domain_table
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.load.column_types import engine_source

@@ -21,8 +21,8 @@ from dpsql.engine.duckdb.constant_evaluation import (
     Undefined,
     evaluate,
 )
-from dpsql.plan.describe import describe_number
 from dpsql.plan.expression import Scalar
+from dpsql.plan.expression_text import describe_number
 from dpsql.schema.sql_type import (
     Boolean,
     Date,

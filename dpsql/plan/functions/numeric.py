@@ -8,10 +8,10 @@ from functools import reduce
 from math import ceil, floor
 
 from dpsql.plan.expression import Expression
-from dpsql.plan.functions.bound import anything, corners, perhaps, truth, within
+from dpsql.plan.functions.domain_rules import anything, corners, perhaps, truth, within
 from dpsql.plan.functions.function import Application, Function, Rule, Signature, Total, Types
-from dpsql.plan.functions.signature import binary, doubles, first, fixed, times, unary
-from dpsql.plan.number import integer_type, quotient_type, remainder_type
+from dpsql.plan.functions.type_rules import binary, doubles, first, fixed, times, unary
+from dpsql.plan.numeric_types import integer_type, quotient_type, remainder_type
 from dpsql.privacy.domain import Domain, Interval
 from dpsql.schema.sql_type import BIGINT, HUGEINT, UHUGEINT, Boolean, Integer, SqlType
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, assert_never
 
+from dpsql.plan.bounded_release.statistic import Measured
 from dpsql.plan.expression import Expression
-from dpsql.plan.statistic import Measured
 from dpsql.privacy.domain import Value
 
 MOST_LISTED: Final = 1000

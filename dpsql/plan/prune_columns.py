@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import (
     Aggregate,
@@ -25,7 +24,8 @@ from dpsql.plan.operator import (
     Whole,
     Window,
 )
-from dpsql.plan.tree import bottom_up, columns, expressions, operators
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import bottom_up, columns, expressions, operators
 
 Needed = frozenset[Column]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.functions.bound import perhaps
+from dpsql.plan.functions.domain_rules import perhaps
 from dpsql.plan.functions.function import Function, Total
-from dpsql.plan.functions.signature import texts
 from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.plan.functions.type_rules import texts
 from dpsql.schema.sql_type import Varchar
 
 _PATH = re.compile(r'\$(\."[^"\\*\0]+"|\[(0|[1-9][0-9]{0,8})\])*')

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from dpsql.plan.bounded import Cell
+from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.schema.sql_type import SqlType
 
 FOUND: Final = "found of parts"

@@ -11,10 +11,10 @@ from typing import TypeGuard
 from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.plan.duration import DAY, UNITS, Duration
 from dpsql.plan.expression import Expression, Literal, Scalar
-from dpsql.plan.functions.bound import MOST_VALUES, corners, listed, monotone, perhaps
+from dpsql.plan.functions.domain_rules import MOST_VALUES, corners, listed, monotone, perhaps
 from dpsql.plan.functions.function import Application, Function, Signature, Total
-from dpsql.plan.functions.signature import first, fixed
 from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.plan.functions.type_rules import first, fixed
 from dpsql.privacy.domain import Domain, Value, of_values
 from dpsql.privacy.domain import Interval as Bounds
 from dpsql.schema.sql_type import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dpsql.plan.duration import unit_named
-from dpsql.plan.functions.bound import finite_within, monotone
+from dpsql.plan.functions.domain_rules import finite_within, monotone
 from dpsql.plan.functions.function import Application, Function, Rule, Total
-from dpsql.plan.functions.signature import times
+from dpsql.plan.functions.type_rules import times
 from dpsql.privacy.domain import Domain
 from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
 

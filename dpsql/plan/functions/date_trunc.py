@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from dpsql.plan.duration import DAY, UNITS, Duration, Unit
 from dpsql.plan.expression import Expression, Literal, Scalar
-from dpsql.plan.functions.bound import MOST_VALUES, ends, monotone, perhaps
+from dpsql.plan.functions.domain_rules import MOST_VALUES, ends, monotone, perhaps
 from dpsql.plan.functions.evaluation import Operand, evaluated
 from dpsql.plan.functions.function import Application, Function, Rule, Total
-from dpsql.plan.functions.signature import first, fixed, times
 from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.plan.functions.type_rules import first, fixed, times
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import Date, Interval, Timestamp, Varchar
 

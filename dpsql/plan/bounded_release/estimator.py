@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.plan.aggregate import AggregateFunction, Part
+from dpsql.plan.bounded_release.statistic import Measured
 from dpsql.plan.expression import Column
-from dpsql.plan.statistic import Measured
 from dpsql.privacy.domain import Value
 from dpsql.schema.sql_type import SqlType
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dpsql.plan.expression import Expression, Literal
 from dpsql.plan.functions.function import Signature, Types
-from dpsql.plan.number import holds, is_number
+from dpsql.plan.numeric_types import holds, is_number
 from dpsql.schema.sql_type import (
     Date,
     Double,

@@ -15,11 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpsql.plan.bounded_release.cell_selection import Selection
+from dpsql.plan.bounded_release.estimator import FormulaOutput
+from dpsql.plan.bounded_release.statistic import Statistic
 from dpsql.plan.expression import Column
-from dpsql.plan.formula import FormulaOutput
 from dpsql.plan.operator import Filter, Join, Output, Plan, Scan
-from dpsql.plan.selection import Selection
-from dpsql.plan.statistic import Statistic
 from dpsql.privacy.domain import Value
 
 Cell = tuple[Value | None, ...]
