@@ -10,12 +10,12 @@ from fractions import Fraction
 from math import ceil, isqrt
 from typing import assert_never
 
+from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
 from dpsql.audit.worlds import Groups, Histogram
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.choice import Chooser, Frequent
 from dpsql.session.prepared import PreparedRelease
-from dpsql.stability.sensitivity import Sensitivity, rows_per_group
 
 
 def changes(before: Groups, after: Groups, count: int) -> list[tuple[int, ...]]:

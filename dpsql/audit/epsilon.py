@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from dpsql.analysis.local_privacy import answers_alone
 from dpsql.audit.binomial import high_end, low_end
 from dpsql.audit.change import changes, moved, rows_moved
 from dpsql.audit.draw import Answers, Drawing, Group, draw
@@ -40,7 +41,6 @@ from dpsql.release.job import Job, Step, run
 from dpsql.schema.model import Schema
 from dpsql.session.grant import epsilon_of
 from dpsql.session.prepared import PreparedRelease
-from dpsql.stability.answers_alone import answers_alone
 
 Scores = NDArray[np.float64]
 

@@ -17,6 +17,7 @@ from itertools import chain
 import duckdb
 import pyarrow as pa
 
+from dpsql.analysis.sensitivity import Sensitivity, rows_per_group, sensitivity
 from dpsql.audit.candidate import in_words
 from dpsql.audit.change import cell_violations, changes, moved, rows_moved, violations
 from dpsql.audit.engine import WorldEngine
@@ -28,7 +29,6 @@ from dpsql.release.job import Job, run
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.claim import describe_selection, describe_statistic
 from dpsql.session.prepared import Prepared, PreparedRelease
-from dpsql.stability.sensitivity import Sensitivity, rows_per_group, sensitivity
 
 SALTS = ("1", "2")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
+from dpsql.analysis.lineage.lineage import unit_kind
 from dpsql.audit.candidate import Asked, candidates, kinds, public_rows
 from dpsql.audit.enumeration import Database, pairs
 from dpsql.audit.fact import WorldFacts
@@ -18,7 +19,6 @@ from dpsql.schema.model import Neighbors, Public, Schema
 from dpsql.session.deep import deeply
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, prepare
-from dpsql.stability.lineage import unit_kind
 
 MOST_PAIRS = 1_000_000
 

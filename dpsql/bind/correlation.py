@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dpsql.analysis.domains.known_values import never_true
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.asked import has_groups
 from dpsql.bind.equality import inner_side
 from dpsql.bind.grouping import Grouping
@@ -27,8 +29,6 @@ from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression
 from dpsql.plan.operator import Join, Output, Plan, Values
 from dpsql.plan.traversal import columns, rewrite_top_down
-from dpsql.stability.constant import never_true
-from dpsql.stability.lineage import Visibility, visibility
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ may tell which of them belong together: by v.doctor_id each name would stand bes
 
 from __future__ import annotations
 
+from dpsql.analysis.lineage.functional_dependency import declared, determined, functions_of
+from dpsql.analysis.lineage.public_keys import public_rows
+from dpsql.analysis.lineage.unit_identity import tells_unit
 from dpsql.bind.public_key import with_public_keys
 from dpsql.plan.aggregate import (
     AggregateCall,
@@ -18,9 +21,6 @@ from dpsql.plan.aggregate import (
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Aggregate, Output, Plan
 from dpsql.plan.traversal import columns
-from dpsql.stability.dependency import declared, determined, functions_of
-from dpsql.stability.identity import tells_unit
-from dpsql.stability.public_part import public_rows
 
 _OF_ONE = frozenset(
     {

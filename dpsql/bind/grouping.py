@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.analysis.lineage.unit_identity import tells_unit
 from dpsql.bind import unlisted_text
 from dpsql.bind.aggregate import Absent, Aggregates
 from dpsql.bind.allow import only
@@ -37,8 +39,6 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.total_form import aggregate_form
 from dpsql.plan.traversal import columns
-from dpsql.stability.identity import tells_unit
-from dpsql.stability.lineage import Visibility, visibility
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from dpsql.analysis.domains.known_values import Fixed, constant, never_true
+from dpsql.analysis.lineage.functional_dependency import declared, each_meets_one, unique_key
 from dpsql.bind.coercion import COUNT_TYPE, sum_type
 from dpsql.bind.name import Names
 from dpsql.plan.aggregate import (
@@ -60,8 +62,6 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns, rewrite_expression
 from dpsql.schema.sql_type import Boolean, Double
-from dpsql.stability.constant import Fixed, constant, never_true
-from dpsql.stability.dependency import declared, each_meets_one, unique_key
 
 _ADDED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFunction.AVG})
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from dpsql.analysis.domains.known_values import Fixed, constant, never_true
+from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
 from dpsql.bind.kept_count import KeptRows, with_kept
 from dpsql.bind.name import Names
 from dpsql.errors import Refused, Span
@@ -43,8 +45,6 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, columns, operators, rewrite_expression
 from dpsql.schema.sql_type import Boolean
-from dpsql.stability.constant import Fixed, constant, never_true
-from dpsql.stability.lineage import Visibility, private_scans, visibility
 
 Qualified = Callable[[Column], str]
 

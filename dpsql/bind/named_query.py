@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import Context, Cte, Selected, renamed
 from dpsql.bind.parse import span
 from dpsql.bind.query import bind_query
 from dpsql.errors import SyntaxFault
-from dpsql.stability.lineage import Visibility, visibility
 
 
 def named_query(cte: Cte, node: exp.Expr, context: Context) -> Selected:

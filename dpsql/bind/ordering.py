@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.allow import only, refused
 from dpsql.bind.context import Selected
 from dpsql.bind.expression import ExpressionBinder
@@ -19,7 +20,6 @@ from dpsql.plan.numeric_types import holds
 from dpsql.plan.operator import Limit, Plan, Sort, Values
 from dpsql.plan.sort_key import SortKey
 from dpsql.schema.sql_type import BIGINT, Integer
-from dpsql.stability.lineage import Visibility, visibility
 
 
 def order_keys(

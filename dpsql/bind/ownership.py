@@ -7,6 +7,15 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import (
+    Visibility,
+    has_row_units,
+    private_scans,
+    unit_kind,
+    visibility,
+)
+from dpsql.analysis.lineage.lineage import unit as unit_of
+from dpsql.analysis.lineage.unit_identity import identities, names_unit
 from dpsql.bind.name import Names
 from dpsql.bind.parse import span
 from dpsql.errors import Refused, Span
@@ -14,15 +23,6 @@ from dpsql.plan.expression import Column, Expression, matched
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Join, OuterJoin, OuterKind, Output, Plan
 from dpsql.schema.sql_type import BIGINT, Integer
-from dpsql.stability.identity import identities, names_unit
-from dpsql.stability.lineage import (
-    Visibility,
-    has_row_units,
-    private_scans,
-    unit_kind,
-    visibility,
-)
-from dpsql.stability.lineage import unit as unit_of
 
 Pair = tuple[Expression, Expression]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.plan.expression import Column, matched
 from dpsql.plan.operator import Filter, Join, Mark, Output, Plan, Window
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns
 from dpsql.schema.sql_type import Double
-from dpsql.stability.lineage import Visibility, visibility
 
 
 def with_public_keys(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import Visibility, unit_kind, visibility
+from dpsql.analysis.lineage.unit_identity import by_place, tells_unit
 from dpsql.bind.allow import only, unlisted
 from dpsql.bind.coercion import common_type
 from dpsql.bind.context import Context, Cte, Selected
@@ -25,8 +27,6 @@ from dpsql.plan.operator import (
     Union,
 )
 from dpsql.schema.sql_type import BIGINT
-from dpsql.stability.identity import by_place, tells_unit
-from dpsql.stability.lineage import Visibility, unit_kind, visibility
 
 
 def bind_query(node: exp.Expr, context: Context) -> Selected:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import unit
 from dpsql.bind.asked import has_groups
 from dpsql.bind.context import Context, Selected
 from dpsql.bind.ownership import check_asked
@@ -25,7 +26,6 @@ from dpsql.plan.expression import (
 from dpsql.plan.operator import Aggregate, OuterJoin, OuterKind, Output, Plan, Values
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, columns, renamed_columns
-from dpsql.stability.lineage import unit
 
 
 def with_one_row(node: exp.Expr, source: Plan, inner: Selected, context: Context) -> OuterJoin:

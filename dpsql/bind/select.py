@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.absent_partner import without_partner_joins
 from dpsql.bind.aggregate import Aggregates, has_aggregate, no_aggregate
 from dpsql.bind.alias import Aliases
@@ -35,7 +36,6 @@ from dpsql.plan.operator import Filter, Output, Plan, Project, Window
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.plan.traversal import columns, expressions, rewrite_top_down
-from dpsql.stability.lineage import Visibility, visibility
 
 _CLAUSES = (
     "expressions",

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import domain
+from dpsql.analysis.domains.known_values import constant
+from dpsql.analysis.lineage.functional_dependency import declared, unique_key
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.analysis.lineage.public_keys import public_rows
 from dpsql.bind.context import Selected
 from dpsql.bind.ownership import Pair
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput
@@ -11,12 +17,6 @@ from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Project, Release, Sort
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, columns, rewrite_top_down
-from dpsql.stability.constant import constant
-from dpsql.stability.dependency import declared, unique_key
-from dpsql.stability.domain import domain
-from dpsql.stability.environment import environment
-from dpsql.stability.lineage import Visibility, visibility
-from dpsql.stability.public_part import public_rows
 
 
 def single(inner: Selected, equal: list[Pair]) -> bool:

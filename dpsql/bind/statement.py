@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
 from dpsql.bind.clock import reads_clock
 from dpsql.bind.context import Context, Selected, SingleRow
 from dpsql.bind.found_group import with_found_groups
@@ -24,7 +25,6 @@ from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema
-from dpsql.stability.lineage import Visibility, private_scans, visibility
 
 NO_PARAMETERS: Parameters = MappingProxyType({})
 

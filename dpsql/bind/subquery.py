@@ -15,6 +15,10 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import domain
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.analysis.lineage.unit_identity import named_units, names_unit
 from dpsql.bind.allow import only, refused
 from dpsql.bind.asked import (
     check_unlimited,
@@ -57,10 +61,6 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns
 from dpsql.privacy.domain import UNKNOWN
 from dpsql.schema.sql_type import Boolean
-from dpsql.stability.domain import domain
-from dpsql.stability.environment import environment
-from dpsql.stability.identity import named_units, names_unit
-from dpsql.stability.lineage import Visibility, visibility
 
 Attachment = Callable[[Plan], Plan]
 """Puts a subquery's rows beside those of the query that asks."""

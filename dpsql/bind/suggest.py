@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sqlglot.tokenizer_core import Token
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.name import Names
 from dpsql.bind.parse import parse_query
@@ -23,7 +24,6 @@ from dpsql.plan.operator import Aggregate, Plan, Project, Scan
 from dpsql.plan.traversal import bottom_up, columns, operators
 from dpsql.schema.model import Limits
 from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer
-from dpsql.stability.lineage import Visibility, visibility
 
 MOST_ROWS = 2**20
 """The grid's end for a unit's rows: beyond any limit that a schema would declare."""

@@ -17,6 +17,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import domain
+from dpsql.analysis.domains.predicate_narrowing import narrow
+from dpsql.analysis.lineage.public_keys import public_rows
+from dpsql.analysis.lineage.unit_identity import names_unit
 from dpsql.bind.coercion import COUNT_TYPE
 from dpsql.bind.context import Context
 from dpsql.bind.kept_row import Qualified, release_of
@@ -27,11 +32,6 @@ from dpsql.plan.bounded_release.cell_selection import MOST_LISTED
 from dpsql.plan.expression import Compare, Comparison, Expression, IsNull, Not, conjunction
 from dpsql.plan.operator import Aggregate, Filter, OuterJoin, OuterKind, Output, Plan
 from dpsql.schema.sql_type import Varchar
-from dpsql.stability.domain import domain
-from dpsql.stability.environment import environment
-from dpsql.stability.identity import names_unit
-from dpsql.stability.narrowing import narrow
-from dpsql.stability.public_part import public_rows
 
 _CHOSEN = frozenset({AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.MODE})
 

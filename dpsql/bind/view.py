@@ -14,6 +14,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from dpsql.analysis.domains.column_domains import declared_domain, environment
+from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
 from dpsql.bind.clock import reads_clock
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.name import Names
@@ -28,8 +30,6 @@ from dpsql.schema.load.identifiers import is_plain
 from dpsql.schema.load.values import read_bounds, read_values
 from dpsql.schema.model import Column, Limits, Public, Schema, Table, Value, View
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, SqlType, Timestamp
-from dpsql.stability.environment import declared_domain, environment
-from dpsql.stability.lineage import Visibility, private_scans, visibility
 
 
 def resolved(schema: Schema) -> Schema:

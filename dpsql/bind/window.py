@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import Visibility, has_row_units, visibility
+from dpsql.analysis.lineage.unit_identity import tells_unit
 from dpsql.bind.allow import only, refused
 from dpsql.bind.coercion import sum_type
 from dpsql.bind.convert import summable
@@ -27,8 +29,6 @@ from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
 from dpsql.plan.total_form import window_form
 from dpsql.plan.traversal import columns, expressions
 from dpsql.schema.sql_type import BIGINT, Double, Integer, SqlType
-from dpsql.stability.identity import tells_unit
-from dpsql.stability.lineage import Visibility, has_row_units, visibility
 
 _RANKING = {"row_number", "rank", "dense_rank"}
 _SHARES = {"percent_rank", "cume_dist"}

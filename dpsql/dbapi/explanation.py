@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
+from dpsql.analysis.plan_text import aligned
 from dpsql.session.answer import ColumnPrivacy
 from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof
-from dpsql.stability.chain import aligned
 
 HIDDEN: Final = "not shown: it names tables that are hidden"
 

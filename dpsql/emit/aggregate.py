@@ -6,6 +6,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.literal import emit_literal, integer
@@ -17,7 +18,6 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.plan.total_form import ROOM, ROUNDED_TO, TotalForm, aggregate_form, window_form
 from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer, Timestamp
-from dpsql.stability.lineage import unit
 
 _OF_ROWS: dict[str, type[exp.Func]] = {
     "lag": exp.Lag,

@@ -16,6 +16,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.sensitivity import partial_bound, partial_interval, rows_per_group
 from dpsql.emit.call import narrowed
 from dpsql.emit.centre import centred_steps, uncentred_sums
 from dpsql.emit.count_first import rows_of_units, with_counted
@@ -62,7 +63,6 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.plan.bounded_release.engine_query import DomainTable, EngineQuery, Histogram
 from dpsql.plan.bounded_release.statistic import Over, Statistic
 from dpsql.plan.operator import Release
-from dpsql.stability.sensitivity import partial_bound, partial_interval, rows_per_group
 
 
 def emit_release(

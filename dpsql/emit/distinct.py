@@ -14,6 +14,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.sensitivity import values_per_group
 from dpsql.emit.limit import chosen, limited_groups
 from dpsql.emit.literal import integer
 from dpsql.emit.name import aliased, field, subquery
@@ -21,7 +22,6 @@ from dpsql.emit.term import in_range, steps_of, total
 from dpsql.emit.terms import group_names, grouped, select_from
 from dpsql.plan.bounded_release.bounded_release import LimitGroups
 from dpsql.plan.bounded_release.statistic import Distinct, DistinctSum
-from dpsql.stability.sensitivity import values_per_group
 
 
 def of_distinct_values(term: Distinct | DistinctSum, number: int) -> exp.Expr:

@@ -17,6 +17,8 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.analysis.sensitivity import rows_per_group
+from dpsql.analysis.stability import limited_distance
 from dpsql.emit.call import cast
 from dpsql.emit.limit import salted_hash
 from dpsql.emit.literal import emit_literal, integer
@@ -24,8 +26,6 @@ from dpsql.emit.name import aliased, field, table
 from dpsql.emit.terms import group_names, grouped, select_from, term_names
 from dpsql.plan.bounded_release.bounded_release import Draw, LimitGroups, Terms
 from dpsql.schema.sql_type import HUGEINT
-from dpsql.stability.distance import limited_distance
-from dpsql.stability.sensitivity import rows_per_group
 
 _PLACED: Final = "placed"
 _UNITS: Final = "units"

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.join import inner_join
 from dpsql.emit.name import aliased, field, named
 from dpsql.emit.relation import emit_plan
@@ -21,7 +22,6 @@ from dpsql.emit.term import total
 from dpsql.emit.terms import emit_terms, grouped, grouped_names, select_from
 from dpsql.plan.bounded_release.bounded_release import Early, Terms
 from dpsql.plan.operator import Release
-from dpsql.stability.lineage import unit
 
 
 def early_partials(

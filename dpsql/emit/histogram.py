@@ -19,6 +19,7 @@ from typing import Final, assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.sensitivity import rows_per_group
 from dpsql.emit.cell import cell
 from dpsql.emit.limit import chosen, salted_hash
 from dpsql.emit.literal import integer
@@ -34,7 +35,6 @@ from dpsql.plan.bounded_release.bounded_release import (
     OneRowPerUnit,
 )
 from dpsql.plan.bounded_release.cell_selection import Selection
-from dpsql.stability.sensitivity import rows_per_group
 
 _ROWS: Final = "rows of units"
 _BEYOND: Final = "beyond limits"

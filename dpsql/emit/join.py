@@ -8,6 +8,8 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import unit
+from dpsql.analysis.lineage.unit_identity import equating, leads
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression
 from dpsql.emit.name import field, named, no_column, reference, schema_name, subquery
@@ -18,8 +20,6 @@ from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, 
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
 from dpsql.schema.sidecar_columns import lent_name
-from dpsql.stability.identity import equating, leads
-from dpsql.stability.lineage import unit
 
 
 def scan(plan: Scan) -> exp.Select:

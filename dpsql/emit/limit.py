@@ -7,11 +7,11 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import has_row_units
 from dpsql.emit.literal import integer
 from dpsql.emit.name import field
 from dpsql.emit.terms import select_from
 from dpsql.plan.bounded_release.bounded_release import ByDomain, ByHash, ByUnit, LimitGroups
-from dpsql.stability.lineage import has_row_units
 
 
 def limited_groups(

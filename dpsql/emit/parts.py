@@ -15,6 +15,7 @@ from typing import Final, assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import has_row_units
 from dpsql.emit.call import cast
 from dpsql.emit.name import aliased, field, table
 from dpsql.emit.term import total
@@ -46,7 +47,6 @@ from dpsql.plan.bounded_release.statistic import (
 )
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
-from dpsql.stability.lineage import has_row_units
 
 _SALT: Final = 1
 _FIRST: Final = 2

@@ -8,6 +8,8 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import unit
+from dpsql.analysis.lineage.same_unit_conditions import asks_own_unit
 from dpsql.emit.aggregate import emit_aggregate, emit_window, sort_key
 from dpsql.emit.call import try_cast
 from dpsql.emit.expression import emit_expression
@@ -39,8 +41,6 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.plan.traversal import bottom_up
-from dpsql.stability.agreement import asks_own_unit
-from dpsql.stability.lineage import unit
 
 
 def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:

@@ -16,6 +16,9 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import domain
+from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.call import finite, try_cast, unsigned
 from dpsql.emit.cell import argument, coordinate
 from dpsql.emit.expression import emit_expression
@@ -30,9 +33,6 @@ from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
 from dpsql.plan.traversal import bottom_up, operators
 from dpsql.schema.model import RowUnit
 from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
-from dpsql.stability.domain import domain
-from dpsql.stability.environment import environment
-from dpsql.stability.lineage import unit
 
 _FEW: Final = 1000
 """Groups that are joined, or finished, in no time."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
+from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.estimator import Linear, Mean, Moments, Named, Position, Variance
@@ -23,7 +24,6 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.choice import Chooser, chooser
 from dpsql.release.said import AsSaid
-from dpsql.stability.sensitivity import Sensitivity, rows_per_group
 
 Noise = DiscreteLaplace | DiscreteGaussian
 

@@ -9,6 +9,7 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.plan.bounded_release.cell_selection import MostFrequent, Places, Selection
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.directed_rounding import ln
@@ -16,7 +17,6 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
-from dpsql.stability.sensitivity import Sensitivity
 
 Counts = NDArray[np.int64]
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.engine.raw import Raw
 from dpsql.plan.operator import Plan
-from dpsql.stability.lineage import Visibility, visibility
 
 _ENDS: Final[Mapping[pa.DataType, tuple[np.dtype[Any], int, int]]] = {
     pa.date32(): (np.dtype("<i4"), -719_162, 2_932_896),

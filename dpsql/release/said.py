@@ -1,6 +1,6 @@
 """What was said, as it is: of a release that is proved to read randomised answers alone.
 
-No noise is added and nothing is charged: `stability.answers_alone` has the proof and says what was
+No noise is added and nothing is charged: `analysis.local_privacy` has the proof and says what was
 lost when the answers were given. Of anything else this would be no private release.
 """
 

@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from dpsql.analysis.sensitivity import filled_groups, rows_per_group
+from dpsql.analysis.stability import limited_distance
 from dpsql.errors import Refused, TooComplex
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
 from dpsql.plan.bounded_release.engine_query import EngineQuery
@@ -30,8 +32,6 @@ from dpsql.release.key import ascending, every_key, number_of_cells, taken
 from dpsql.release.noise import RawGroups, all_totals
 from dpsql.release.partition import Partition, count_partitions, partitions
 from dpsql.schema.sql_type import SqlType
-from dpsql.stability.distance import limited_distance
-from dpsql.stability.sensitivity import filled_groups, rows_per_group
 
 Counts = NDArray[np.int64]
 Weights = NDArray[np.float64]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
+from dpsql.analysis.randomized_response import Lifted, Response, Responses, no_estimate
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import KeyDomain
 from dpsql.plan.bounded_release.estimator import Formula, Linear, Others, Said
@@ -26,7 +27,6 @@ from dpsql.plan.operator import Output, Release
 from dpsql.plan.traversal import columns, expressions
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.sql_type import BIGINT
-from dpsql.stability.responses import Lifted, Response, Responses, no_estimate
 
 _EACH = "ask for count(*) FILTER (WHERE column = value) of each value"
 _ONE = "ask of one column of answers at a time"

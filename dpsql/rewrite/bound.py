@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, assert_never
 
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.lineage.unit_identity import named_units
+from dpsql.analysis.public_row_count import public_rows
+from dpsql.analysis.sensitivity import rows_per_group
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
@@ -33,10 +37,6 @@ from dpsql.rewrite.selection import CHOSEN, Selections
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.rewrite.split import split_rows
 from dpsql.rewrite.statistic import Statistics
-from dpsql.stability.environment import environment
-from dpsql.stability.identity import named_units
-from dpsql.stability.public_rows import public_rows
-from dpsql.stability.sensitivity import rows_per_group
 
 _FOUND: Final = "groups that may be empty, as far as noise tells, are left out of what reads them"
 _OF_NO_ROWS: Final = "estimates are NULL in groups that may be empty, as far as noise tells"

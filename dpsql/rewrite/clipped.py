@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateCall
 from dpsql.plan.expression import Compare, Comparison, Expression, Literal, Or, conjunction
 from dpsql.rewrite.measure import unbounded
 from dpsql.schema.sql_type import Integer
-from dpsql.stability.domain import Environment, domain
 
 
 def clipped(call: AggregateCall, domains: Environment) -> Expression:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from dpsql.analysis.sensitivity import rows_per_group
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     Chosen,
@@ -33,7 +34,6 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.rewrite.draw import asks_for_sums
 from dpsql.rewrite.limit import finest
 from dpsql.rewrite.remaining import remaining
-from dpsql.stability.sensitivity import rows_per_group
 
 
 def count_first(limited: LimitGroups) -> Chosen | None:

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from dpsql.analysis.lineage.unit_identity import leads, unit_columns
 from dpsql.plan.bounded_release.bounded_release import Terms
 from dpsql.plan.expression import Column, Expression, conjunction
 from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
 from dpsql.plan.traversal import bottom_up, columns, expressions, operators, sources
 from dpsql.schema.model import EntityUnit, Hop
 from dpsql.schema.sidecar_columns import lent_name
-from dpsql.stability.identity import leads, unit_columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateCall
 from dpsql.plan.bounded_release.statistic import DistinctSum, Measured
 from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe
 from dpsql.schema.sql_type import Integer
-from dpsql.stability.domain import Environment, domain
 
 
 def most_values(

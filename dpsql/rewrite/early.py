@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpsql.analysis.lineage.functional_dependency import each_meets_one
+from dpsql.analysis.lineage.unit_identity import unit_columns
 from dpsql.plan.bounded_release.bounded_release import Chosen, Early, LimitGroups, Terms
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Scan
@@ -28,8 +30,6 @@ from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import finest
 from dpsql.schema.model import EntityUnit
 from dpsql.schema.sidecar_columns import lists_units
-from dpsql.stability.dependency import each_meets_one
-from dpsql.stability.identity import unit_columns
 
 
 def sum_early(limited: LimitGroups, facts: Facts) -> Chosen | None:

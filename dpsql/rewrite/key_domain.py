@@ -12,6 +12,10 @@ import math
 from fractions import Fraction
 from itertools import chain
 
+from dpsql.analysis.domains.expression_domain import Environment, domain
+from dpsql.analysis.domains.finite_domain import images
+from dpsql.analysis.lineage.lineage import private_scans
+from dpsql.analysis.lineage.public_keys import public_rows
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Cell, KeyDomain
 from dpsql.plan.expression import Column, Expression
@@ -22,10 +26,6 @@ from dpsql.plan.traversal import columns, operators, sources
 from dpsql.privacy.domain import Domain, Value, day
 from dpsql.rewrite.fact import Facts
 from dpsql.schema.sql_type import Date, Double, Integer, Interval, SqlType
-from dpsql.stability.domain import Environment, domain
-from dpsql.stability.finite import images
-from dpsql.stability.lineage import private_scans
-from dpsql.stability.public_part import public_rows
 
 MAX_CELLS = 1_000_000
 

@@ -14,6 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+from dpsql.analysis.lineage.functional_dependency import (
+    Trusted,
+    declared,
+    determined,
+    is_determined,
+    one_row_per_unit,
+)
+from dpsql.analysis.lineage.lineage import private_scans
+from dpsql.analysis.sensitivity import filled_groups
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
@@ -30,15 +39,6 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Table
-from dpsql.stability.dependency import (
-    Trusted,
-    declared,
-    determined,
-    is_determined,
-    one_row_per_unit,
-)
-from dpsql.stability.lineage import private_scans
-from dpsql.stability.sensitivity import filled_groups
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.errors import Refused, Span
 from dpsql.plan.bounded_release.statistic import Measured
 from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe
 from dpsql.plan.traversal import columns
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp
-from dpsql.stability.domain import Environment, domain
 
 MAX_MAGNITUDE = 2**52
 """Row terms stay below this, so that sums of 2^50 rows scaled by 2^20 fit 128 bits."""

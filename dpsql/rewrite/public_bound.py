@@ -13,6 +13,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import Environment, domain
+from dpsql.analysis.domains.predicate_narrowing import narrow
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.bounded_release.cell_selection import MOST_LISTED
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression, IsNull, Literal, Not
@@ -22,9 +25,6 @@ from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_value
 from dpsql.rewrite.fact import Facts
 from dpsql.schema.model import Public
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp, Varchar
-from dpsql.stability.domain import Environment, domain
-from dpsql.stability.environment import environment
-from dpsql.stability.narrowing import narrow
 
 _LARGEST: Final = Literal(Fraction(sys.float_info.max), Double())
 _SMALLEST: Final = Literal(-Fraction(sys.float_info.max), Double())

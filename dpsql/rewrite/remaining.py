@@ -10,13 +10,13 @@ from fractions import Fraction
 from math import prod
 from typing import Final
 
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import Environment
+from dpsql.analysis.domains.predicate_narrowing import narrow
 from dpsql.plan.expression import Column, Compare, Comparison, Expression, conjuncts
 from dpsql.plan.operator import Filter, Join, Plan
 from dpsql.plan.traversal import operators
 from dpsql.privacy.domain import Domain
-from dpsql.stability.domain import Environment
-from dpsql.stability.environment import environment
-from dpsql.stability.narrowing import narrow
 
 _GUESSED: Final = Fraction(1, 5)
 """What a condition is taken to leave of rows where no domain tells: as engines guess, too."""

@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
+from dpsql.analysis.domains.known_values import constant
+from dpsql.analysis.randomized_response import Response, Responses, lifted, no_estimate
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, Part
 from dpsql.plan.bounded_release.estimator import Formula, Linear, Said
 from dpsql.plan.expression import (
@@ -34,8 +36,6 @@ from dpsql.plan.traversal import columns, expressions
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 from dpsql.rewrite.answer_key import AnswerKey, answer_key, of_groups
 from dpsql.schema.sql_type import BIGINT, Double
-from dpsql.stability.constant import constant
-from dpsql.stability.responses import Response, Responses, lifted, no_estimate
 
 Asked = Callable[[AggregateCall], Formula]
 Largest = Callable[[AggregateCall], tuple[Fraction, int]]

@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from dpsql.analysis.domains.expression_domain import DAY, Environment, domain
+from dpsql.analysis.domains.predicate_narrowing import narrow
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import (
     QUANTILES,
@@ -38,8 +40,6 @@ from dpsql.plan.expression_text import describe
 from dpsql.privacy.domain import Value
 from dpsql.rewrite.measure import Range, range_of
 from dpsql.schema.sql_type import Boolean, Date, SqlType, Timestamp, Varchar
-from dpsql.stability.domain import DAY, Environment, domain
-from dpsql.stability.narrowing import narrow
 
 CELLS = 4096
 """More cells cost rank error, by their logarithm; fewer cost half a cell's width."""

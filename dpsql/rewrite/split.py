@@ -26,6 +26,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dpsql.analysis.lineage.lineage import unit
+from dpsql.analysis.lineage.row_source import Stem, over, stem
 from dpsql.engine.sidecar.row_columns import MOST, ROWS, beyond_of, first_of, place_of, rows_with
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
@@ -58,8 +60,6 @@ from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import Table
 from dpsql.schema.sidecar_columns import bounded, counted
 from dpsql.schema.sql_type import Boolean
-from dpsql.stability.lineage import unit
-from dpsql.stability.stem import Stem, over, stem
 
 _MOST_TABLES = 2
 """What is joined is joined for each part: of many tables, that takes longer than telling units."""

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
 
+from dpsql.analysis.domains.expression_domain import Environment, domain
+from dpsql.analysis.domains.predicate_narrowing import narrow
+from dpsql.analysis.randomized_response import Responses
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import (
     LEFT_OUT,
@@ -54,9 +57,6 @@ from dpsql.rewrite.pivot import with_filter
 from dpsql.rewrite.public_rows import of_all_rows
 from dpsql.rewrite.response import of_responses
 from dpsql.schema.sql_type import Double
-from dpsql.stability.domain import Environment, domain
-from dpsql.stability.narrowing import narrow
-from dpsql.stability.responses import Responses
 
 _COUNTED_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPREADS
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dpsql.analysis.lineage.row_source import Stem, over
 from dpsql.engine.sidecar.row_columns import ROWS
 from dpsql.engine.sidecar.unit_sums import sum_of, values_of
 from dpsql.plan.bounded_release.bounded_release import StoredSum, Terms, UnitSums
@@ -41,7 +42,6 @@ from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.limit import free_keys
 from dpsql.schema.sidecar_columns import SummedColumn, summed
 from dpsql.schema.sql_type import BIGINT, Integer
-from dpsql.stability.stem import Stem, over
 
 NUMBER = Integer(16, signed=False)
 """The type of numbers of rows."""

@@ -21,6 +21,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
 
+from dpsql.analysis.domains.expression_domain import Environment, domain
+from dpsql.analysis.domains.predicate_narrowing import Known
+from dpsql.analysis.lineage.row_source import Stem
 from dpsql.engine.sidecar.row_columns import beyond_of
 from dpsql.plan.bounded_release.bounded_release import Terms, Within
 from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
@@ -29,9 +32,6 @@ from dpsql.plan.traversal import columns, subexpressions
 from dpsql.privacy.domain import Domain, Interval
 from dpsql.schema.sidecar_columns import bounded
 from dpsql.schema.sql_type import Integer
-from dpsql.stability.domain import Environment, domain
-from dpsql.stability.narrowing import Known
-from dpsql.stability.stem import Stem
 
 BEYOND: Final = Integer(8, signed=False)
 """The type of the numbers that tell of a whole table."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
+from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByHash,
@@ -16,8 +18,6 @@ from dpsql.plan.traversal import columns
 from dpsql.rewrite.limit import finest
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.session.prepared import PreparedRelease
-from dpsql.stability.dependency import declared, one_row_per_unit
-from dpsql.stability.lineage import private_scans
 
 
 def advice(release: PreparedRelease, schema: Schema) -> tuple[str, ...]:

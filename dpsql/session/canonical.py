@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, assert_never
 
+from dpsql.analysis.lineage.lineage import unit
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, KeyDomain
 from dpsql.plan.expression import (
@@ -61,7 +62,6 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.session.digest import Digest, digest_of, digest_of_cells
 from dpsql.session.written import as_written
-from dpsql.stability.lineage import unit
 
 _OF_ANY_ORDER = {
     AggregateFunction.COUNT,

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import assert_never
 
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.predicate_narrowing import Known
+from dpsql.analysis.public_row_count import public_rows
+from dpsql.analysis.sensitivity import partial_interval, rows_per_group
 from dpsql.plan.aggregate import Part
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.cell_selection import Listed, Selection, Spaced
@@ -33,10 +37,6 @@ from dpsql.privacy.distance import Apart
 from dpsql.privacy.domain import Domain
 from dpsql.session.prepared import PreparedRelease
 from dpsql.session.proof import ColumnChange, SensitivityLine
-from dpsql.stability.environment import environment
-from dpsql.stability.narrowing import Known
-from dpsql.stability.public_rows import public_rows
-from dpsql.stability.sensitivity import partial_interval, rows_per_group
 
 
 def describe_statistic(statistic: Statistic) -> str:

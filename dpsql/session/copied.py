@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from dpsql.analysis.plan_text import sources
 from dpsql.plan.operator import Filter, Mark, Output, Plan, Project, Release, Scan
 from dpsql.plan.traversal import operators
-from dpsql.stability.chain import sources
 
 
 def copied_scans(plan: Plan) -> dict[str, Scan]:

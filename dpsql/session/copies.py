@@ -10,6 +10,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.statement import bind
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
@@ -22,7 +23,6 @@ from dpsql.release.public import open_rows
 from dpsql.schema.model import Schema, Table
 from dpsql.schema.qualified_name import MAIN, PUBLIC, bare, meant, schema_of
 from dpsql.schema.sql_type import UHUGEINT, Array, Interval, Null
-from dpsql.stability.lineage import Visibility, visibility
 
 COPIED: Final = Most(1_000_000, 64 * 2**20)
 """What is copied of the tables of one statement: those that have more aren't."""

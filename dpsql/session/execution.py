@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
@@ -31,7 +32,6 @@ from dpsql.session.ready import open_source, sidecar_path
 from dpsql.session.trial import no_rows
 from dpsql.session.whole import SECONDS, WholeStatements
 from dpsql.session.whole import Engine as WholeEngine
-from dpsql.stability.lineage import Visibility, visibility
 
 Progress = Callable[[str], None]
 

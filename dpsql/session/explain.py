@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from itertools import starmap
 
+from dpsql.analysis.local_privacy import answers_alone
+from dpsql.analysis.plan_text import chain_lines, tree_lines, view_line
 from dpsql.plan.operator import Plan, Scan, Whole
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import Accounting
@@ -19,8 +21,6 @@ from dpsql.session.made import column_of
 from dpsql.session.opaque import hides
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof
-from dpsql.stability.answers_alone import answers_alone
-from dpsql.stability.chain import chain_lines, tree_lines, view_line
 
 
 def explain(prepared: Prepared, schema: Schema) -> Proof:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dpsql.analysis.plan_text import hidden_in
 from dpsql.errors import Error
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Project, Release
 from dpsql.plan.traversal import operators
 from dpsql.session.provenance import origins
-from dpsql.stability.chain import hidden_in
 
 
 @dataclass(frozen=True, slots=True)

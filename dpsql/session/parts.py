@@ -14,6 +14,9 @@ from dataclasses import dataclass, replace
 from math import floor, prod
 from typing import Final
 
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import domain
+from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
 from dpsql.emit.terms import has_few_groups
@@ -21,9 +24,6 @@ from dpsql.engine.engine import Engine
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Terms
 from dpsql.release.job import Job, Step
 from dpsql.rewrite.remaining import remaining
-from dpsql.stability.domain import domain
-from dpsql.stability.environment import environment
-from dpsql.stability.lineage import private_scans
 
 
 @dataclass(frozen=True, slots=True)

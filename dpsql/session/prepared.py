@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from dpsql.analysis.local_privacy import answers_alone
+from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.bind.parameter import Parameters
 from dpsql.bind.release import NO_RELEASES, Releases
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
@@ -32,8 +34,6 @@ from dpsql.session.canonical import meaning
 from dpsql.session.opaque import Opaque, opaque
 from dpsql.session.provenance import Marked, marked
 from dpsql.session.totals import Totals, totals
-from dpsql.stability.answers_alone import answers_alone
-from dpsql.stability.sensitivity import Sensitivity, sensitivity
 
 Read = Callable[[str, Schema, Parameters, Releases], Statement]
 

@@ -9,12 +9,12 @@ from cli.cli_run import runner
 from grammar.compiler import schema_of
 
 import dpsql.audit.sensitivity as module
+from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.audit.sensitivity import audit_sensitivity
 from dpsql.audit.universe import Size
 from dpsql.errors import BadParameter, Error
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.schema.model import Neighbors
-from dpsql.stability.sensitivity import Sensitivity
 
 TIGHT = (
     "SELECT count(*), sum(cost) FROM visits",

@@ -12,6 +12,7 @@ from corpus.world import World
 from grammar.exact import exact_measurement, raw_groups
 from privacy.seeded import SeededRandomness
 
+from dpsql.analysis.plan_text import sources
 from dpsql.bind.release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.emit.relation import emit_plan
@@ -25,7 +26,6 @@ from dpsql.rewrite.setting import AS_DECLARED
 from dpsql.schema.sql_type import SqlType
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare_bound
-from dpsql.stability.chain import sources
 
 Row = tuple[object, ...]
 

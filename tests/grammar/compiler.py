@@ -11,6 +11,7 @@ import sqlglot
 from grammar.public_rows import public_connection
 from grammar.whole import whole_over
 
+from dpsql.analysis.plan_text import chain, tree
 from dpsql.audit.fact import WorldFacts
 from dpsql.bind.release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
@@ -35,7 +36,6 @@ from dpsql.session.grant import as_epsilon, epsilon_of, grant
 from dpsql.session.made import column_privacy
 from dpsql.session.prepared import Prepared, prepare, prepare_bound
 from dpsql.session.whole import WholeStatements
-from dpsql.stability.chain import chain, tree
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 

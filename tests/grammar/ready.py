@@ -12,6 +12,7 @@ from grammar.compiler import schema_of
 from grammar.public_rows import PUBLIC, create_tables, public_connection
 from grammar.search import Search, search
 
+from dpsql.analysis.lineage.lineage import unit_kind
 from dpsql.audit.change import violations
 from dpsql.audit.fact import WorldFacts
 from dpsql.audit.owner import Rows
@@ -29,7 +30,6 @@ from dpsql.schema.model import Table
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare
 from dpsql.session.ready import ready_tables
-from dpsql.stability.lineage import unit_kind
 
 SETTINGS = {
     "all": AS_DECLARED,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from grammar.compiler import schema_of
 
+from dpsql.analysis.plan_text import tree
 from dpsql.bind.parameter import literals
 from dpsql.bind.statement import bind
 from dpsql.errors import BadParameter, Error
-from dpsql.stability.chain import tree
 
 GROUPED = "SELECT ward, count(*) FROM visits GROUP BY ward"
 

@@ -13,25 +13,25 @@ AGGREGATE_MUTANTS = (
     ),
     Mutant(
         "values that are squared are never far from the centre",
-        "stability/joint.py",
+        "analysis/joint_sensitivity.py",
         "for size in range(len(values) + 1)",
         "for size in range(1)",
     ),
     Mutant(
         "lists that differ exclude each other",
-        "stability/joint.py",
+        "analysis/joint_sensitivity.py",
         "return not ours[1] & theirs[1]",
         "return ours[1] != theirs[1]",
     ),
     Mutant(
         "what excludes a part of an OR excludes all of it",
-        "stability/joint.py",
+        "analysis/joint_sensitivity.py",
         "return all(excludes(operand, right) for operand in left.operands)",
         "return any(excludes(operand, right) for operand in left.operands)",
     ),
     Mutant(
         "values are counted once for filters that exclude each other",
-        "stability/joint.py",
+        "analysis/joint_sensitivity.py",
         "if beside or len(family) == 1",
         "if len(family) == 1",
     ),
@@ -43,7 +43,7 @@ AGGREGATE_MUTANTS = (
     ),
     Mutant(
         "of a unit's distinct values one is in the bound of their sum",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "return values_per_group(most, limited) * statistic.magnitude",
         "return statistic.magnitude",
         about="aggregate_distinct",

@@ -7,7 +7,7 @@ from mutation.mutants import Mutant
 GRAMMAR_MUTANTS = (
     Mutant(
         "a column of listed rows is a key though it repeats",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "if len({row[place] for row in rows}) == len(rows):",
         "if rows:",
     ),
@@ -35,19 +35,19 @@ GRAMMAR_MUTANTS = (
     ),
     Mutant(
         "IS DISTINCT FROM is NULL with its operand",
-        "stability/constant.py",
+        "analysis/domains/known_values.py",
         "return not (isinstance(expression, Compare) and expression.op in tests)",
         "return bool(tests)",
     ),
     Mutant(
         "one part of an OR that is never true decides it",
-        "stability/constant.py",
+        "analysis/domains/known_values.py",
         "return all(never_true(operand, fixed) for operand in operands)",
         "return any(never_true(operand, fixed) for operand in operands)",
     ),
     Mutant(
         "what isn't known to be true is false",
-        "stability/constant.py",
+        "analysis/domains/known_values.py",
         "return value is not None and not value.value",
         "return value is None or not value.value",
     ),

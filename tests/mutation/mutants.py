@@ -30,7 +30,7 @@ class Mutant:
 MUTANTS = (
     Mutant(
         "the number of rows is left out of the bound of a unit's sum",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "bounds = tuple(partial_bound(s, release.limited) for s in statistics)",
         "bounds = tuple(s.magnitude for s in statistics)",
     ),
@@ -42,7 +42,7 @@ MUTANTS = (
     ),
     Mutant(
         "a unit is counted in one group however many it is in",
-        "stability/distance.py",
+        "analysis/stability.py",
         "return Groups(partials_distance(clamped, units).count, _groups(limit))",
         "return Groups(partials_distance(clamped, units).count, 1)",
     ),
@@ -60,13 +60,13 @@ MUTANTS = (
     ),
     Mutant(
         "declared keys are believed",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "return not hops and scan.table.key == (column,) and trusted(scan.table)",
         "return not hops and scan.table.key == (column,)",
     ),
     Mutant(
         "a public join partner is taken for unique",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "if not attached:\n            return False",
         "if not attached:\n            return True",
     ),
@@ -110,13 +110,13 @@ MUTANTS = (
     ),
     Mutant(
         "a part of a group that rows fill is none",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "return min(groups, -(-rows // rows_per_group(limited)))",
         "return min(groups, max(1, rows // rows_per_group(limited)))",
     ),
     Mutant(
         "units are there in as few groups as rows fill",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "of_rows = [all(statistics[place].is_of_rows for place in block.places) for block in found]",
         "of_rows = [True for block in found]",
     ),
@@ -140,43 +140,43 @@ MUTANTS = (
     ),
     Mutant(
         "an outer join with a public table counts as public",
-        "stability/distance.py",
+        "analysis/stability.py",
         "return Units(max(distance(left, units).count, distance(right, units).count))",
         "return Units(min(distance(left, units).count, distance(right, units).count))",
     ),
     Mutant(
         "a row that is asked about public rows counts as public",
-        "stability/distance.py",
+        "analysis/stability.py",
         "return Units(max(distance(source, units).count, distance(relation, units).count))",
         "return Units(min(distance(source, units).count, distance(relation, units).count))",
     ),
     Mutant(
         "a scanned unit changes nothing",
-        "stability/distance.py",
+        "analysis/stability.py",
         "return Units(units)  # rows without",
         "return Units(0)  # rows without",
     ),
     Mutant(
         "one row is no row",
-        "stability/distance.py",
+        "analysis/stability.py",
         "return Groups(terms_distance(terms, units).count, 1)",
         "return Groups(0, 1)",
     ),
     Mutant(
         "a limit by the domain counts as one group",
-        "stability/distance.py",
+        "analysis/stability.py",
         "case ByHash(groups=groups) | ByDomain(groups=groups):\n            return groups",
         "case ByHash(groups=groups) | ByDomain(groups=groups):\n            return min(groups, 1)",
     ),
     Mutant(
         "groups are forgotten in the norms",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "return Norm(tuple(times * (filled if rows else groups)",
         "return Norm(tuple(times * (1 if rows else groups)",
     ),
     Mutant(
         "a unit's presence is free",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "return 1  # a unit is there, ",
         "return 0  # a unit is there, ",
     ),
@@ -200,7 +200,7 @@ MUTANTS = (
     ),
     Mutant(
         "a union has one row per unit",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | Whole():\n            return False",
         "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | Whole():\n            return True",
         "tests/corpus/test_differential.py",
@@ -208,7 +208,7 @@ MUTANTS = (
     ),
     Mutant(
         "a join has one row if one side has",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "if len(single) < sum(1 for s in sources if visibility(s) is Visibility.PRIVATE) or not single:",
         "if not single:",
         "tests/corpus/test_differential.py",
@@ -216,7 +216,7 @@ MUTANTS = (
     ),
     Mutant(
         "every aggregate has one row per unit",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "return all(is_determined(key.expression, below) for key in keys)",
         "return True",
         "tests/corpus/test_differential.py",
@@ -224,19 +224,19 @@ MUTANTS = (
     ),
     Mutant(
         "a unit determines all columns of its rows",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "return unit_columns(plan)",
         "return frozenset(plan.columns)",
     ),
     Mutant(
         "any equality fixes a public key",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "return fixed >= key",
         "return bool(fixed)",
     ),
     Mutant(
         "an outer join's partners are not counted",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "return one_row_per_unit(left, trusted) and _one_partner(left, right, on, trusted)",
         "return one_row_per_unit(left, trusted)",
         "tests/corpus/test_differential.py",
@@ -244,7 +244,7 @@ MUTANTS = (
     ),
     Mutant(
         "a private partner is taken for the only one",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "return one_row_per_unit(right, trusted)\n    return keyed_by",
         "return True\n    return keyed_by",
         "tests/corpus/test_differential.py",
@@ -252,7 +252,7 @@ MUTANTS = (
     ),
     Mutant(
         "keys of a union are determined",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "return frozenset()  # a unit's rows of different arms have values of their own",
         "return frozenset(output_columns(plan))",
     ),

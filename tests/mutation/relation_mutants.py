@@ -7,31 +7,31 @@ from mutation.mutants import Mutant
 RELATION_MUTANTS = (
     Mutant(
         "a replaced unit stays in its groups",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "found = _norm(groups, release, units, squared=squared, times=2)",
         "found = _norm(groups, release, units, squared=squared, times=2 if squared else 1)",
     ),
     Mutant(
         "a replaced unit stays in its groups, squared",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "found = _norm(groups, release, units, squared=squared, times=2)",
         "found = _norm(groups, release, units, squared=squared, times=1 if squared else 2)",
     ),
     Mutant(
         "a replaced value is as if removed",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "widths = [high - low for low, high in intervals]",
         "widths = [max(-low, high) for low, high in intervals]",
     ),
     Mutant(
         "a group of replaced units is one",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "units, groups = changed.count // 2, changed.per_unit",
         "units, groups = min(changed.count, 1), changed.per_unit",
     ),
     Mutant(
         "groups that not all units can be in are all there are",
-        "stability/sensitivity.py",
+        "analysis/sensitivity.py",
         "return isinstance(limit, ByDomain)",
         "return not isinstance(limit, ByDomain)",
     ),
@@ -49,7 +49,7 @@ RELATION_MUTANTS = (
     ),
     Mutant(
         "a row that is asked for by its own key is of the unit that asks",
-        "stability/agreement.py",
+        "analysis/lineage/same_unit_conditions.py",
         "            return _looked_up(source)\n",
         "            return _known(source)\n",
         about="subqueries",
@@ -94,7 +94,7 @@ RELATION_MUTANTS = (
     ),
     Mutant(
         "a part of a key tells whose the rows are that are asked for",
-        "stability/agreement.py",
+        "analysis/lineage/same_unit_conditions.py",
         "asking.identity == asked.identity\n        and all(",
         "asking.identity == asked.identity\n        and any(",
         "tests/test_bounds_hold.py",

@@ -67,13 +67,13 @@ SPLIT_MUTANTS = (
     ),
     _Split(
         "light rows needn't stem from rows of their own",
-        "stability/stem.py",
+        "analysis/lineage/row_source.py",
         "if found is not None and each_meets_one(joined, others, on, trusted):",
         "if found is not None:",
     ),
     _Split(
         "a window sees a part of a unit's rows",
-        "stability/stem.py",
+        "analysis/lineage/row_source.py",
         "counts anew from 1.\n            return None",
         "counts anew from 1.\n            return stem(plan.source, trusted)",
     ),
@@ -210,7 +210,7 @@ SPLIT_MUTANTS = (
     ),
     Mutant(
         "a table's key is one of a scan over hops whose keys repeat",
-        "stability/dependency.py",
+        "analysis/lineage/functional_dependency.py",
         "return all(map(trusted, hops))",
         "return True",
         "tests/session/test_keys_over_hops.py",

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import assert_never
 
+from dpsql.analysis.domains.finite_domain import applied, combined, converted, enumerated
+from dpsql.analysis.domains.predicate_narrowing import Known, bare, narrow
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -25,8 +27,6 @@ from dpsql.plan.expression import (
 )
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, of_values
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
-from dpsql.stability.finite import applied, combined, converted, enumerated
-from dpsql.stability.narrowing import Known, bare, narrow
 
 Environment = Mapping[Known, Domain]
 """Domains of the columns in scope by id, and of expressions that a predicate told something of."""

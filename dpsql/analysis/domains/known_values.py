@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dpsql.analysis.domains.finite_domain import enumerated
+from dpsql.analysis.domains.predicate_narrowing import Known
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -23,8 +25,6 @@ from dpsql.plan.expression import (
 from dpsql.plan.traversal import columns
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import Boolean
-from dpsql.stability.finite import enumerated
-from dpsql.stability.narrowing import Known
 
 Fixed = Mapping[Column, Literal]
 """Columns that have one value in the rows that are asked about."""

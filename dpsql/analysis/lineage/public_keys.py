@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.plan.expression import Expression, conjunction, conjuncts
 from dpsql.plan.operator import (
     Aggregate,
@@ -23,7 +24,6 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns, rewrite_top_down
-from dpsql.stability.lineage import Visibility, visibility
 
 
 class PublicRows(NamedTuple):

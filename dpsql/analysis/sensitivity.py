@@ -8,6 +8,8 @@ from fractions import Fraction
 from math import isqrt
 from typing import assert_never
 
+from dpsql.analysis.joint_sensitivity import Block, blocks
+from dpsql.analysis.stability import limited_distance
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
@@ -30,8 +32,6 @@ from dpsql.plan.bounded_release.statistic import (
     Statistic,
 )
 from dpsql.privacy.distance import Apart, Groups
-from dpsql.stability.distance import limited_distance
-from dpsql.stability.joint import Block, blocks
 
 Measure = Callable[[int, int], Fraction]
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.analysis.lineage.unit_identity import unit_columns
 from dpsql.plan.expression import Column, Expression, Literal, Scalar, conjuncts, matched
 from dpsql.plan.operator import (
     Aggregate,
@@ -37,8 +39,6 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit, Table
-from dpsql.stability.identity import unit_columns
-from dpsql.stability.lineage import Visibility, visibility
 
 Trusted = Callable[[Table | Hop], bool]
 """Whether the declared key of a table may be relied on, or of the table that a hop leads to."""

@@ -23,14 +23,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpsql.analysis.public_row_count import all_rows
+from dpsql.analysis.randomized_response import lifted
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, OneRowPerUnit
 from dpsql.plan.bounded_release.statistic import Amount, Ones
 from dpsql.plan.traversal import columns
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, Table
 from dpsql.schema.randomized_response_loss import shows_answers
-from dpsql.stability.public_rows import all_rows
-from dpsql.stability.responses import lifted
 
 
 @dataclass(frozen=True, slots=True)

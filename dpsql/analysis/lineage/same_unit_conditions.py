@@ -10,10 +10,10 @@ The other way round it would: of two orders with one key, each asks a line of bo
 
 from __future__ import annotations
 
+from dpsql.analysis.lineage.lineage import unit
+from dpsql.analysis.lineage.unit_identity import Naming, handed_on, keyed, led_by
 from dpsql.plan.expression import Column, matched
 from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Project, Scan
-from dpsql.stability.identity import Naming, handed_on, keyed, led_by
-from dpsql.stability.lineage import unit
 
 
 def asks_own_unit(mark: Mark) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from dpsql.analysis.lineage.lineage import Visibility, has_row_units, unit_kind, visibility
+from dpsql.analysis.stability import distance, limited_distance, partials_distance, terms_distance
 from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
@@ -41,8 +43,6 @@ from dpsql.plan.operator import (
 )
 from dpsql.privacy.distance import Distance, Groups, Units
 from dpsql.schema.model import EntityUnit, Public, RowUnit
-from dpsql.stability.distance import distance, limited_distance, partials_distance, terms_distance
-from dpsql.stability.lineage import Visibility, has_row_units, unit_kind, visibility
 
 Line = tuple[int, str, str]
 

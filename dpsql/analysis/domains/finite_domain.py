@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from dpsql.analysis.domains.predicate_narrowing import Known
+from dpsql.analysis.domains.vectorized_evaluation import Values, arithmetic, computed
 from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Call, Column, Expression
 from dpsql.plan.functions import FUNCTIONS
@@ -18,8 +20,6 @@ from dpsql.plan.functions.evaluation import Operand, cast, evaluated
 from dpsql.plan.traversal import columns, operands
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import SqlType
-from dpsql.stability.computed import Values, arithmetic, computed
-from dpsql.stability.narrowing import Known
 
 MOST_ROWS = 20_000
 """Combinations of columns' values that an expression is computed for."""

@@ -7,6 +7,9 @@ from fractions import Fraction
 from functools import reduce
 from typing import assert_never
 
+from dpsql.analysis.domains.expression_domain import DAY, TRUTH, Environment, domain
+from dpsql.analysis.domains.predicate_narrowing import Known, narrow
+from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OpenFunction
 from dpsql.plan.expression import Column, Scalar
 from dpsql.plan.operator import (
@@ -34,9 +37,6 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.sql_type import Boolean, Date, SqlType
-from dpsql.stability.domain import DAY, TRUTH, Environment, domain
-from dpsql.stability.lineage import private_scans
-from dpsql.stability.narrowing import Known, narrow
 
 
 def environment(plan: Plan) -> Environment:

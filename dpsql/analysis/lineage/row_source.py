@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from dpsql.analysis.lineage.functional_dependency import Trusted, each_meets_one
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import (
     Aggregate,
@@ -33,7 +34,6 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators, replace_sources
-from dpsql.stability.dependency import Trusted, each_meets_one
 
 
 @dataclass(frozen=True, slots=True)
