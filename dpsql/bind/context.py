@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dpsql.bind.name import Names
-from dpsql.bind.parameter import Parameters
-from dpsql.bind.release import NO_RELEASES, Releases
+from dpsql.bind.column_ids import Names
+from dpsql.bind.saved_release import NO_RELEASES, Releases
 from dpsql.bind.scope import Scope
-from dpsql.bind.size import Repeated
+from dpsql.bind.syntax.complexity import Repeated
+from dpsql.bind.syntax.parameter import Parameters
 from dpsql.errors import Span
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Output, Plan, Project

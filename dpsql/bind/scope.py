@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from sqlglot import exp
 
-from dpsql.bind.parse import span
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import AmbiguousColumn, Span, SyntaxFault, UnknownColumn, UnknownTable
 from dpsql.plan.expression import Case, Column, Expression, IsNull, When
 from dpsql.plan.traversal import columns

@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, assert_never
 
 from dpsql import errors
-from dpsql.bind.parameter import Parameters as Literals
-from dpsql.bind.parameter import literals
 from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.bind.syntax.parameter import Parameters as Literals
+from dpsql.bind.syntax.parameter import literals
 from dpsql.dbapi.budget import Budget, budget_of, budget_table, read_budget
 from dpsql.dbapi.change import Change, Setting
 from dpsql.dbapi.cursor import Cursor, Parameters

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow as pa
 
-from dpsql.bind.parameter import Parameters as Literals
-from dpsql.bind.parameter import literals
+from dpsql.bind.syntax.parameter import Parameters as Literals
+from dpsql.bind.syntax.parameter import literals
 from dpsql.dbapi.error import half_width_rows, with_errors
 from dpsql.dbapi.result import Description, Result, distinct
 from dpsql.dbapi.value import Value, python_rows

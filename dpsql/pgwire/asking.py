@@ -11,13 +11,13 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
+from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
-from dpsql.bind.name import Names
-from dpsql.bind.parse import parse_query
-from dpsql.bind.query import bind_query
-from dpsql.bind.release import Releases
+from dpsql.bind.query.query import bind_query
+from dpsql.bind.saved_release import Releases
 from dpsql.bind.statement import Statement, bind
-from dpsql.bind.synopsis import bind_synopsis
+from dpsql.bind.statements.create_synopsis import bind_synopsis
+from dpsql.bind.syntax.parse import parse_query
 from dpsql.dbapi.budget import budget_of
 from dpsql.dbapi.change import TOLD, Setting
 from dpsql.dbapi.connection import Connection

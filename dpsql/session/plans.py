@@ -6,7 +6,7 @@ import datetime as dt
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
-from dpsql.bind.clock import utc
+from dpsql.bind.expression.current_time import utc
 from dpsql.session.prepared import Prepared
 
 MOST = 64

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from dpsql.analysis.local_privacy import answers_alone
 from dpsql.analysis.sensitivity import Sensitivity, sensitivity
-from dpsql.bind.parameter import Parameters
-from dpsql.bind.release import NO_RELEASES, Releases
+from dpsql.bind.saved_release import NO_RELEASES, Releases
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
-from dpsql.bind.synopsis import bind_synopsis, whole_of
+from dpsql.bind.statements.create_synopsis import bind_synopsis, whole_of
+from dpsql.bind.syntax.parameter import Parameters
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered

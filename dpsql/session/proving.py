@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.bind.parameter import Parameters
-from dpsql.bind.release import Releases
-from dpsql.bind.synopsis import bind_synopsis
+from dpsql.bind.saved_release import Releases
+from dpsql.bind.statements.create_synopsis import bind_synopsis
+from dpsql.bind.syntax.parameter import Parameters
 from dpsql.errors import Refused
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.rewrite.fact import Facts

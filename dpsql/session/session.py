@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dpsql.bind.parameter import Parameters
 from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.bind.syntax.parameter import Parameters
 from dpsql.errors import InterfaceError
 from dpsql.ledger.caps import Balance
 from dpsql.ledger.ledger import Ledger

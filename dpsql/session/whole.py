@@ -15,12 +15,12 @@ from typing import Final, Protocol
 import pyarrow as pa
 from sqlglot.tokenizer_core import TokenType
 
-from dpsql.bind.name import Names
-from dpsql.bind.parameter import Parameters
-from dpsql.bind.parse import tokens
-from dpsql.bind.public_only import public_tables
-from dpsql.bind.release import Releases
+from dpsql.bind.column_ids import Names
+from dpsql.bind.saved_release import Releases
 from dpsql.bind.statement import Statement, bind
+from dpsql.bind.statements.public_statement import public_tables
+from dpsql.bind.syntax.parameter import Parameters
+from dpsql.bind.syntax.parse import tokens
 from dpsql.emit.literal import emit_literal
 from dpsql.engine.read_limit import Most
 from dpsql.engine.sandbox.database import Asked, Contents, Stopped, TooLargeAnswer, Unanswered

@@ -13,7 +13,7 @@ from grammar.exact import exact_measurement, raw_groups
 from privacy.seeded import SeededRandomness
 
 from dpsql.analysis.plan_text import sources
-from dpsql.bind.release import NO_RELEASES
+from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.emit.relation import emit_plan
 from dpsql.engine.duckdb.engine import DuckDBEngine

@@ -11,7 +11,7 @@ from functools import cache
 import duckdb
 from sqlglot import exp, parse_one
 
-from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.scope import Relation, Scope
 from dpsql.emit.expression import emit_expression
 from dpsql.engine.duckdb.lockdown import prepare

@@ -9,9 +9,9 @@ import pytest
 from functions.calls import MORE, bind, cases, usages
 from sqlglot import exp, parse_one
 
-from dpsql.bind.clock import frozen
-from dpsql.bind.parse import parse_query
-from dpsql.bind.shape import SHAPES
+from dpsql.bind.expression.current_time import frozen
+from dpsql.bind.function.function_nodes import SHAPES
+from dpsql.bind.syntax.parse import parse_query
 from dpsql.emit.expression import emit_expression
 from dpsql.errors import Error, Refused, TooComplex
 from dpsql.plan.expression import Call, Expression, Literal

@@ -9,7 +9,7 @@ import pytest
 from functions.calls import bind, engine
 from sqlglot import parse_one
 
-from dpsql.bind.interval import length, read
+from dpsql.bind.expression.interval_literal import length, read
 from dpsql.emit.expression import emit_expression
 from dpsql.errors import DataError, Error
 from dpsql.plan.duration import DAY, Duration, unit_named

@@ -19,7 +19,7 @@ from functions.calls import TYPES, bind, cases, engine
 from functions.samples import extreme, fill
 from sqlglot import parse_one
 
-from dpsql.bind.convert import castable
+from dpsql.bind.expression.cast import castable
 from dpsql.emit.aggregate import emit_aggregate
 from dpsql.emit.expression import emit_expression
 from dpsql.errors import TypeFault

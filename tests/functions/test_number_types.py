@@ -11,7 +11,7 @@ from functions.samples import extreme, fill
 from sqlglot import parse_one
 
 from dpsql.analysis.domains.vectorized_evaluation import arithmetic
-from dpsql.bind.coercion import common_type
+from dpsql.bind.expression.coercion import common_type
 from dpsql.emit.expression import emit_expression
 from dpsql.errors import TypeFault
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from sqlglot import parse_one
 
-from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.scope import Relation, Scope
 from dpsql.emit.expression import emit_expression
 from dpsql.errors import Refused

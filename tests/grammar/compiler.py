@@ -13,9 +13,9 @@ from grammar.whole import whole_over
 
 from dpsql.analysis.plan_text import chain, tree
 from dpsql.audit.fact import WorldFacts
-from dpsql.bind.release import NO_RELEASES
+from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.bind.synopsis import bind_synopsis
+from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.dbapi.change import Setting
 from dpsql.dbapi.setting import changed
 from dpsql.dbapi.statement import Keep, Query, read_statement

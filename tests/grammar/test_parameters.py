@@ -6,8 +6,8 @@ import pytest
 from grammar.compiler import schema_of
 
 from dpsql.analysis.plan_text import tree
-from dpsql.bind.parameter import literals
 from dpsql.bind.statement import bind
+from dpsql.bind.syntax.parameter import literals
 from dpsql.errors import BadParameter, Error
 
 GROUPED = "SELECT ward, count(*) FROM visits GROUP BY ward"

@@ -13,7 +13,7 @@ GRAMMAR_MUTANTS = (
     ),
     Mutant(
         "public rows count as kept though they have a partner",
-        "bind/kept_count.py",
+        "bind/proof/unmatched_row_count.py",
         "kept = _added(ArithmeticOperator.SUBTRACT, self._asked(self.public, rows), met)",
         "kept = self._asked(self.public, rows)",
         "tests/fuzz/test_generated_answers.py",
@@ -22,14 +22,14 @@ GRAMMAR_MUTANTS = (
     ),
     Mutant(
         "public rows are counted among which kept ones are",
-        "bind/kept_row.py",
+        "bind/proof/unmatched_public_rows.py",
         "if not kept.is_all or not alone.can_add(output.call):",
         "if not alone.can_add(output.call):",
         about="outer_join",
     ),
     Mutant(
         "kept rows are chosen by whether they have a partner",
-        "bind/kept_row.py",
+        "bind/proof/unmatched_public_rows.py",
         "if not columns(predicate) <= kept.plain:",
         "if not columns(predicate):",
     ),
@@ -53,7 +53,7 @@ GRAMMAR_MUTANTS = (
     ),
     Mutant(
         "the first row of those that tie is told",
-        "bind/window.py",
+        "bind/window/window.py",
         "if call.function not in _AGGREGATES | _QUANTILES:",
         "if not call.function:",
     ),
@@ -73,7 +73,7 @@ GRAMMAR_MUTANTS = (
     ),
     Mutant(
         "a window in a correlated subquery holds the rows of all who ask",
-        "bind/select.py",
+        "bind/query/select.py",
         "self._windows.ask_for_each(asked, frozenset(self._from.scope.correlated), self._node)",
         "self._windows.ask_for_each((), frozenset(self._from.scope.correlated), self._node)",
         "tests/corpus/test_differential.py",
@@ -82,7 +82,7 @@ GRAMMAR_MUTANTS = (
     ),
     Mutant(
         "DISTINCT in a correlated subquery forgets what it was asked by",
-        "bind/select.py",
+        "bind/query/select.py",
         "shown = self._projected(plan, above.items, asked)",
         "shown = self._projected(plan, above.items, [])",
         "tests/fuzz/test_generated_answers.py",

@@ -47,7 +47,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "a statement runs as it is written whatever tables it names",
-        "bind/public_only.py",
+        "bind/statements/public_statement.py",
         "_is_noisy(name, schema):\n            return None",
         "_is_noisy(name, schema):\n            continue",
         "tests/session/test_public_statements.py",
@@ -55,7 +55,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "what analysts wrote may call what tells of the host",
-        "bind/public_only.py",
+        "bind/statements/public_statement.py",
         "if any(map(tells, named)) or _calls(words) & telling_functions():",
         "if any(map(tells, named)) and _calls(words) & telling_functions():",
         "tests/session/test_public_attacks.py",
@@ -159,7 +159,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "bounds are suggested of answers that are randomised",
-        "bind/suggest.py",
+        "bind/statements/suggest_bounds.py",
         "return not said.isdisjoint(seen)",
         "return said is seen",
         "tests/session/test_randomised_views.py",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp, parse_one
 
-from dpsql.bind.parse import span
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.value.array import items
 from dpsql.pgwire.value.parameter import Bound, Listed

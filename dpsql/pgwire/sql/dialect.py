@@ -14,7 +14,7 @@ from sqlglot import exp, parse
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
 
-from dpsql.bind.parse import tokens
+from dpsql.bind.syntax.parse import tokens
 from dpsql.errors import Error, Refused, Span
 from dpsql.pgwire.sql.kind import Kind
 from dpsql.pgwire.sql.label import labels

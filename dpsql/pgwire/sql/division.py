@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.bind.parse import span
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.kind import INTEGERS, Kind
 from dpsql.pgwire.sql.source import Missing

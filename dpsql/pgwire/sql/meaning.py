@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokenizer_core import Token
 
-from dpsql.bind.parse import span
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.array import check_places, list_constants
 from dpsql.pgwire.sql.division import whole_divisions

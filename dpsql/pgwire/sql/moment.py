@@ -11,7 +11,7 @@ from typing import Final
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from dpsql.bind.parse import span
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, Span
 from dpsql.pgwire.sql.kind import MOMENTS
 from dpsql.pgwire.sql.template import written_moment

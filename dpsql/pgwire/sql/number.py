@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.bind.parse import span
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.kind import FLOATS, INTEGERS, Kind
 from dpsql.pgwire.sql.typing import Held, Typing

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.bind.parse import span
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 
 Edit = tuple[exp.Expr, Callable[[], exp.Expr]]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.bind.parse import span
-from dpsql.bind.row_value import row_parts
+from dpsql.bind.expression.row_value import row_parts
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 
 _STRICT: dict[type[exp.Expr], type[exp.Expr]] = {

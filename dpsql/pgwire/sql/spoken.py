@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.parsers.postgres import PostgresParser
 
-from dpsql.bind.parse import span
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 
 _KEPT: Final = frozenset({"TO_CHAR", "DIV", "DATE_PART", "SUBSTR", "MOD", "BTRIM", "TO_HEX"})

@@ -9,8 +9,8 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.bind.parse import span
-from dpsql.bind.template import filled
+from dpsql.bind.expression.template import filled
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.kind import FLOATS, Kind
 from dpsql.pgwire.sql.typing import Held, Typing

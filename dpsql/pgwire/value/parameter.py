@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from dpsql.bind.parameter import literal
+from dpsql.bind.syntax.parameter import literal
 from dpsql.errors import DataError
 from dpsql.pgwire.value import oid as o
 from dpsql.pgwire.value.array import items

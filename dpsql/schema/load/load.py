@@ -40,7 +40,7 @@ def load_schema(
     Where the budget is refreshed, it is that of the rows of `today`, by default today's by UTC.
     The source's catalogue is asked where the source is there, by `read`, its rows never. Anything
     wrong with the file is a `SchemaFault`, an unreadable source a `SourceFault`. Views are SQL:
-    `dpsql.bind.view.resolved` checks them.
+    `dpsql.bind.from_clause.view.resolved` checks them.
     """
     document = read_document(Path(path))
     file = fill(File, document, (), document.data)
