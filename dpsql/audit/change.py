@@ -14,7 +14,7 @@ from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
 from dpsql.audit.worlds import Groups, Histogram
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
-from dpsql.release.choice import Chooser, Frequent
+from dpsql.release.selection_mechanism import Chooser, Frequent
 from dpsql.session.prepared import PreparedRelease
 
 

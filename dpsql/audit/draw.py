@@ -18,9 +18,9 @@ from dpsql.audit.worlds import NO_TABLES, Released, Worlds
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.release.arrow import canonical
+from dpsql.release.add_noise import NoisyGroups, RawGroups, choose, privatize, rows_in_cells
+from dpsql.release.columns.arrow import canonical
 from dpsql.release.job import Step
-from dpsql.release.noise import NoisyGroups, RawGroups, choose, privatize, rows_in_cells
 
 Group = tuple[object, ...]
 

@@ -36,7 +36,7 @@ from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.release.calibrate import Noise
+from dpsql.release.calibration import Noise
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.model import Schema
 from dpsql.session.grant import epsilon_of

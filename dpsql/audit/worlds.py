@@ -17,7 +17,7 @@ import pyarrow as pa
 from dpsql.audit.owner import Rows
 from dpsql.engine.duckdb.lockdown import prepare
 from dpsql.plan.bounded_release.engine_query import EngineQuery
-from dpsql.release.key import domain_table
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Public, Schema, Table
 from dpsql.session.prepared import PreparedRelease
 

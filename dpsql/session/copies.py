@@ -19,7 +19,7 @@ from dpsql.engine.engine import Engine
 from dpsql.engine.read_limit import Most
 from dpsql.engine.sandbox.database import Contents
 from dpsql.errors import Error, TooComplex
-from dpsql.release.public import open_rows
+from dpsql.release.open_public import open_rows
 from dpsql.schema.model import Schema, Table
 from dpsql.schema.qualified_name import MAIN, PUBLIC, bare, meant, schema_of
 from dpsql.schema.sql_type import UHUGEINT, Array, Interval, Null

@@ -19,7 +19,7 @@ from dpsql.errors import (
 from dpsql.ledger.charge import Charge, Failure, Kept, Receipt
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage.disk_reservation import LEAST
-from dpsql.release.key import number_of_cells
+from dpsql.release.columns.group_keys import number_of_cells
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.storage import from_bytes, to_bytes
 

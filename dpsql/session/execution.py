@@ -19,7 +19,7 @@ from dpsql.plan.operator import Plan, Whole
 from dpsql.plan.output_columns import output_columns
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
-from dpsql.release.public import open_rows
+from dpsql.release.open_public import open_rows
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.copied import copied_rows

@@ -16,8 +16,8 @@ from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan, Sort
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
-from dpsql.release.arrow import rows
-from dpsql.release.public import open_rows
+from dpsql.release.columns.arrow import rows
+from dpsql.release.open_public import open_rows
 from dpsql.rewrite.fact import distinct_values
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.verify import duplicate_free, record_path, verified

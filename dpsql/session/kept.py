@@ -20,7 +20,7 @@ from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.saved_release import Name, NamedTable
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan
-from dpsql.release.arrow import rows
+from dpsql.release.columns.arrow import rows
 from dpsql.rewrite.fact import Facts
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.qualified_name import meant

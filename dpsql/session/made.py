@@ -16,15 +16,15 @@ import numpy as np
 import pyarrow as pa
 
 from dpsql.plan.bounded_release.estimator import Linear, Mean, Moments, Named, Position, Variance
-from dpsql.release.choice import Chooser
-from dpsql.release.interval import (
+from dpsql.release.columns.confidence_interval import (
     CONFIDENCE,
     Spread,
     half_width,
     linear_error,
     mean_rows_error,
 )
-from dpsql.release.others import apart
+from dpsql.release.columns.cross_group_terms import apart
+from dpsql.release.selection_mechanism import Chooser
 from dpsql.session.answer import ColumnPrivacy, HalfWidth
 from dpsql.session.prepared import Prepared, PreparedRelease
 from dpsql.session.provenance import Origin, origins

@@ -20,8 +20,8 @@ from dpsql.plan.expression import Column
 from dpsql.plan.operator import Limit, Plan, Project, Release, Sort
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
-from dpsql.release.arrow import arrow_type
-from dpsql.release.key import taken
+from dpsql.release.columns.arrow import arrow_type
+from dpsql.release.columns.group_keys import taken
 from dpsql.schema.sql_type import (
     Boolean,
     Date,

@@ -22,10 +22,10 @@ from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.prune_columns import unused
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.release.calibrate import as_said, calibrate
-from dpsql.release.column import beside
+from dpsql.release.calibration import as_said, calibrate
+from dpsql.release.columns.released_table import beside
 from dpsql.release.job import Step
-from dpsql.release.synopsis import told, weighed
+from dpsql.release.synopsis.mwem import told, weighed
 from dpsql.rewrite.bound import bound
 from dpsql.rewrite.fact import Facts
 from dpsql.rewrite.setting import AS_DECLARED, Settings

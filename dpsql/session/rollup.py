@@ -32,8 +32,8 @@ from dpsql.plan.aggregate import AggregateFunction, Part
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.bounded_release.estimator import Linear
 from dpsql.plan.bounded_release.statistic import Amount, Ones, Present
-from dpsql.release.arrow import arrow_array
-from dpsql.release.noise import listed_cells
+from dpsql.release.add_noise import listed_cells
+from dpsql.release.columns.arrow import arrow_array
 from dpsql.session.answer import ColumnPrivacy
 from dpsql.session.canonical import Shape, shape
 from dpsql.session.digest import Digest

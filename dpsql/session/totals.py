@@ -3,9 +3,9 @@
     SELECT sex, insured, count(*) FROM patients GROUP BY CUBE (sex, insured)
 
 Each grouping set is a release with noise of its own, so that the parts of a total don't add up to
-it. Least squares finds the values nearest to all of them that do (`release.hierarchy`,
-`release.margins`): free, since only noisy numbers are read, and each with less noise than its
-release alone. What is drawn, charged and stored is the same with the setting and without.
+it. Least squares finds the values nearest to all of them that do (`release.consistency`): free,
+since only noisy numbers are read, and each with less noise than its release alone. What is drawn,
+charged and stored is the same with the setting and without.
 
 Levels are releases of a statement over the same rows, by other keys, whose cells are all shown. Of
 them, sums over rows are made to add up, and what is computed of these: counts, sums, means and
@@ -30,12 +30,12 @@ import pyarrow as pa
 from dpsql.plan.bounded_release.estimator import Linear, summed
 from dpsql.plan.bounded_release.statistic import Amount, Ones, Present, Product, Square
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
-from dpsql.release.calibrate import Noise
-from dpsql.release.column import noisy_statistics, with_statistics
-from dpsql.release.interval import Spread, combined
-from dpsql.release.key import listed_keys, number_of_cells
-from dpsql.release.level import Structure, structure
-from dpsql.release.margins import Margins
+from dpsql.release.calibration import Noise
+from dpsql.release.columns.confidence_interval import Spread, combined
+from dpsql.release.columns.group_keys import listed_keys, number_of_cells
+from dpsql.release.columns.released_table import noisy_statistics, with_statistics
+from dpsql.release.consistency.levels import Structure, structure
+from dpsql.release.consistency.margins import Margins
 from dpsql.rewrite.setting import Settings
 from dpsql.session.canonical import Shape, shape
 

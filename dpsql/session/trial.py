@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from dpsql.plan.output_columns import output_columns
-from dpsql.release.arrow import arrow_type
+from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.sql_type import HUGEINT, SqlType
 from dpsql.session.copied import copied_scans
 from dpsql.session.prepared import Prepared, PreparedRelease

@@ -37,7 +37,7 @@ from dpsql.errors import (
     WouldShowIndividuals,
 )
 from dpsql.plan.operator import Whole
-from dpsql.release.arrow import arrow_type
+from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.model import Schema
 from dpsql.schema.source_types import reading
 from dpsql.schema.sql_type import UHUGEINT, Array, Interval, Null, SqlType, Varchar, parse_type

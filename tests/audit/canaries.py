@@ -13,8 +13,8 @@ from dpsql.audit.universe import Size, prepared, universe
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.release.calibrate import Measurement
-from dpsql.release.choice import Chooser, Frequent
+from dpsql.release.calibration import Measurement
+from dpsql.release.selection_mechanism import Chooser, Frequent
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.model import Schema
 

@@ -19,9 +19,9 @@ from dpsql.emit.relation import emit_plan
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.plan.operator import Plan, Project, Release, Scan, Whole
-from dpsql.release.column import columns
-from dpsql.release.key import domain_table
-from dpsql.release.noise import NoisyGroups, privatize
+from dpsql.release.add_noise import NoisyGroups, privatize
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.release.columns.released_table import columns
 from dpsql.rewrite.setting import AS_DECLARED
 from dpsql.schema.sql_type import SqlType
 from dpsql.session.grant import grant

@@ -9,7 +9,7 @@ import pytest
 
 from dpsql.dbapi.result import Result, distinct
 from dpsql.dbapi.value import Value, python_rows
-from dpsql.release.arrow import arrow_type
+from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.sql_type import (
     Boolean,
     Date,

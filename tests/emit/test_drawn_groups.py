@@ -15,7 +15,7 @@ from dpsql.emit.bounded import emit_release
 from dpsql.emit.draw import place_of_cell
 from dpsql.emit.render import rendered
 from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups
-from dpsql.release.key import domain_table
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.rewrite.draw import PLACES
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.session.prepared import PreparedRelease

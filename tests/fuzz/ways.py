@@ -28,7 +28,7 @@ from dpsql.engine.sidecar.file import fill
 from dpsql.errors import Error, SourceFault
 from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups, UnitByUnit
 from dpsql.plan.bounded_release.engine_query import HASHES, EngineQuery, Histogram
-from dpsql.release.key import domain_table
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import Schema
 from dpsql.session.from_source import from_source

@@ -18,10 +18,10 @@ from privacy.seeded import SeededRandomness
 from dpsql.plan.bounded_release.cell_selection import Places
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.release.calibrate import Measurement
-from dpsql.release.column import columns
-from dpsql.release.key import domain_table
-from dpsql.release.noise import RawGroups, privatize
+from dpsql.release.add_noise import RawGroups, privatize
+from dpsql.release.calibration import Measurement
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.release.columns.released_table import columns
 from dpsql.session.prepared import PreparedRelease
 
 

@@ -24,7 +24,7 @@ from dpsql.engine.sidecar.row_columns import beyond_of
 from dpsql.errors import Error
 from dpsql.plan.bounded_release.bounded_release import Cell, Split
 from dpsql.plan.operator import Plan
-from dpsql.release.key import domain_table
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Table
 from dpsql.session.grant import grant

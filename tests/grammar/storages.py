@@ -16,7 +16,7 @@ from grammar.public_rows import PUBLIC, create_tables
 
 from dpsql.audit.pool import pool
 from dpsql.engine.duckdb.lockdown import prepare
-from dpsql.release.key import domain_table
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.sql_type import Double, Integer, Uuid
 from dpsql.session.prepared import Prepared

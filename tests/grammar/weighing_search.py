@@ -27,8 +27,8 @@ from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
-from dpsql.release.noise import RawGroups
-from dpsql.release.synopsis import synopsis_table
+from dpsql.release.add_noise import RawGroups
+from dpsql.release.synopsis.mwem import synopsis_table
 from dpsql.session.prepared import PreparedRelease
 
 Integers = NDArray[np.int64]

@@ -21,8 +21,13 @@ from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.allocation.mwem_calibration import TOTAL_SHARE, Moves, weighing
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.release.partition import MOST_PARTITIONS, Partition, count_partitions, partitions
-from dpsql.release.synopsis import weigh
+from dpsql.release.synopsis.cell_partition import (
+    MOST_PARTITIONS,
+    Partition,
+    count_partitions,
+    partitions,
+)
+from dpsql.release.synopsis.mwem import weigh
 from dpsql.session.session import Session
 
 KEYS = (

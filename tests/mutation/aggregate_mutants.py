@@ -81,13 +81,13 @@ AGGREGATE_MUTANTS = (
     ),
     Mutant(
         "a choice knows of one row of a unit",
-        "release/choice.py",
+        "release/selection_mechanism.py",
         "Quantiles.within(grant, quantiles, rows=rows,",
         "Quantiles.within(grant, quantiles, rows=1,",
     ),
     Mutant(
         "the spread of a choice is halved",
-        "release/choice.py",
+        "release/selection_mechanism.py",
         "_frequent(units * rows, grant, groups)",
         "_frequent(max(1, units * rows // 2), grant, groups)",
     ),

@@ -90,7 +90,7 @@ GRAMMAR_MUTANTS = (
     ),
     Mutant(
         "what has no rows has a mean",
-        "release/column.py",
+        "release/columns/released_table.py",
         "there = (groups.statistics[place] > half_width(spreads[place])).astype(np.bool_)",
         "there = (groups.statistics[place] > -(10**9)).astype(np.bool_)",
         "tests/release",

@@ -130,7 +130,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "a variance of few rows is certain",
-        "release/moment_interval.py",
+        "release/columns/moment_interval.py",
         "most[place] = max(most[place], abs(above - below) / (2 * _STEP))",
         "above, below = max(above, 0), max(below, 0)\n"
         "            most[place] += abs(above - below) / (2 * _STEP) * (near == point)",

@@ -14,9 +14,9 @@ from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.bounded_release.estimator import Axis, Moments
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.release.calibrate import Noise
-from dpsql.release.interval import error
-from dpsql.release.moment import moment
+from dpsql.release.calibration import Noise
+from dpsql.release.columns.confidence_interval import error
+from dpsql.release.columns.moments import moment
 
 RADIUS = 50
 X, Y = Axis(1, 2, 50, RADIUS, Fraction(1)), Axis(3, 4, 40, RADIUS, Fraction(1, 10))

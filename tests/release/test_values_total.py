@@ -13,10 +13,10 @@ from dpsql.plan.bounded_release.estimator import Axis, Formula, Linear, Mean, Mo
 from dpsql.plan.bounded_release.statistic import Measured
 from dpsql.plan.expression import Column
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.release.arrow import arrow_array
-from dpsql.release.interval import error
-from dpsql.release.value import evaluate
-from dpsql.release.vector import whole_column
+from dpsql.release.columns.arrow import arrow_array
+from dpsql.release.columns.confidence_interval import error
+from dpsql.release.columns.estimate import evaluate
+from dpsql.release.columns.estimate_vectorized import whole_column
 from dpsql.schema.sql_type import HUGEINT, Decimal, Double, SqlType
 
 FAR = 2**120

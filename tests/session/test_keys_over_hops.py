@@ -9,7 +9,7 @@ import pytest
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.plan.bounded_release.bounded_release import Split
-from dpsql.release.key import domain_table
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema

@@ -20,7 +20,7 @@ from dpsql.errors import Error
 from dpsql.plan.bounded_release.bounded_release import Cell, LightRows, Split, UnitSums
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.operator import Plan
-from dpsql.release.key import domain_table
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from dpsql.release.hierarchy import Hierarchy, Places
-from dpsql.release.margins import Factors, Margins
+from dpsql.release.consistency.hierarchy import Hierarchy, Places
+from dpsql.release.consistency.margins import Factors, Margins
 
 Level = Mapping[str, pa.Array]
 """The keys of a level's rows, by what they mean."""

@@ -26,11 +26,11 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.allocation.mwem_calibration import Moves, Noise, Weighing, weighing
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.release.arrow import arrow_array
-from dpsql.release.calibrate import Measurement
-from dpsql.release.key import ascending, every_key, number_of_cells, taken
-from dpsql.release.noise import RawGroups, all_totals
-from dpsql.release.partition import Partition, count_partitions, partitions
+from dpsql.release.add_noise import RawGroups, all_totals
+from dpsql.release.calibration import Measurement
+from dpsql.release.columns.arrow import arrow_array
+from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, taken
+from dpsql.release.synopsis.cell_partition import Partition, count_partitions, partitions
 from dpsql.schema.sql_type import SqlType
 
 Counts = NDArray[np.int64]

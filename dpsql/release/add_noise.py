@@ -13,12 +13,10 @@ from dpsql.plan.bounded_release.cell_selection import Selection
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.release.arrow import canonical
-from dpsql.release.calibrate import Measurement
-from dpsql.release.choice import Chooser
-from dpsql.release.integers import of_column
-from dpsql.release.interval import half_width
-from dpsql.release.key import (
+from dpsql.release.calibration import Measurement
+from dpsql.release.columns.arrow import canonical
+from dpsql.release.columns.confidence_interval import half_width
+from dpsql.release.columns.group_keys import (
     Keys,
     ascending,
     cells_of,
@@ -28,6 +26,8 @@ from dpsql.release.key import (
     number_of_cells,
     taken,
 )
+from dpsql.release.columns.integer_arrays import of_column
+from dpsql.release.selection_mechanism import Chooser
 
 _MOST_COUNTS = 2**22
 """Counts of cells that are held at once."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.engine_query import DomainTable, EngineQuery
 from dpsql.privacy.domain import Value
-from dpsql.release.arrow import arrow_array, arrow_type, canonical
+from dpsql.release.columns.arrow import arrow_array, arrow_type, canonical
 from dpsql.schema.sql_type import Integer, SqlType
 
 Keys = tuple[pa.Array, ...]

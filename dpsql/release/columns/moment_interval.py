@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.bounded_release.estimator import Axis, Moments
-from dpsql.release.moment import root
+from dpsql.release.columns.moments import root
 
 Ends = tuple[Fraction, Fraction]
 

@@ -18,7 +18,7 @@ from dpsql.plan.bounded_release.estimator import (
 )
 from dpsql.privacy.domain import Value, day
 from dpsql.privacy.domain import moment as moment_of
-from dpsql.release.moment import moment, spread
+from dpsql.release.columns.moments import moment, spread
 from dpsql.schema.sql_type import Date, Decimal, Integer, SqlType, Timestamp
 
 

@@ -15,14 +15,14 @@ from dpsql.plan.aggregate import Part
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.estimator import Formula, FormulaOutput, Linear, counted, summed
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
-from dpsql.release.arrow import arrow_array
-from dpsql.release.calibrate import Measurement
-from dpsql.release.integers import numbers, of_column
-from dpsql.release.interval import Error, Spread, error, half_width, part_of
-from dpsql.release.noise import NoisyGroups
-from dpsql.release.others import apart
-from dpsql.release.value import evaluate
-from dpsql.release.vector import whole_column
+from dpsql.release.add_noise import NoisyGroups
+from dpsql.release.calibration import Measurement
+from dpsql.release.columns.arrow import arrow_array
+from dpsql.release.columns.confidence_interval import Error, Spread, error, half_width, part_of
+from dpsql.release.columns.cross_group_terms import apart
+from dpsql.release.columns.estimate import evaluate
+from dpsql.release.columns.estimate_vectorized import whole_column
+from dpsql.release.columns.integer_arrays import numbers, of_column
 from dpsql.schema.sql_type import HUGEINT, Integer
 
 

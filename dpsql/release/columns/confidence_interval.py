@@ -26,11 +26,11 @@ from dpsql.plan.bounded_release.estimator import (
     Said,
     Variance,
 )
-from dpsql.release.calibrate import Noise
-from dpsql.release.moment import moment, root, spread
-from dpsql.release.moment_interval import interval
-from dpsql.release.said import AsSaid
-from dpsql.release.value import evaluate
+from dpsql.release.calibration import Noise
+from dpsql.release.columns.estimate import evaluate
+from dpsql.release.columns.moment_interval import interval
+from dpsql.release.columns.moments import moment, root, spread
+from dpsql.release.exact_answers import AsSaid
 
 CONFIDENCE = Fraction(95, 100)
 _NORMAL = 1.959964

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 from dpsql.plan.bounded_release.estimator import Formula, FormulaOutput, Linear, Others, Said
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
-from dpsql.release.integers import of_list
-from dpsql.release.interval import Combined, Spread, half_width
-from dpsql.release.noise import NoisyGroups
+from dpsql.release.add_noise import NoisyGroups
+from dpsql.release.columns.confidence_interval import Combined, Spread, half_width
+from dpsql.release.columns.integer_arrays import of_list
 
 Place = tuple[int, int]
 """A key and a statistic: its sum over the groups that differ in this key alone."""

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
-from dpsql.release.arrow import arrow_type
-from dpsql.release.integers import BEYOND, combined, decimals, largest, numbers
+from dpsql.release.columns.arrow import arrow_type
+from dpsql.release.columns.integer_arrays import BEYOND, combined, decimals, largest, numbers
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 _EXACT = 2**53

@@ -22,8 +22,8 @@ from dpsql.privacy.allocation.noise_allocation import (
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.partition_selection import selection_delta, threshold
-from dpsql.release.choice import Chooser, chooser
-from dpsql.release.said import AsSaid
+from dpsql.release.exact_answers import AsSaid
+from dpsql.release.selection_mechanism import Chooser, chooser
 
 Noise = DiscreteLaplace | DiscreteGaussian
 

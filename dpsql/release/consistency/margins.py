@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
-from dpsql.release.hierarchy import Floats, Places
-from dpsql.release.integers import rounded
+from dpsql.release.columns.integer_arrays import rounded
+from dpsql.release.consistency.hierarchy import Floats, Places
 
 Factors = tuple[int, ...]
 

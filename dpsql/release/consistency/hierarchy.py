@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
-from dpsql.release.integers import rounded
+from dpsql.release.columns.integer_arrays import rounded
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
