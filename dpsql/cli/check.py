@@ -14,6 +14,9 @@ from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.read_check import Reading
 from dpsql.errors import SourceFault
 from dpsql.pgwire.user import renaming, users_path
+from dpsql.report.terminal.progress import Cancelled, Watch
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import listing
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
 from dpsql.schema.verify import verify_keys
@@ -21,9 +24,6 @@ from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ready import old_files, open_source, remove_left, sidecar_path
 from dpsql.session.unit_rows import without_unit
-from dpsql.terminal.table import listing
-from dpsql.terminal.visible import visible
-from dpsql.terminal.watch import Cancelled, Watch
 
 _HEADINGS = ("table", "rows of", "key", "limits per unit")
 

@@ -10,7 +10,7 @@ from enum import IntEnum
 import click
 
 from dpsql.errors import BudgetSpent, Error
-from dpsql.terminal.message import describe
+from dpsql.report.terminal.error_message import describe
 
 
 class ExitCode(IntEnum):

@@ -11,12 +11,12 @@ from dpsql.cli.failure import ExitCode, explained, say
 from dpsql.ledger.charge import read_proof
 from dpsql.ledger.storage.opening import exists
 from dpsql.ledger.terms import Terms
+from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.schema.policy_diff import loosened
 from dpsql.session.account import anchor_path, ledger_location, recorded_ledger, standing
 from dpsql.session.grant import epsilon_of, ledger_terms
-from dpsql.terminal.visible import visible
 
 
 def verify(path: Path, receipts: Sequence[str]) -> None:

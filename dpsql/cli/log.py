@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from dpsql.terminal.visible import visible_lines
+from dpsql.report.terminal.sanitize import visible_lines
 
 
 class VisibleFormatter(logging.Formatter):

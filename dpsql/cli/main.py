@@ -27,7 +27,7 @@ from dpsql.cli.user import user
 from dpsql.engine.duckdb.failure_cause import causes_told
 
 if TYPE_CHECKING:
-    from dpsql.cli.budget.report import Form as BudgetForm
+    from dpsql.cli.budget import Form as BudgetForm
     from dpsql.cli.query import Form
 
 _SPACE = 2048 * 1024 * 1024
@@ -148,7 +148,7 @@ def budget(
 
     On a terminal, also draws how the budget burned down.
     """
-    from dpsql.cli.budget import report as run  # noqa: PLC0415 - opens engines
+    from dpsql.cli import budget as run  # noqa: PLC0415 - opens engines
 
     run.budget(schema, analyst, form, html, history=history)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from dpsql.report.terminal.progress import Watch
     from dpsql.schema.model import Schema
-    from dpsql.terminal.watch import Watch
 
 
 @click.command()
@@ -23,9 +23,9 @@ def prepare(schema: Path) -> None:
     used until it is made again.
     """
     from dpsql.cli.failure import ExitCode, explained, say  # noqa: PLC0415 - opens engines
+    from dpsql.report.terminal.progress import Cancelled, Watch  # noqa: PLC0415
     from dpsql.schema.load.load import load_schema  # noqa: PLC0415
     from dpsql.session.ready import sidecar_path  # noqa: PLC0415
-    from dpsql.terminal.watch import Cancelled, Watch  # noqa: PLC0415
 
     watch = Watch()
     with explained():

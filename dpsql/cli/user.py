@@ -74,7 +74,7 @@ def remove(schema: Path, name: str, users: Path | None) -> None:
 def show(schema: Path, users: Path | None) -> None:
     """List the users."""
     from dpsql.pgwire.user import read_users  # noqa: PLC0415 - slow to import
-    from dpsql.terminal.visible import visible  # noqa: PLC0415 - slow to import
+    from dpsql.report.terminal.sanitize import visible  # noqa: PLC0415 - slow to import
 
     with explained():
         for name in sorted(read_users(_path(schema, users)).verifiers):

@@ -12,10 +12,10 @@ import click
 
 from dpsql.console import listing
 from dpsql.console.desk import Desk, Edit, Next, Quit, Run
-from dpsql.dbapi.budget import budget_table
 from dpsql.errors import BadParameter
-from dpsql.terminal.table import plain
-from dpsql.terminal.visible import visible
+from dpsql.report.budget import budget_table
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import Final
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from dpsql.dbapi.change import Setting
-from dpsql.dbapi.option import OPTIONS
+from dpsql.dbapi.statements.assignment import Setting
+from dpsql.dbapi.statements.options import OPTIONS
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.schema.model import Column, Public, Schema, Table

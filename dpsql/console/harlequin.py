@@ -20,6 +20,7 @@ from dpsql.console.listing import whose
 from dpsql.dbapi.connection import Connection, connect
 from dpsql.dbapi.cursor import Cursor
 from dpsql.errors import Error
+from dpsql.report.terminal.error_message import describe
 from dpsql.schema.model import Column, Table
 from dpsql.schema.sql_type import (
     Boolean,
@@ -31,7 +32,6 @@ from dpsql.schema.sql_type import (
     Timestamp,
     parse_type,
 )
-from dpsql.terminal.message import describe
 
 _OPTIONS: Final[list[HarlequinAdapterOption]] = [
     TextOption("analyst", "On whose account queries are charged."),

@@ -7,10 +7,10 @@ from typing import assert_never
 
 from dpsql.console.completion import describe
 from dpsql.errors import UnknownTable
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import listing
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
 from dpsql.session.account import ledger_location
-from dpsql.terminal.table import listing
-from dpsql.terminal.visible import visible
 
 
 def tables(schema: Schema) -> str:

@@ -13,23 +13,23 @@ from typing import Final
 import click
 from rich.console import Console as Screen
 
-from dpsql.console.answer import records, table
 from dpsql.console.command import run_command
 from dpsql.console.desk import Desk, Edit, Quit, Run
 from dpsql.console.proposal import proposal
 from dpsql.console.question import Ask, goes_ahead
 from dpsql.console.running import Work
-from dpsql.console.statement import parts
 from dpsql.dbapi.connection import EXPLAINED, Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.errors import BadParameter, BudgetSpent, Error
+from dpsql.report.cost import cost
+from dpsql.report.export import csv, json
+from dpsql.report.terminal.answer_table import records, table
+from dpsql.report.terminal.error_message import describe
+from dpsql.report.terminal.progress import Cancelled
+from dpsql.report.terminal.sanitize import visible, visible_lines
+from dpsql.report.terminal.table import markdown, plain
 from dpsql.session.session import Session
-from dpsql.terminal.cost import cost
-from dpsql.terminal.export import csv, json
-from dpsql.terminal.message import describe
-from dpsql.terminal.table import markdown, plain
-from dpsql.terminal.visible import visible, visible_lines
-from dpsql.terminal.watch import Cancelled
+from dpsql.sqltext.script import parts
 
 _HELLO: Final = r"dpsql on {name}. Statements end with ;  \? lists commands, \q quits."
 

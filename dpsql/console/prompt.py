@@ -19,9 +19,9 @@ from pygments.lexers.sql import SqlLexer
 from dpsql.console.command import COMMANDS
 from dpsql.console.completion import SchemaCompleter
 from dpsql.console.desk import Desk
-from dpsql.console.statement import is_complete
-from dpsql.dbapi.budget import Budget
 from dpsql.errors import Error
+from dpsql.report.budget import Budget
+from dpsql.sqltext.script import is_complete
 
 _STYLE: Final = Style.from_dict(
     {

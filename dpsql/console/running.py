@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from dpsql.terminal.watch import Watch
+from dpsql.report.terminal.progress import Watch
 
 Found = TypeVar("Found")
 

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from dpsql.bind.syntax.parameter import Parameters as Literals
 from dpsql.bind.syntax.parameter import literals
-from dpsql.dbapi.error import half_width_rows, with_errors
-from dpsql.dbapi.result import Description, Result, distinct
-from dpsql.dbapi.value import Value, python_rows
 from dpsql.errors import InterfaceError, NotSupportedError, ProgrammingError
+from dpsql.report.error_columns import half_width_rows, with_errors
+from dpsql.report.result.python_value import Row, python_rows
+from dpsql.report.result.result import Description, Result, distinct
 from dpsql.schema.sql_type import HUGEINT
 from dpsql.session.answer import Privacy
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from polars import DataFrame as PolarsFrame
 
-Row = tuple[Value, ...]
 Parameters = Sequence[object] | Mapping[str, object]
 
 
@@ -158,7 +157,7 @@ class Cursor:
         """What a notebook shows: the first rows, their errors, and what the answer cost."""
         if self._result is None:
             return None
-        from dpsql.dbapi.answer_page import answer_page  # noqa: PLC0415 - few need it
+        from dpsql.report.html.answer import answer_page  # noqa: PLC0415 - few need it
 
         return answer_page(self._result)
 

@@ -18,12 +18,9 @@ from dpsql.bind.saved_release import Releases
 from dpsql.bind.statement import Statement, bind
 from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bind.syntax.parse import parse_query
-from dpsql.dbapi.budget import budget_of
-from dpsql.dbapi.change import TOLD, Setting
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.result import Result
-from dpsql.dbapi.statement import ExplainPrivacy, Keep, Query, Show, read_statement
-from dpsql.dbapi.value import python_rows
+from dpsql.dbapi.statements.assignment import TOLD, Setting
+from dpsql.dbapi.statements.parse import ExplainPrivacy, Keep, Query, Show, read_statement
 from dpsql.errors import (
     BadParameter,
     Error,
@@ -34,7 +31,6 @@ from dpsql.errors import (
     SourceFault,
     WouldShowIndividuals,
 )
-from dpsql.pgwire.cost import cost
 from dpsql.pgwire.dataset import Dataset, Edition
 from dpsql.pgwire.failure import CANCELLED, Cancelled, notice
 from dpsql.pgwire.journal import note
@@ -43,14 +39,18 @@ from dpsql.pgwire.sql.array import spread
 from dpsql.pgwire.sql.dialect import Translated, translated
 from dpsql.pgwire.sql.output import declared
 from dpsql.pgwire.sql.probe import asks_for_columns, counted_instead
-from dpsql.pgwire.sql.split import spaced
 from dpsql.pgwire.value.oid import TEXT, Column, column
 from dpsql.pgwire.value.parameter import Bound, example
 from dpsql.plan.expression import Literal
 from dpsql.plan.output_columns import output_columns
+from dpsql.report.budget import budget_of
+from dpsql.report.cost_notice import cost
+from dpsql.report.result.python_value import python_rows
+from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply
 from dpsql.session.draw import RUNNING
+from dpsql.sqltext.split import spaced
 
 Parameters = Mapping[str, Literal]
 Given = Mapping[str, Bound]

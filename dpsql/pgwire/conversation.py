@@ -29,10 +29,10 @@ from dpsql.pgwire.running import Running
 from dpsql.pgwire.sending import described
 from dpsql.pgwire.sql.command import End, Query, Savepoint, read_command
 from dpsql.pgwire.sql.inference import parameter_types
-from dpsql.pgwire.sql.split import Piece, split
 from dpsql.pgwire.transaction import Settings
 from dpsql.pgwire.value.oid import Column
 from dpsql.pgwire.value.parameter import constant
+from dpsql.sqltext.split import Piece, split
 
 
 class Conversation:

@@ -9,7 +9,7 @@ from cli.cli_run import runner
 
 from dpsql.audit.attack import AttackReport, Outcome, attack, most_right
 from dpsql.audit.reconstruction import Reconstruction
-from dpsql.cli.audit.page import page
+from dpsql.cli.audit.html_page import page
 from dpsql.errors import BadParameter
 
 

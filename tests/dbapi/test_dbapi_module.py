@@ -9,7 +9,7 @@ import time
 import pytest
 
 import dpsql
-from dpsql.dbapi.type import TypeObject
+from dpsql.report.result.type_objects import TypeObject
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Uuid, Varchar
 
 

@@ -16,9 +16,9 @@ from dpsql.audit.fact import WorldFacts
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.statements.create_synopsis import bind_synopsis
-from dpsql.dbapi.change import Setting
-from dpsql.dbapi.setting import changed
-from dpsql.dbapi.statement import Keep, Query, read_statement
+from dpsql.dbapi.statements.assignment import Setting
+from dpsql.dbapi.statements.parse import Keep, Query, read_statement
+from dpsql.dbapi.statements.settings import changed
 from dpsql.errors import Error
 from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.distance import Apart

@@ -14,9 +14,9 @@ from dpsql.pgwire.sql import command as c
 from dpsql.pgwire.sql.dialect import translated
 from dpsql.pgwire.sql.inference import parameter_types
 from dpsql.pgwire.sql.probe import asks_for_columns
-from dpsql.pgwire.sql.split import split
 from dpsql.pgwire.value import oid
 from dpsql.schema.load.load import load_schema
+from dpsql.sqltext.split import split
 
 SCHEMA = load_schema(FIXTURES / "schema.yaml")
 

@@ -15,8 +15,8 @@ import pytest
 
 from dpsql.console import listing
 from dpsql.dbapi.connection import Connection, connect
-from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import Error
+from dpsql.report.explain_text import Explanation
 from dpsql.session.dataset import load_dataset
 
 SCHEMA = """\

@@ -13,9 +13,9 @@ import pytest
 from cli.cli_run import Run, runner
 
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.plot import HEIGHT, WIDTH, Line, blocks
 from dpsql.errors import BadParameter, Refused
 from dpsql.release.columns.confidence_interval import error
+from dpsql.report.chart import HEIGHT, WIDTH, Line, blocks
 from dpsql.rewrite.setting import Settings
 from dpsql.session.account import existing_ledger
 from dpsql.session.session import Session

@@ -14,12 +14,12 @@ from sqlalchemy import create_engine, inspect
 from dpsql.bind.statement import bind
 from dpsql.console import listing
 from dpsql.dbapi.connection import connect
-from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import Error, LedgerFault, SchemaFault, UnknownTable
 from dpsql.pgwire.catalogue.catalogue import Catalogue
 from dpsql.pgwire.catalogue.workers import CatalogueWorkers
 from dpsql.pgwire.limit import Limits
 from dpsql.pgwire.sql.dialect import translated
+from dpsql.report.explain_text import Explanation
 from dpsql.schema.model import Schema
 from dpsql.schema.policy_diff import loosened
 from dpsql.session.dataset import load_dataset

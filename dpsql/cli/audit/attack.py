@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from dpsql.audit.attack import AttackReport, attack
-from dpsql.cli.audit.page import page
+from dpsql.cli.audit.html_page import page
 from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import listing
 from dpsql.session.grant import as_epsilon
-from dpsql.terminal.table import listing
-from dpsql.terminal.visible import visible
 
 
 def run_attacks(epsilon: float, trials: int, people: int, html: Path | None) -> None:

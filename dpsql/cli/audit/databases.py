@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsql.audit.sensitivity import Witness
-from dpsql.terminal.visible import visible
+from dpsql.report.terminal.sanitize import visible
 
 
 def databases(worst: Witness) -> list[str]:

@@ -11,9 +11,9 @@ from dpsql.audit.epsilon import Bound, EpsilonAudit, audit_epsilon
 from dpsql.cli.audit.databases import databases
 from dpsql.cli.audit.form import Form, show
 from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.load.load import load_schema
 from dpsql.session.grant import as_epsilon
-from dpsql.terminal.visible import visible
 
 _MEANING = {
     "epsilon": "epsilon",

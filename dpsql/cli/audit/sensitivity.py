@@ -13,10 +13,10 @@ from dpsql.audit.universe import Size
 from dpsql.cli.audit.databases import databases
 from dpsql.cli.audit.form import Form, show
 from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import listing
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors
-from dpsql.terminal.table import listing
-from dpsql.terminal.visible import visible
 
 _HEADINGS = ("what changes", "derived", "observed", "tightness")
 

@@ -18,20 +18,20 @@ import duckdb
 
 from dpsql.cli.check import report
 from dpsql.cli.demo.data import generate
-from dpsql.dbapi.budget import budget_table
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.cursor import Row
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.errors import Error, InternalError
+from dpsql.report.budget import budget_table
+from dpsql.report.cost import cost
+from dpsql.report.result.python_value import Row
+from dpsql.report.terminal.error_message import describe
+from dpsql.report.terminal.table import plain
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.schema.verify import verify_keys
 from dpsql.session.answer import Privacy
 from dpsql.session.session import Session
-from dpsql.terminal.cost import cost
-from dpsql.terminal.message import describe
-from dpsql.terminal.table import plain
 
 _EVERYBODY: Final = "SELECT sum(salary) FROM staff"
 _ALL_BUT_ADA: Final = "SELECT sum(salary) FROM staff WHERE born >= 1950"

@@ -13,7 +13,7 @@ from dpsql.cli.init.draft import Draft
 from dpsql.cli.init.skeleton import skeleton
 from dpsql.cli.init.smartnoise import of_metadata
 from dpsql.errors import SourceFault
-from dpsql.terminal.visible import visible
+from dpsql.report.terminal.sanitize import visible
 
 STDOUT = Path("-")
 

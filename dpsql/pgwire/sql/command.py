@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from dpsql.dbapi.word import Word, words
 from dpsql.errors import NotSupportedError, ProgrammingError, Span, SyntaxFault
 from dpsql.pgwire.sql.copying import read_copy
 from dpsql.pgwire.value.copy import CopyOptions
+from dpsql.sqltext.tokens import Word, words
 
 
 class ReadOnly(ProgrammingError):

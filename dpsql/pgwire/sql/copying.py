@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from dpsql.dbapi.word import Word, words
 from dpsql.errors import BadParameter, NotSupportedError, Refused, Span, SyntaxFault
 from dpsql.pgwire.value.copy import CopyOptions
+from dpsql.sqltext.tokens import Word, words
 
 _HINT: Final = "write COPY (SELECT …) TO STDOUT (FORMAT csv, HEADER)"
 _TRUE: Final = frozenset({"", "true", "on", "1"})

@@ -10,9 +10,8 @@ from decimal import Decimal
 import msgspec
 import pyarrow as pa
 
-from dpsql.dbapi.cursor import Row
-from dpsql.dbapi.result import distinct
-from dpsql.dbapi.value import Value
+from dpsql.report.result.python_value import Row, Value
+from dpsql.report.result.result import distinct
 
 
 def csv(names: Sequence[str], rows: Iterable[Row]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from dpsql.dbapi.budget import Budget
-from dpsql.dbapi.paid import paid
+from dpsql.report.budget import Budget
+from dpsql.report.cost import paid
 from dpsql.session.answer import Privacy
 
 

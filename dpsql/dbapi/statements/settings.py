@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.dbapi.change import Change, Setting
+from dpsql.dbapi.statements.assignment import Change, Setting
 from dpsql.errors import BadParameter
 from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.session.grant import as_epsilon, grant

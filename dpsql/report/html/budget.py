@@ -7,14 +7,14 @@ from datetime import datetime
 from decimal import Decimal
 from html import escape
 
-from dpsql.cli.budget.beside import beside_ledger
-from dpsql.cli.budget.record import Point, Record, Share, shares
-from dpsql.dbapi.budget import Allowance, Budget
 from dpsql.ledger.refusal import Refusal
+from dpsql.report.budget import Allowance, Budget
+from dpsql.report.budget_history import Point, Record, Share, shares
+from dpsql.report.html.page import whole_page
+from dpsql.report.local_epsilon import beside_ledger
+from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.model import Schema
 from dpsql.session.grant import amount
-from dpsql.terminal.page import whole_page
-from dpsql.terminal.visible import visible
 
 _MOST_STATEMENTS = 20
 _LATEST = 200

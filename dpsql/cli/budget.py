@@ -11,21 +11,21 @@ from typing import Literal, assert_never
 
 import click
 
-from dpsql.cli.budget.beside import beside_ledger
-from dpsql.cli.budget.page import page
-from dpsql.cli.budget.picture import picture
-from dpsql.cli.budget.record import Point, Record, burn_down, records
 from dpsql.cli.failure import explained
-from dpsql.dbapi.budget import Allowance, Budget, read_budget
 from dpsql.ledger.chain.hash_chain import utc_now
 from dpsql.ledger.refusal import Refusal
+from dpsql.report.budget import Allowance, Budget, read_budget
+from dpsql.report.budget_history import Point, Record, burn_down, records
+from dpsql.report.burn_down_chart import picture
+from dpsql.report.cost import digits
+from dpsql.report.export import csv, json
+from dpsql.report.html.budget import page
+from dpsql.report.local_epsilon import beside_ledger
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import listing
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.account import existing_ledger, ledger_location
-from dpsql.terminal.cost import digits
-from dpsql.terminal.export import csv, json
-from dpsql.terminal.table import listing
-from dpsql.terminal.visible import visible
 
 Form = Literal["table", "csv", "json"]
 

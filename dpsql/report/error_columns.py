@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from dpsql.dbapi.result import Result, distinct
+from dpsql.report.result.result import Result, distinct
 from dpsql.schema.sql_type import Double, SqlType
 from dpsql.session.answer import HalfWidth
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dpsql.dbapi.result import Result
 from dpsql.ledger.chain.entry import Charged, Released
+from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import BIGINT, Double, Timestamp, Varchar
 from dpsql.session.account import existing_ledger

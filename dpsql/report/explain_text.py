@@ -40,7 +40,7 @@ class Explanation:
 
     def html(self) -> str:
         """All of it as a fragment of HTML, without scripts."""
-        from dpsql.dbapi.page import page  # noqa: PLC0415 - few need it
+        from dpsql.report.html.explain import page  # noqa: PLC0415 - few need it
 
         return page(self.proof)
 

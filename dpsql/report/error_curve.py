@@ -9,7 +9,7 @@ from html import escape
 
 import msgspec
 
-from dpsql.dbapi.plot import Line, blocks, svg
+from dpsql.report.chart import Line, blocks, svg
 from dpsql.session.sweep import Measure, Sweep, SweptColumn
 
 _MARKS = "●○■□◆◇▲△"

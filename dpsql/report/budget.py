@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from dpsql.dbapi.result import Result
 from dpsql.ledger.caps import Account, Balance, balance
+from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double, Varchar
 from dpsql.session.account import existing_ledger

@@ -16,11 +16,11 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import Final
 
-from dpsql.dbapi.change import TOLD, Change, Setting
-from dpsql.dbapi.setting import change
-from dpsql.dbapi.word import Word, words
+from dpsql.dbapi.statements.assignment import TOLD, Change, Setting
+from dpsql.dbapi.statements.settings import change
 from dpsql.errors import BadParameter, Error, Refused, Span, SyntaxFault
 from dpsql.session.session import Session
+from dpsql.sqltext.tokens import Word, words
 
 OPTIONS: Final = tuple(setting.value for setting in Setting if setting not in TOLD)
 """What a statement may set for itself: all that SET changes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpsql.cli.budget.record import Point
+from dpsql.report.budget_history import Point
 
 WIDTH, HEIGHT = 60, 6
 

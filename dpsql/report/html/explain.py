@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Final
 
-from dpsql.dbapi.explanation import HIDDEN, noise, price, threshold
+from dpsql.report.explain_text import HIDDEN, noise, price, threshold
 from dpsql.session.proof import OperatorLine, Proof, ReleaseProof
 
 _STYLE: Final = """<style>

@@ -11,6 +11,7 @@ import pyarrow as pa
 from dpsql.schema.sql_type import Integer, SqlType
 
 Value = int | Decimal | float | str | bool | dt.date | dt.datetime | None
+Row = tuple[Value, ...]
 
 
 def python_rows(table: pa.Table, types: Sequence[SqlType]) -> list[tuple[Value, ...]]:

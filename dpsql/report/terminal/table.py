@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpsql.dbapi.cursor import Row
-from dpsql.dbapi.result import Description
-from dpsql.dbapi.type import NUMBER
-from dpsql.dbapi.value import Value
-from dpsql.terminal.visible import visible, width
+from dpsql.report.result.python_value import Row, Value
+from dpsql.report.result.result import Description
+from dpsql.report.result.type_objects import NUMBER
+from dpsql.report.terminal.sanitize import visible, width
 
 _NULL = "NULL"
 

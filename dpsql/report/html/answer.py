@@ -7,11 +7,11 @@ from decimal import Decimal
 from html import escape
 from typing import Final
 
-from dpsql.dbapi.error import SIGN, half_width_rows
-from dpsql.dbapi.paid import paid
-from dpsql.dbapi.result import Result
-from dpsql.dbapi.type import NUMBER
-from dpsql.dbapi.value import Value, python_rows
+from dpsql.report.cost import paid
+from dpsql.report.error_columns import SIGN, half_width_rows
+from dpsql.report.result.python_value import Value, python_rows
+from dpsql.report.result.result import Result
+from dpsql.report.result.type_objects import NUMBER
 
 MOST_ROWS: Final = 100
 """More aren't shown: they are there to be fetched."""

@@ -14,13 +14,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dpsql.dbapi.cursor import Row
-from dpsql.dbapi.result import Description
-from dpsql.dbapi.type import NUMBER
-from dpsql.dbapi.value import Value
+from dpsql.report.result.python_value import Row, Value
+from dpsql.report.result.result import Description
+from dpsql.report.result.type_objects import NUMBER
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import spell
 from dpsql.session.answer import ColumnPrivacy
-from dpsql.terminal.table import spell
-from dpsql.terminal.visible import visible
 
 Shown = Sequence[ColumnPrivacy | None]
 Widths = Sequence[Sequence[float | None] | None]

@@ -30,13 +30,13 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from dpsql.dbapi.change import TOLD, Change, Setting
-from dpsql.dbapi.explanation import Form
-from dpsql.dbapi.option import assignments, without_options
-from dpsql.dbapi.word import Word, words
+from dpsql.dbapi.statements.assignment import TOLD, Change, Setting
+from dpsql.dbapi.statements.options import assignments, without_options
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
+from dpsql.report.explain_text import Form
 from dpsql.session.grant import as_epsilon
 from dpsql.session.keeping import Wanted
+from dpsql.sqltext.tokens import Word, words
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from html import escape
 
 from dpsql.audit.attack import AttackReport, Outcome, most_right
 from dpsql.audit.reconstruction import Reconstruction
-from dpsql.terminal.page import whole_page
+from dpsql.report.html.page import whole_page
 
 _ATTACKS = """Each attack guesses a fair coin about one person, {trials} times over, and may spend
 ε = {epsilon} in all on a guess. A guess without a look is right half of the time; whatever is

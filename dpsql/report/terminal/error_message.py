@@ -16,7 +16,7 @@ from dpsql.errors import Error, Span
 
 def describe(error: Error, sql: str | None = None) -> str:
     """An error's message, its place in `sql`, its detail and hint, and its SQLSTATE."""
-    from dpsql.terminal.visible import visible  # noqa: PLC0415 - only a failure needs it
+    from dpsql.report.terminal.sanitize import visible  # noqa: PLC0415 - only a failure needs it
 
     lines = [click.style("error:", fg="red", bold=True) + " " + visible(error.message)]
     if sql is not None and error.at is not None:
@@ -36,7 +36,7 @@ _MOST_BEHIND = 40
 
 def _place(sql: str, at: Span) -> list[str]:
     """The line of `sql` where the span begins, and carets under what lies in it."""
-    from dpsql.terminal.visible import visible, width  # noqa: PLC0415 - only a failure needs it
+    from dpsql.report.terminal.sanitize import visible, width  # noqa: PLC0415 - only a failure needs it
 
     start = min(at.start, len(sql))
     first = sql.rfind("\n", 0, start) + 1

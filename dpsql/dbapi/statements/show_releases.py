@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dpsql.dbapi.result import Result
+from dpsql.report.result.result import Result
 from dpsql.schema.sql_type import BIGINT, Double, Timestamp, Varchar
 from dpsql.session.grant import epsilon_of
 from dpsql.session.session import Session
