@@ -11,7 +11,7 @@ from typing import Literal, assert_never
 
 import click
 
-from dpsql.cli.failure import explained
+from dpsql.cli.exit_codes import explained
 from dpsql.ledger.chain.hash_chain import utc_now
 from dpsql.ledger.refusal import Refusal
 from dpsql.report.budget import Allowance, Budget, read_budget

@@ -8,7 +8,7 @@ from typing import assert_never
 
 import click
 
-from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.engine.atomic_file import remove_left_behind
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.read_check import Reading

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import platformdirs
 
-from dpsql.cli.failure import ExitCode, explained
-from dpsql.console.loop import Console
+from dpsql.cli.exit_codes import ExitCode, explained
+from dpsql.console.repl import Console
 from dpsql.errors import BudgetSpent
 from dpsql.schema.load.paths import STATE
 

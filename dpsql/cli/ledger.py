@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.ledger.charge import read_proof
 from dpsql.ledger.storage.opening import exists
 from dpsql.ledger.terms import Terms

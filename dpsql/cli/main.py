@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from dpsql.cli.audit.command import audit
+from dpsql.cli.audit.commands import audit
+from dpsql.cli.exit_codes import ExitCode, say
 from dpsql.cli.explain import explain
-from dpsql.cli.failure import ExitCode, say
-from dpsql.cli.option import (
+from dpsql.cli.options import (
     analyst_name,
     epsilon_of_query,
     errors_of_values,
@@ -224,7 +224,7 @@ def demo() -> None:
 
     Takes a few seconds. Data, schema and ledger lie in a temporary folder.
     """
-    from dpsql.cli.demo.story import tell  # noqa: PLC0415 - opens engines
+    from dpsql.cli.demo.tour import tell  # noqa: PLC0415 - opens engines
 
     tell()
 

@@ -22,7 +22,7 @@ def prepare(schema: Path) -> None:
     limits are each query's own. After the data or their bounds change, it isn't
     used until it is made again.
     """
-    from dpsql.cli.failure import ExitCode, explained, say  # noqa: PLC0415 - opens engines
+    from dpsql.cli.exit_codes import ExitCode, explained, say  # noqa: PLC0415 - opens engines
     from dpsql.report.terminal.progress import Cancelled, Watch  # noqa: PLC0415
     from dpsql.schema.load.load import load_schema  # noqa: PLC0415
     from dpsql.session.ready import sidecar_path  # noqa: PLC0415

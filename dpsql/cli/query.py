@@ -10,7 +10,7 @@ from typing import Literal, TypeVar, assert_never
 
 import click
 
-from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.report.cost import cost, cost_of_batch

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.cli.exit_codes import ExitCode, explained, say
 
 if TYPE_CHECKING:
     from dpsql.pgwire.health_endpoint import HealthEndpoint

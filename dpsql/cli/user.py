@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsql.cli.failure import explained, say
+from dpsql.cli.exit_codes import explained, say
 
 if TYPE_CHECKING:
     from dpsql.pgwire.user import Users

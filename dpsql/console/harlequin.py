@@ -16,7 +16,7 @@ from harlequin.exception import HarlequinConnectionError, HarlequinQueryError
 from harlequin.options import HarlequinAdapterOption, TextOption
 
 from dpsql.console.completion import words
-from dpsql.console.listing import whose
+from dpsql.console.schema_listing import whose
 from dpsql.dbapi.connection import Connection, connect
 from dpsql.dbapi.cursor import Cursor
 from dpsql.errors import Error

@@ -86,7 +86,7 @@ def test_the_page_needs_nothing_else() -> None:
 
 
 def test_the_command_writes_text_or_a_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("dpsql.cli.audit.attack.attack", lambda *_, **__: REPORT)
+    monkeypatch.setattr("dpsql.cli.audit.attack_text.attack", lambda *_, **__: REPORT)
     run = runner(monkeypatch)
     text = run("audit", "attack")
     assert text.code == 0

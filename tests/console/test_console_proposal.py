@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from dpsql.console.proposal import proposal
-from dpsql.console.question import goes_ahead
+from dpsql.console.cost_confirmation import goes_ahead
+from dpsql.console.suggested_fix import proposal
 from dpsql.errors import Refused, Span
 
 

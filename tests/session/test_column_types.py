@@ -13,8 +13,8 @@ import pytest
 from pgwire.shop import served
 from readme import check_table
 
-from dpsql.cli.init.database import of_database
-from dpsql.cli.init.skeleton import skeleton
+from dpsql.cli.init.from_database import of_database
+from dpsql.cli.init.schema_yaml import skeleton
 from dpsql.dbapi.connection import Connection, connect
 from dpsql.errors import SchemaFault
 from dpsql.pgwire.value import oid as o

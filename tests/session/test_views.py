@@ -12,7 +12,7 @@ from privacy.seeded import SeededRandomness
 from sqlalchemy import create_engine, inspect
 
 from dpsql.bind.statement import bind
-from dpsql.console import listing
+from dpsql.console import schema_listing
 from dpsql.dbapi.connection import connect
 from dpsql.errors import Error, LedgerFault, SchemaFault, UnknownTable
 from dpsql.pgwire.catalogue.catalogue import Catalogue
@@ -188,7 +188,10 @@ def test_no_list_of_tables_has_a_hidden_one(
     school: Path, catalogue_workers: CatalogueWorkers
 ) -> None:
     schema = load_dataset(school)
-    told = [listing.tables(schema), *(listing.columns(schema, name) for name in schema.offered)]
+    told = [
+        schema_listing.tables(schema),
+        *(schema_listing.columns(schema, name) for name in schema.offered),
+    ]
     found = inspect(create_engine(f"dpsql:///{school}"))
     assert found.get_table_names() == ["marks", "answers"]
     assert found.get_view_names() == ["adults", "ages", "outer_ones"]

@@ -10,8 +10,8 @@ from typing import Final
 
 import click
 
-from dpsql.console import listing
-from dpsql.console.desk import Desk, Edit, Next, Quit, Run
+from dpsql.console import schema_listing
+from dpsql.console.state import Desk, Edit, Next, Quit, Run
 from dpsql.errors import BadParameter
 from dpsql.report.budget import budget_table
 from dpsql.report.terminal.sanitize import visible
@@ -39,17 +39,19 @@ def run_command(desk: Desk, text: str) -> Next:
 
 def _describe(desk: Desk, argument: str) -> Next:
     schema = desk.connection.catalogue
-    click.echo(listing.columns(schema, argument) if argument else listing.tables(schema))
+    click.echo(
+        schema_listing.columns(schema, argument) if argument else schema_listing.tables(schema)
+    )
     return None
 
 
 def _tables(desk: Desk, _: str) -> Next:
-    click.echo(listing.tables(desk.connection.catalogue))
+    click.echo(schema_listing.tables(desk.connection.catalogue))
     return None
 
 
 def _datasets(desk: Desk, _: str) -> Next:
-    click.echo(listing.datasets(desk.connection.schema))
+    click.echo(schema_listing.datasets(desk.connection.schema))
     return None
 
 

@@ -13,11 +13,11 @@ from typing import Final
 import click
 from rich.console import Console as Screen
 
-from dpsql.console.command import run_command
-from dpsql.console.desk import Desk, Edit, Quit, Run
-from dpsql.console.proposal import proposal
-from dpsql.console.question import Ask, goes_ahead
-from dpsql.console.running import Work
+from dpsql.console.backslash_commands import run_command
+from dpsql.console.cost_confirmation import Ask, goes_ahead
+from dpsql.console.state import Desk, Edit, Quit, Run
+from dpsql.console.statement_progress import Work
+from dpsql.console.suggested_fix import proposal
 from dpsql.dbapi.connection import EXPLAINED, Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.errors import BadParameter, BudgetSpent, Error

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
-from dpsql.cli.init.database import dataset_name
 from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
+from dpsql.cli.init.from_database import dataset_name
 from dpsql.errors import SourceFault
 
 _TYPES = {

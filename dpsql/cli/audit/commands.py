@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from dpsql.cli.audit.form import Form
+    from dpsql.cli.audit.output_format import Form
 
 _schema = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 _json = click.option(
@@ -63,7 +63,7 @@ def sensitivity(
     is passed is an error: please report it.
     """
     from dpsql.audit.universe import Size  # noqa: PLC0415 - opens engines
-    from dpsql.cli.audit import sensitivity as run  # noqa: PLC0415
+    from dpsql.cli.audit import sensitivity_text as run  # noqa: PLC0415
 
     run.sensitivity(schema, queries, neighbors, Size(**size, strict=declared), form)
 
@@ -84,7 +84,7 @@ def epsilon(
     that analysts get. A bound above what is charged is an error: please report
     it. One below proves nothing.
     """
-    from dpsql.cli.audit import epsilon as run  # noqa: PLC0415 - opens engines
+    from dpsql.cli.audit import epsilon_text as run  # noqa: PLC0415 - opens engines
 
     run.epsilon(schema, query, asked, draws, alpha, form)
 
@@ -105,7 +105,7 @@ def attack(epsilon: float, trials: int, people: int, html: Path | None) -> None:
     Differencing, averaging, membership, group presence, and reconstruction by
     linear programming (pip install 'dpsql[audit]'), on made-up people.
     """
-    from dpsql.cli.audit import attack as run  # noqa: PLC0415 - opens engines
+    from dpsql.cli.audit import attack_text as run  # noqa: PLC0415 - opens engines
 
     run.run_attacks(epsilon, trials, people, html)
 
@@ -138,6 +138,6 @@ def sampled_sensitivity(
     Draws pairs from two normal laws, heights in cm unless others are given,
     and tells how few of them a typical change covers.
     """
-    from dpsql.cli.audit import sampled as run  # noqa: PLC0415 - slow to import
+    from dpsql.cli.audit import sampling_text as run  # noqa: PLC0415 - slow to import
 
     run.sampled(gamma, seed, one, other)

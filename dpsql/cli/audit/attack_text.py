@@ -8,7 +8,7 @@ import click
 
 from dpsql.audit.attack import AttackReport, attack
 from dpsql.cli.audit.html_page import page
-from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.report.terminal.sanitize import visible
 from dpsql.report.terminal.table import listing
 from dpsql.session.grant import as_epsilon

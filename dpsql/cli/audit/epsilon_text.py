@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from dpsql.audit.epsilon import Bound, EpsilonAudit, audit_epsilon
-from dpsql.cli.audit.databases import databases
-from dpsql.cli.audit.form import Form, show
-from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.cli.audit.database_text import databases
+from dpsql.cli.audit.output_format import Form, show
+from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.load.load import load_schema
 from dpsql.session.grant import as_epsilon

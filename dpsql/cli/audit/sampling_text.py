@@ -7,7 +7,7 @@ from statistics import NormalDist
 import click
 
 from dpsql.audit.sampling import WARNING, Mixture, sample
-from dpsql.cli.failure import explained
+from dpsql.cli.exit_codes import explained
 
 
 def sampled(gamma: float, seed: int, one: tuple[float, float], other: tuple[float, float]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from rich.console import Console as Screen
 
-from dpsql.console.setting import Settings
+from dpsql.console.display_settings import Settings
 from dpsql.dbapi.connection import Connection
 
 

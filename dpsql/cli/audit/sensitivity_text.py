@@ -10,9 +10,9 @@ import click
 
 from dpsql.audit.sensitivity import Finding, SensitivityAudit, audit_sensitivity
 from dpsql.audit.universe import Size
-from dpsql.cli.audit.databases import databases
-from dpsql.cli.audit.form import Form, show
-from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.cli.audit.database_text import databases
+from dpsql.cli.audit.output_format import Form, show
+from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.report.terminal.sanitize import visible
 from dpsql.report.terminal.table import listing
 from dpsql.schema.load.load import load_schema
