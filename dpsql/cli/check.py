@@ -13,7 +13,7 @@ from dpsql.engine.atomic_file import remove_left_behind
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.read_check import Reading
 from dpsql.errors import SourceFault
-from dpsql.pgwire.user import renaming, users_path
+from dpsql.pgwire.login.users import renaming, users_path
 from dpsql.report.terminal.progress import Cancelled, Watch
 from dpsql.report.terminal.sanitize import visible
 from dpsql.report.terminal.table import listing

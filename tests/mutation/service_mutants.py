@@ -23,7 +23,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "questions of the catalogue may write",
-        "pgwire/catalogue/allowed.py",
+        "pgwire/catalog/allowlist.py",
         '"Select From Where Join',
         '"Update Insert Delete Returning Schema Select From Where Join',
         "tests/pgwire/test_wire_catalogue_limits.py",
@@ -138,7 +138,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "what was planned with a sidecar needs it",
-        "pgwire/work/worker.py",
+        "pgwire/workers/worker.py",
         "in_parts(readable(task.job, engine), engine)",
         "in_parts(task.job, engine)",
         "tests/session/test_sidecar_gone.py",

@@ -10,8 +10,8 @@ from large import COLUMNS, TABLES, many_tables
 from pgwire.pressure import memory
 from pgwire.shop import served
 
-from dpsql.pgwire.catalogue import object as catalogue
-from dpsql.pgwire.catalogue.database import contents
+from dpsql.pgwire.catalog import objects as catalogue
+from dpsql.pgwire.catalog.catalog_database import contents
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.qualified_name import identity
 

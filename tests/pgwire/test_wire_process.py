@@ -12,9 +12,9 @@ from pgwire.shop import make
 from dpsql.engine.duckdb import catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import DuckDBSource
-from dpsql.pgwire.asking import Asking
-from dpsql.pgwire.dataset import Dataset
-from dpsql.pgwire.limit import Limits
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.shared_dataset import Dataset
 
 
 @pytest.fixture

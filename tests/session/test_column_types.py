@@ -17,7 +17,7 @@ from dpsql.cli.init.from_database import of_database
 from dpsql.cli.init.schema_yaml import skeleton
 from dpsql.dbapi.connection import Connection, connect
 from dpsql.errors import SchemaFault
-from dpsql.pgwire.value import oid as o
+from dpsql.pgwire.codec import oid as o
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.source_types import READINGS, reading
 from dpsql.schema.sql_type import parse_type

@@ -13,8 +13,8 @@ from grammar.exact import Exact
 from privacy.seeded import SeededRandomness
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.pgwire.work.task import RunJob, tables_of
-from dpsql.pgwire.work.worker import _Desk
+from dpsql.pgwire.workers.tasks import RunJob, tables_of
+from dpsql.pgwire.workers.worker import _Desk
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.load.column_types import engine_source

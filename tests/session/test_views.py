@@ -15,10 +15,10 @@ from dpsql.bind.statement import bind
 from dpsql.console import schema_listing
 from dpsql.dbapi.connection import connect
 from dpsql.errors import Error, LedgerFault, SchemaFault, UnknownTable
-from dpsql.pgwire.catalogue.catalogue import Catalogue
-from dpsql.pgwire.catalogue.workers import CatalogueWorkers
-from dpsql.pgwire.limit import Limits
-from dpsql.pgwire.sql.dialect import translated
+from dpsql.pgwire.catalog.catalog import Catalogue
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.sql.translate import translated
+from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers
 from dpsql.report.explain_text import Explanation
 from dpsql.schema.model import Schema
 from dpsql.schema.policy_diff import loosened
