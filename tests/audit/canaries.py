@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from grammar.compiler import schema_of
 
-from dpsql.audit.draw import Drawing
-from dpsql.audit.epsilon import Bound, lower_bound, worst_pair
-from dpsql.audit.universe import Size, prepared, universe
+from dpsql.audit.databases.search_space import Size, prepared, universe
+from dpsql.audit.empirical.answer_sampling import Drawing
+from dpsql.audit.empirical.epsilon_lower_bound import Bound, lower_bound, worst_pair
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from cli.cli_run import runner
 
-from dpsql.audit.attack import AttackReport, Outcome, attack, most_right
-from dpsql.audit.reconstruction import Reconstruction
+from dpsql.audit.attacks.attacks import AttackReport, Outcome, attack, most_right
+from dpsql.audit.attacks.reconstruction import Reconstruction
 from dpsql.cli.audit.html_page import page
 from dpsql.errors import BadParameter
 

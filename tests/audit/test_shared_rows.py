@@ -15,8 +15,8 @@ from grammar.compiler import prepared, schema_of
 from grammar.exact import raw_groups
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.adversary import neighbours
-from dpsql.audit.owner import Rows, Unit, owners, without
+from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.unit_ownership import Rows, Unit, owners, without
 from dpsql.emit.relation import emit_plan
 from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.plan.expression import Column

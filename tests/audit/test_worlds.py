@@ -4,8 +4,8 @@ import pytest
 from grammar.compiler import prepared, schema_of
 from grammar.search import attack, search
 
-from dpsql.audit.sensitivity import audit_sensitivity
-from dpsql.audit.universe import Size
+from dpsql.audit.databases.search_space import Size
+from dpsql.audit.sensitivity.exhaustive_audit import audit_sensitivity
 from dpsql.emit import aggregate
 from dpsql.plan.total_form import TotalForm
 

@@ -11,8 +11,8 @@ from random import Random
 import yaml
 from grammar.public_rows import PUBLIC
 
-from dpsql.audit.owner import Row, Rows
-from dpsql.audit.pool import ends
+from dpsql.audit.databases.boundary_values import ends
+from dpsql.audit.databases.unit_ownership import Row, Rows
 from dpsql.privacy.domain import day, moment
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar

@@ -12,7 +12,7 @@ from grammar.compiler import schema_of
 from grammar.public_rows import create_tables
 from grammar.whole import whole_over
 
-from dpsql.audit.fact import WorldFacts
+from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.schema.model import Limits, Public, Schema
 from dpsql.session.whole import WholeStatements
 

@@ -16,8 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from dpsql.audit.owner import Row, Rows
-from dpsql.audit.pool import pool
+from dpsql.audit.databases.boundary_values import pool
+from dpsql.audit.databases.unit_ownership import Row, Rows
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Column, Public, Schema, Table
 from dpsql.schema.sql_type import Boolean, Date, Double, Integer, Timestamp, Uuid, Varchar

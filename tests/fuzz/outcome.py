@@ -12,7 +12,7 @@ from grammar.compiler import schema_of
 from grammar.exact import exact_table
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.fact import WorldFacts
+from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.errors import Error
 from dpsql.session.deep import deeply
 from dpsql.session.grant import grant

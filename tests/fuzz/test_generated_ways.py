@@ -28,8 +28,8 @@ from fuzz.ways import (
 )
 from grammar.ready import SETTINGS
 
-from dpsql.audit.change import violations
-from dpsql.audit.owner import Rows, Unit, owners, without
+from dpsql.audit.databases.unit_ownership import Rows, Unit, owners, without
+from dpsql.audit.sensitivity.bound_check import violations
 from dpsql.rewrite.setting import AS_DECLARED
 from dpsql.schema.model import EntityUnit, Neighbors, Public
 

@@ -18,8 +18,8 @@ from grammar.exact import exact_table
 from grammar.public_rows import create_tables
 from grammar.ready import ReadyFacts
 
-from dpsql.audit.owner import Rows
-from dpsql.audit.worlds import Groups
+from dpsql.audit.databases.database_batch import Groups
+from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
 from dpsql.engine.duckdb.lockdown import prepare as fix_meaning

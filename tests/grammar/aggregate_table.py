@@ -10,7 +10,7 @@ from typing import assert_never
 from grammar.compiler import schema_of
 from grammar.public_rows import public_connection
 
-from dpsql.audit.fact import WorldFacts
+from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.plan.bounded_release.cell_selection import (
     Listed,
     MostFrequent,

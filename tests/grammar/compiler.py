@@ -12,7 +12,7 @@ from grammar.public_rows import public_connection
 from grammar.whole import whole_over
 
 from dpsql.analysis.plan_text import chain, tree
-from dpsql.audit.fact import WorldFacts
+from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.statements.create_synopsis import bind_synopsis

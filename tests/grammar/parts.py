@@ -10,8 +10,8 @@ from grammar.exact import exact_measurement
 from grammar.search import search
 from privacy.seeded import SeededRandomness
 
-from dpsql.audit.engine import WorldEngine
-from dpsql.audit.worlds import NO_TABLES, Worlds
+from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
+from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
 from dpsql.engine.raw import Raw

@@ -13,10 +13,10 @@ from grammar.public_rows import PUBLIC, create_tables, public_connection
 from grammar.search import Search, search
 
 from dpsql.analysis.lineage.lineage import unit_kind
-from dpsql.audit.change import violations
-from dpsql.audit.fact import WorldFacts
-from dpsql.audit.owner import Rows
-from dpsql.audit.worlds import Groups
+from dpsql.audit.databases.database_batch import Groups
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.audit.sensitivity.bound_check import violations
 from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.engine.sidecar.contents import PREPARED
 from dpsql.engine.sidecar.file import fill

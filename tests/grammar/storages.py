@@ -14,7 +14,7 @@ from grammar.compiler import schema_of
 from grammar.exact import exact_table, raw_groups
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.pool import pool
+from dpsql.audit.databases.boundary_values import pool
 from dpsql.engine.duckdb.lockdown import prepare
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table

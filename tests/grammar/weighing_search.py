@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
-from dpsql.audit.worlds import Groups
+from dpsql.audit.databases.database_batch import Groups
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.allocation.mwem_calibration import Moves, Noise, Weighing, weighing

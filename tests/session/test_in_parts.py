@@ -10,7 +10,7 @@ from grammar.compiler import prepared
 from privacy.seeded import SeededRandomness
 from session.jobs import job_of
 
-from dpsql.audit.engine import WorldEngine
+from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionFailed

@@ -11,7 +11,7 @@ import pytest
 from grammar.compiler import FIXTURES, schema_of
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.fact import WorldFacts
+from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.operator import Limit
 from dpsql.schema.load.load import load_schema

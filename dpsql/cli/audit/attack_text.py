@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dpsql.audit.attack import AttackReport, attack
+from dpsql.audit.attacks.attacks import AttackReport, attack
 from dpsql.cli.audit.html_page import page
 from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.report.terminal.sanitize import visible

@@ -62,7 +62,7 @@ def sensitivity(
     was derived for it, and the two databases where it was seen. A bound that
     is passed is an error: please report it.
     """
-    from dpsql.audit.universe import Size  # noqa: PLC0415 - opens engines
+    from dpsql.audit.databases.search_space import Size  # noqa: PLC0415 - opens engines
     from dpsql.cli.audit import sensitivity_text as run  # noqa: PLC0415
 
     run.sensitivity(schema, queries, neighbors, Size(**size, strict=declared), form)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsql.audit.sensitivity import Witness
+from dpsql.audit.sensitivity.exhaustive_audit import Witness
 from dpsql.report.terminal.sanitize import visible
 
 

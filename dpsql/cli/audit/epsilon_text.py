@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dpsql.audit.epsilon import Bound, EpsilonAudit, audit_epsilon
+from dpsql.audit.empirical.epsilon_lower_bound import Bound, EpsilonAudit, audit_epsilon
 from dpsql.cli.audit.database_text import databases
 from dpsql.cli.audit.output_format import Form, show
 from dpsql.cli.exit_codes import ExitCode, explained, say

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from dpsql.audit.attack import AttackReport, Outcome, most_right
-from dpsql.audit.reconstruction import Reconstruction
+from dpsql.audit.attacks.attacks import AttackReport, Outcome, most_right
+from dpsql.audit.attacks.reconstruction import Reconstruction
 from dpsql.report.html.page import whole_page
 
 _ATTACKS = """Each attack guesses a fair coin about one person, {trials} times over, and may spend

@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import click
 
-from dpsql.audit.sampling import WARNING, Mixture, sample
+from dpsql.audit.empirical.sensitivity_sampling import WARNING, Mixture, sample
 from dpsql.cli.exit_codes import explained
 
 

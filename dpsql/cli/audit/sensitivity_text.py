@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from dpsql.audit.sensitivity import Finding, SensitivityAudit, audit_sensitivity
-from dpsql.audit.universe import Size
+from dpsql.audit.databases.search_space import Size
+from dpsql.audit.sensitivity.exhaustive_audit import Finding, SensitivityAudit, audit_sensitivity
 from dpsql.cli.audit.database_text import databases
 from dpsql.cli.audit.output_format import Form, show
 from dpsql.cli.exit_codes import ExitCode, explained, say

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import product
 from random import Random
 
-from dpsql.audit.owner import Row, Rows
-from dpsql.audit.pool import declared, distinct
+from dpsql.audit.databases.boundary_values import declared, distinct
+from dpsql.audit.databases.unit_ownership import Row, Rows
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
 
 _MANY = 4

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from dpsql.audit.worlds import NO_TABLES, Worlds
+from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import Most
 from dpsql.errors import InternalError

@@ -18,11 +18,17 @@ import duckdb
 import pyarrow as pa
 
 from dpsql.analysis.sensitivity import Sensitivity, rows_per_group, sensitivity
-from dpsql.audit.candidate import in_words
-from dpsql.audit.change import cell_violations, changes, moved, rows_moved, violations
-from dpsql.audit.engine import WorldEngine
-from dpsql.audit.universe import Size, Universe, prepared, universe
-from dpsql.audit.worlds import Groups, Histogram, StatementFails
+from dpsql.audit.databases.candidate_units import in_words
+from dpsql.audit.databases.database_batch import Groups, Histogram, StatementFails
+from dpsql.audit.databases.search_space import Size, Universe, prepared, universe
+from dpsql.audit.databases.synthetic_engine import WorldEngine
+from dpsql.audit.sensitivity.bound_check import (
+    cell_violations,
+    changes,
+    moved,
+    rows_moved,
+    violations,
+)
 from dpsql.engine.source import DuckDBSource
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from dpsql.audit.owner import Row, Rows, Unit, owners, without
-from dpsql.audit.pool import pool
+from dpsql.audit.databases.boundary_values import pool
+from dpsql.audit.databases.unit_ownership import Row, Rows, Unit, owners, without
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.sql_type import Integer, Uuid

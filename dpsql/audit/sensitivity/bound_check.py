@@ -11,7 +11,7 @@ from math import ceil, isqrt
 from typing import assert_never
 
 from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
-from dpsql.audit.worlds import Groups, Histogram
+from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.selection_mechanism import Chooser, Frequent

@@ -7,11 +7,11 @@ from fractions import Fraction
 from random import Random
 
 from dpsql.analysis.lineage.lineage import unit_kind
-from dpsql.audit.candidate import Asked, candidates, kinds, public_rows
-from dpsql.audit.enumeration import Database, pairs
-from dpsql.audit.fact import WorldFacts
-from dpsql.audit.owner import Rows
-from dpsql.audit.worlds import Worlds
+from dpsql.audit.databases.candidate_units import Asked, candidates, kinds, public_rows
+from dpsql.audit.databases.database_batch import Worlds
+from dpsql.audit.databases.exhaustive_databases import Database, pairs
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import BadParameter
 from dpsql.plan.operator import Release, Scan
 from dpsql.plan.traversal import operators

@@ -14,7 +14,7 @@ from typing import Any, Self
 import duckdb
 import pyarrow as pa
 
-from dpsql.audit.owner import Rows
+from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.engine.duckdb.lockdown import prepare
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.release.columns.group_keys import domain_table

@@ -14,7 +14,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.audit.target import Person, Target
+from dpsql.audit.attacks.targets import Person, Target
 from dpsql.errors import InterfaceError
 
 

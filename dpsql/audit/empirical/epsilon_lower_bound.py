@@ -22,12 +22,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpsql.analysis.local_privacy import answers_alone
-from dpsql.audit.binomial import high_end, low_end
-from dpsql.audit.change import changes, moved, rows_moved
-from dpsql.audit.draw import Answers, Drawing, Group, draw
-from dpsql.audit.engine import WorldEngine
-from dpsql.audit.sensitivity import Witness, witness
-from dpsql.audit.universe import Size, Universe, prepared, universe
+from dpsql.audit.databases.search_space import Size, Universe, prepared, universe
+from dpsql.audit.databases.synthetic_engine import WorldEngine
+from dpsql.audit.empirical.answer_sampling import Answers, Drawing, Group, draw
+from dpsql.audit.empirical.clopper_pearson import high_end, low_end
+from dpsql.audit.sensitivity.bound_check import changes, moved, rows_moved
+from dpsql.audit.sensitivity.exhaustive_audit import Witness, witness
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import BadParameter
 from dpsql.privacy.accounting.loss import Accounting

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
-from dpsql.audit.reconstruction import Reconstruction, reconstruct
-from dpsql.audit.target import DELTA, Person, Target, cohort, targets
+from dpsql.audit.attacks.reconstruction import Reconstruction, reconstruct
+from dpsql.audit.attacks.targets import DELTA, Person, Target, cohort, targets
 from dpsql.errors import BadParameter
 
 _PEOPLE = 40
