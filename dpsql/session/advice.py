@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
 from dpsql.analysis.lineage.lineage import private_scans
+from dpsql.bounding.contribution_limit import finest
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByHash,
@@ -15,7 +16,6 @@ from dpsql.plan.bounded_release.bounded_release import (
 )
 from dpsql.plan.bounded_release.statistic import Amount
 from dpsql.plan.traversal import columns
-from dpsql.rewrite.limit import finest
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.session.prepared import PreparedRelease
 

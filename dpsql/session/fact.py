@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from dpsql.bounding.public_facts import distinct_values
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
 from dpsql.engine.engine import Engine
@@ -18,7 +19,6 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.release.columns.arrow import rows
 from dpsql.release.open_public import open_rows
-from dpsql.rewrite.fact import distinct_values
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.verify import duplicate_free, record_path, verified
 from dpsql.session.copies import Copies

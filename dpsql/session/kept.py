@@ -15,13 +15,13 @@ from fractions import Fraction
 
 import pyarrow as pa
 
+from dpsql.bounding.public_facts import Facts
 from dpsql.errors import Refused, UnknownRelease
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.saved_release import Name, NamedTable
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan
 from dpsql.release.columns.arrow import rows
-from dpsql.rewrite.fact import Facts
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.qualified_name import meant
 from dpsql.session.about import About, read_about

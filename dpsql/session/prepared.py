@@ -13,6 +13,9 @@ from dpsql.bind.saved_release import NO_RELEASES, Releases
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
 from dpsql.bind.statements.create_synopsis import bind_synopsis, whole_of
 from dpsql.bind.syntax.parameter import Parameters
+from dpsql.bounding.bound_release import bound
+from dpsql.bounding.public_facts import Facts
+from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.relation import emit_plan
 from dpsql.emit.render import rendered
@@ -26,9 +29,6 @@ from dpsql.release.calibration import as_said, calibrate
 from dpsql.release.columns.released_table import beside
 from dpsql.release.job import Step
 from dpsql.release.synopsis.mwem import told, weighed
-from dpsql.rewrite.bound import bound
-from dpsql.rewrite.fact import Facts
-from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Schema, Table
 from dpsql.session.canonical import meaning
 from dpsql.session.opaque import Opaque, opaque

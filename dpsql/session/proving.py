@@ -8,10 +8,10 @@ from fractions import Fraction
 from dpsql.bind.saved_release import Releases
 from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bind.syntax.parameter import Parameters
+from dpsql.bounding.public_facts import Facts
+from dpsql.bounding.settings import Settings
 from dpsql.errors import Refused
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.rewrite.fact import Facts
-from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import Schema
 from dpsql.session.deep import deeply
 from dpsql.session.grant import grant

@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.syntax.parameter import Parameters
+from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.errors import InterfaceError
 from dpsql.ledger.caps import Balance
 from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
-from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Schema
 from dpsql.session.account import has_ledger, noting_refusals, open_ledger
 from dpsql.session.answer import Answer

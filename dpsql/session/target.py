@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from fractions import Fraction
 
+from dpsql.bounding.settings import Settings
 from dpsql.errors import OverTarget, Refused
 from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import Schema
 from dpsql.session.draw import distinct, unpaid
 from dpsql.session.grant import LEAST_EPSILON, epsilon_of

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from dpsql.bounding.settings import Settings
 from dpsql.plan.bounded_release.estimator import Linear, summed
 from dpsql.plan.bounded_release.statistic import Amount, Ones, Present, Product, Square
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -36,7 +37,6 @@ from dpsql.release.columns.group_keys import listed_keys, number_of_cells
 from dpsql.release.columns.released_table import noisy_statistics, with_statistics
 from dpsql.release.consistency.levels import Structure, structure
 from dpsql.release.consistency.margins import Margins
-from dpsql.rewrite.setting import Settings
 from dpsql.session.canonical import Shape, shape
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.analysis.plan_text import sources
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.bounding.settings import AS_DECLARED
 from dpsql.emit.relation import emit_plan
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
@@ -22,7 +23,6 @@ from dpsql.plan.operator import Plan, Project, Release, Scan, Whole
 from dpsql.release.add_noise import NoisyGroups, privatize
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
-from dpsql.rewrite.setting import AS_DECLARED
 from dpsql.schema.sql_type import SqlType
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare_bound

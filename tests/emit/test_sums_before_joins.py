@@ -8,9 +8,9 @@ import pytest
 from grammar.compiler import prepared
 from grammar.search import search
 
+from dpsql.bounding.settings import Settings
 from dpsql.emit.bounded import emit_release
 from dpsql.plan.bounded_release.bounded_release import Early, UnitByUnit
-from dpsql.rewrite.setting import Settings
 from dpsql.session.prepared import PreparedRelease
 
 STATEMENTS = [

@@ -30,7 +30,7 @@ from grammar.ready import SETTINGS
 
 from dpsql.audit.databases.unit_ownership import Rows, Unit, owners, without
 from dpsql.audit.sensitivity.bound_check import violations
-from dpsql.rewrite.setting import AS_DECLARED
+from dpsql.bounding.settings import AS_DECLARED
 from dpsql.schema.model import EntityUnit, Neighbors, Public
 
 ORDINARY = 8

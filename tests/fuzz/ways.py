@@ -20,6 +20,7 @@ from grammar.ready import ReadyFacts
 
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.bounding.settings import Settings
 from dpsql.emit.bounded import emit_release
 from dpsql.emit.parts import goes_in_parts
 from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
@@ -29,7 +30,6 @@ from dpsql.errors import Error, SourceFault
 from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups, UnitByUnit
 from dpsql.plan.bounded_release.engine_query import HASHES, EngineQuery, Histogram
 from dpsql.release.columns.group_keys import domain_table
-from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import Schema
 from dpsql.session.from_source import from_source
 from dpsql.session.grant import grant

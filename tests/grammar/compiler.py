@@ -16,13 +16,13 @@ from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.statements.create_synopsis import bind_synopsis
+from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.dbapi.statements.assignment import Setting
 from dpsql.dbapi.statements.parse import Keep, Query, read_statement
 from dpsql.dbapi.statements.settings import changed
 from dpsql.errors import Error
 from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.distance import Apart
-from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.claim import (

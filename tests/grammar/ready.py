@@ -17,6 +17,7 @@ from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.audit.sensitivity.bound_check import violations
+from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.engine.sidecar.contents import PREPARED
 from dpsql.engine.sidecar.file import fill
@@ -25,7 +26,6 @@ from dpsql.errors import Error
 from dpsql.plan.bounded_release.bounded_release import Cell, Split
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
-from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Table
 from dpsql.session.grant import grant
 from dpsql.session.prepared import Prepared, PreparedRelease, prepare

@@ -52,7 +52,7 @@ ANSWER_MUTANTS = (
     ),
     Mutant(
         "bounds that a view declares of randomised answers are believed",
-        "rewrite/response.py",
+        "bounding/randomized_response.py",
         "exact if low_high is None else max(low_high[0], min(exact, low_high[1]))",
         "exact",
         _OF_VIEWS,

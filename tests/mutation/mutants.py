@@ -86,7 +86,7 @@ MUTANTS = (
     ),
     Mutant(
         "a declared key tells that a unit's sums meet one row",
-        "rewrite/early.py",
+        "bounding/strategy/aggregate_below_join.py",
         "each_meets_one(asked, others, join.on, facts.verified)",
         "each_meets_one(asked, others, join.on, lambda _: True)",
     ),
@@ -182,19 +182,19 @@ MUTANTS = (
     ),
     Mutant(
         "limits hold by declared keys",
-        "rewrite/limit.py",
+        "bounding/contribution_limit.py",
         "if rows and one_row_per_unit(terms.source, _of_public(facts)):",
         "if one_row_per_unit(terms.source, declared):",
     ),
     Mutant(
         "keys of a unit hold by declared keys",
-        "rewrite/limit.py",
+        "bounding/contribution_limit.py",
         "if terms.keys and not free_keys(terms, facts.verified):",
         "if terms.keys and not free_keys(terms, declared):",
     ),
     Mutant(
         "the domain's size is forgotten",
-        "rewrite/limit.py",
+        "bounding/contribution_limit.py",
         "return ByDomain(cells)",
         "return ByDomain(1)",
     ),

@@ -13,6 +13,7 @@ from corpus.statement import FIXTURES, tpch, written
 from corpus.test_tpch import ANSWERED
 from privacy.seeded import ReplayedRandomness
 
+from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.sidecar.contents import OF_UNITS, PREPARED
 from dpsql.engine.sidecar.row_columns import ROWS, UNIT, beyond_of, rows_with
@@ -21,7 +22,6 @@ from dpsql.plan.bounded_release.bounded_release import Cell, LightRows, Split, U
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
-from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import EntityUnit, Schema

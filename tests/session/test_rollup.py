@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from privacy.seeded import SeededRandomness
 
+from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.ledger.chain.entry import Charged
-from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.session.account import recorded_ledger
 from dpsql.session.answer import Answer
 from dpsql.session.session import Session

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from privacy.seeded import SeededRandomness
 
+from dpsql.bounding.settings import Settings
 from dpsql.release.add_noise import NoisyGroups
 from dpsql.release.columns.confidence_interval import Combined
 from dpsql.release.columns.group_keys import listed_keys
 from dpsql.release.columns.released_table import columns
-from dpsql.rewrite.setting import Settings
 from dpsql.session.answer import Answer
 from dpsql.session.session import Session
 

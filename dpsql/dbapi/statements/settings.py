@@ -6,9 +6,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
+from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.dbapi.statements.assignment import Change, Setting
 from dpsql.errors import BadParameter
-from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.session.grant import as_epsilon, grant
 from dpsql.session.session import Session
 

@@ -6,10 +6,10 @@ import math
 from fractions import Fraction
 
 from dpsql.analysis.domains.expression_domain import Environment, domain
+from dpsql.bounding.statistics.discretization import unbounded
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateCall
 from dpsql.plan.expression import Compare, Comparison, Expression, Literal, Or, conjunction
-from dpsql.rewrite.measure import unbounded
 from dpsql.schema.sql_type import Integer
 
 

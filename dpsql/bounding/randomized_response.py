@@ -19,6 +19,7 @@ from math import lcm
 
 from dpsql.analysis.domains.known_values import constant
 from dpsql.analysis.randomized_response import Response, Responses, lifted, no_estimate
+from dpsql.bounding.randomized_response_keys import AnswerKey, answer_key, of_groups
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, Part
 from dpsql.plan.bounded_release.estimator import Formula, Linear, Said
 from dpsql.plan.expression import (
@@ -34,7 +35,6 @@ from dpsql.plan.expression import (
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import columns, expressions
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
-from dpsql.rewrite.answer_key import AnswerKey, answer_key, of_groups
 from dpsql.schema.sql_type import BIGINT, Double
 
 Asked = Callable[[AggregateCall], Formula]

@@ -22,12 +22,12 @@ from dataclasses import replace
 
 from dpsql.analysis.lineage.functional_dependency import each_meets_one
 from dpsql.analysis.lineage.unit_identity import unit_columns
+from dpsql.bounding.contribution_limit import finest
+from dpsql.bounding.public_facts import Facts
 from dpsql.plan.bounded_release.bounded_release import Chosen, Early, LimitGroups, Terms
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Scan
 from dpsql.plan.traversal import columns, expressions
-from dpsql.rewrite.fact import Facts
-from dpsql.rewrite.limit import finest
 from dpsql.schema.model import EntityUnit
 from dpsql.schema.sidecar_columns import lists_units
 

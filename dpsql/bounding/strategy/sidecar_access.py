@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpsql.bounding.public_facts import Facts
 from dpsql.plan.operator import Plan, Ready, Release, Scan
 from dpsql.plan.traversal import replace_sources
-from dpsql.rewrite.fact import Facts
 
 
 def from_prepared(release: Release, facts: Facts) -> Release:

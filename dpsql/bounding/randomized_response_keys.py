@@ -19,13 +19,13 @@ from fractions import Fraction
 from math import lcm
 
 from dpsql.analysis.randomized_response import Lifted, Response, Responses, no_estimate
+from dpsql.bounding.settings import Settings
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import KeyDomain
 from dpsql.plan.bounded_release.estimator import Formula, Linear, Others, Said
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Output, Release
 from dpsql.plan.traversal import columns, expressions
-from dpsql.rewrite.setting import Settings
 from dpsql.schema.sql_type import BIGINT
 
 _EACH = "ask for count(*) FILTER (WHERE column = value) of each value"

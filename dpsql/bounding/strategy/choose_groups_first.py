@@ -21,9 +21,9 @@ from __future__ import annotations
 from typing import Final
 
 from dpsql.analysis.lineage.lineage import has_row_units
+from dpsql.bounding.contribution_limit import combined_cells
 from dpsql.plan.bounded_release.bounded_release import ByHash, Chosen, Draw, LimitGroups, Terms
 from dpsql.plan.bounded_release.statistic import Deviations, Presence, Statistic
-from dpsql.rewrite.limit import combined_cells
 
 PLACES: Final = 127
 """A set of them fits 128 bits. It is a prime: a·x + b of different x are different places."""

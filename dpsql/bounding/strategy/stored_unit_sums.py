@@ -22,6 +22,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dpsql.analysis.lineage.row_source import Stem, over
+from dpsql.bounding.contribution_limit import free_keys
+from dpsql.bounding.public_facts import Facts
+from dpsql.bounding.strategy.owner_join_elimination import Direct
 from dpsql.engine.sidecar.row_columns import ROWS
 from dpsql.engine.sidecar.unit_sums import sum_of, values_of
 from dpsql.plan.bounded_release.bounded_release import StoredSum, Terms, UnitSums
@@ -37,9 +40,6 @@ from dpsql.plan.expression import Column, Compare, Comparison, Literal
 from dpsql.plan.operator import Filter, Ready
 from dpsql.plan.prune_columns import prune
 from dpsql.plan.traversal import columns
-from dpsql.rewrite.direct import Direct
-from dpsql.rewrite.fact import Facts
-from dpsql.rewrite.limit import free_keys
 from dpsql.schema.sidecar_columns import SummedColumn, summed
 from dpsql.schema.sql_type import BIGINT, Integer
 

@@ -16,13 +16,13 @@ from typing import Final
 from dpsql.analysis.domains.column_domains import environment
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import narrow
+from dpsql.bounding.public_facts import Facts
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.bounded_release.cell_selection import MOST_LISTED
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression, IsNull, Literal, Not
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Release, Scan
 from dpsql.plan.traversal import replace_sources
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
-from dpsql.rewrite.fact import Facts
 from dpsql.schema.model import Public
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp, Varchar
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from dpsql.bounding.statistics.discretization import Range
 from dpsql.plan.aggregate import SPREADS, AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.estimator import Formula, Linear, Variance
 from dpsql.plan.bounded_release.statistic import MOST_ROWS, Amount, Deviations, Term
-from dpsql.rewrite.measure import Range
 
 
 def of_all_rows(

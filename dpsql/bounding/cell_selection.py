@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from dpsql.analysis.domains.expression_domain import DAY, Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import narrow
+from dpsql.bounding.statistics.discretization import Range, range_of
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import (
     QUANTILES,
@@ -38,7 +39,6 @@ from dpsql.plan.bounded_release.estimator import FormulaOutput, Named, Position
 from dpsql.plan.expression import Expression, conjunction, conjuncts
 from dpsql.plan.expression_text import describe
 from dpsql.privacy.domain import Value
-from dpsql.rewrite.measure import Range, range_of
 from dpsql.schema.sql_type import Boolean, Date, SqlType, Timestamp, Varchar
 
 CELLS = 4096

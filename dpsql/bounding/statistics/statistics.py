@@ -15,6 +15,13 @@ from typing import assert_never
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import narrow
 from dpsql.analysis.randomized_response import Responses
+from dpsql.bounding.randomized_response import of_responses
+from dpsql.bounding.randomized_response_keys import AnswerKey
+from dpsql.bounding.statistics.clip_condition import clipped
+from dpsql.bounding.statistics.conditional_aggregate import with_filter
+from dpsql.bounding.statistics.discretization import Range, range_of
+from dpsql.bounding.statistics.distinct_sum import distinct_sum, most_values
+from dpsql.bounding.statistics.public_row_count import of_all_rows
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import (
     LEFT_OUT,
@@ -49,13 +56,6 @@ from dpsql.plan.expression import (
     conjuncts,
 )
 from dpsql.plan.expression_text import describe
-from dpsql.rewrite.answer_key import AnswerKey
-from dpsql.rewrite.clipped import clipped
-from dpsql.rewrite.distinct import distinct_sum, most_values
-from dpsql.rewrite.measure import Range, range_of
-from dpsql.rewrite.pivot import with_filter
-from dpsql.rewrite.public_rows import of_all_rows
-from dpsql.rewrite.response import of_responses
 from dpsql.schema.sql_type import Double
 
 _COUNTED_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPREADS

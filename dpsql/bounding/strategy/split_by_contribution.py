@@ -28,6 +28,11 @@ from dataclasses import dataclass, replace
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.row_source import Stem, over, stem
+from dpsql.bounding.contribution_limit import free_keys
+from dpsql.bounding.public_facts import Facts
+from dpsql.bounding.strategy.clamp_elimination import BEYOND, within_bounds
+from dpsql.bounding.strategy.owner_join_elimination import Direct, direct
+from dpsql.bounding.strategy.stored_unit_sums import NUMBER, unit_sums
 from dpsql.engine.sidecar.row_columns import MOST, ROWS, beyond_of, first_of, place_of, rows_with
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
@@ -51,11 +56,6 @@ from dpsql.plan.expression import (
 from dpsql.plan.operator import Filter, Join, Ready, Scan
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators
-from dpsql.rewrite.direct import Direct, direct
-from dpsql.rewrite.fact import Facts
-from dpsql.rewrite.limit import free_keys
-from dpsql.rewrite.unit_sums import NUMBER, unit_sums
-from dpsql.rewrite.within import BEYOND, within_bounds
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import Table
 from dpsql.schema.sidecar_columns import bounded, counted

@@ -16,6 +16,7 @@ from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.domains.finite_domain import images
 from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.analysis.lineage.public_keys import public_rows
+from dpsql.bounding.public_facts import Facts
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Cell, KeyDomain
 from dpsql.plan.expression import Column, Expression
@@ -24,7 +25,6 @@ from dpsql.plan.numeric_types import holds
 from dpsql.plan.operator import Output, Plan
 from dpsql.plan.traversal import columns, operators, sources
 from dpsql.privacy.domain import Domain, Value, day
-from dpsql.rewrite.fact import Facts
 from dpsql.schema.sql_type import Date, Double, Integer, Interval, SqlType
 
 MAX_CELLS = 1_000_000

@@ -9,6 +9,20 @@ from dpsql.analysis.domains.column_domains import environment
 from dpsql.analysis.lineage.unit_identity import named_units
 from dpsql.analysis.public_row_count import public_rows
 from dpsql.analysis.sensitivity import rows_per_group
+from dpsql.bounding.cell_selection import CHOSEN, Selections
+from dpsql.bounding.contribution_limit import limited
+from dpsql.bounding.key_domain import few_enough, key_domains
+from dpsql.bounding.public_bounds import with_public_bounds
+from dpsql.bounding.public_facts import Facts
+from dpsql.bounding.randomized_response import of_true_answers
+from dpsql.bounding.randomized_response_keys import check_groups
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.statistics.statistics import Statistics
+from dpsql.bounding.strategy.aggregate_below_join import sum_early
+from dpsql.bounding.strategy.choose_groups_first import draw_groups
+from dpsql.bounding.strategy.count_units_first import count_first
+from dpsql.bounding.strategy.sidecar_access import from_prepared
+from dpsql.bounding.strategy.split_by_contribution import split_rows
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
@@ -23,20 +37,6 @@ from dpsql.plan.bounded_release.estimator import counted
 from dpsql.plan.bounded_release.statistic import Ones, Statistic
 from dpsql.plan.operator import Release
 from dpsql.plan.prune_columns import prune_release
-from dpsql.rewrite.answer_key import check_groups
-from dpsql.rewrite.count_first import count_first
-from dpsql.rewrite.draw import draw_groups
-from dpsql.rewrite.early import sum_early
-from dpsql.rewrite.fact import Facts
-from dpsql.rewrite.key_domain import few_enough, key_domains
-from dpsql.rewrite.limit import limited
-from dpsql.rewrite.prepared import from_prepared
-from dpsql.rewrite.public_bound import with_public_bounds
-from dpsql.rewrite.response import of_true_answers
-from dpsql.rewrite.selection import CHOSEN, Selections
-from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.rewrite.split import split_rows
-from dpsql.rewrite.statistic import Statistics
 
 _FOUND: Final = "groups that may be empty, as far as noise tells, are left out of what reads them"
 _OF_NO_ROWS: Final = "estimates are NULL in groups that may be empty, as far as noise tells"

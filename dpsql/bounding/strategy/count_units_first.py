@@ -24,6 +24,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpsql.analysis.sensitivity import rows_per_group
+from dpsql.bounding.contribution_limit import finest
+from dpsql.bounding.strategy.choose_groups_first import asks_for_sums
+from dpsql.bounding.strategy.selectivity import remaining
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     Chosen,
@@ -31,9 +34,6 @@ from dpsql.plan.bounded_release.bounded_release import (
     LimitGroups,
     Terms,
 )
-from dpsql.rewrite.draw import asks_for_sums
-from dpsql.rewrite.limit import finest
-from dpsql.rewrite.remaining import remaining
 
 
 def count_first(limited: LimitGroups) -> Chosen | None:

@@ -23,6 +23,8 @@ from dpsql.analysis.lineage.functional_dependency import (
 )
 from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.analysis.sensitivity import filled_groups
+from dpsql.bounding.public_facts import Facts
+from dpsql.bounding.settings import Settings
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
@@ -36,8 +38,6 @@ from dpsql.plan.bounded_release.bounded_release import (
     Partials,
     Terms,
 )
-from dpsql.rewrite.fact import Facts
-from dpsql.rewrite.setting import Settings
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Table
 
 
