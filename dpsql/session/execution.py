@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import pyarrow as pa
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.emit.relation import emit_plan
-from dpsql.emit.render import rendered
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.sql.render import rendered
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
 from dpsql.engine.raw import Raw

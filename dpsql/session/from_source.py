@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from dpsql.emit.bounded import emit_release
+from dpsql.emit.release.release import emit_release
 from dpsql.engine.engine import Engine
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,

@@ -18,9 +18,9 @@ from dpsql.analysis.domains.column_domains import environment
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.bounding.strategy.selectivity import remaining
-from dpsql.emit.bounded import emit_release
-from dpsql.emit.parts import goes_in_parts
-from dpsql.emit.terms import has_few_groups
+from dpsql.emit.release.contributions import has_few_groups
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.strategy.unit_batches import goes_in_parts
 from dpsql.engine.engine import Engine
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Terms
 from dpsql.release.job import Job, Step

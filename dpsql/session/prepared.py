@@ -16,9 +16,9 @@ from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bounding.bound_release import bound
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.settings import AS_DECLARED, Settings
-from dpsql.emit.bounded import emit_release
-from dpsql.emit.relation import emit_plan
-from dpsql.emit.render import rendered
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.sql.render import rendered
 from dpsql.errors import Error, SeveralRows
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from sqlglot import exp
 
-from dpsql.emit.literal import emit_literal
-from dpsql.emit.name import aliased, field, reference, schema_name
-from dpsql.emit.relation import emit_plan
-from dpsql.emit.term import clamped_term, in_steps, measured
-from dpsql.emit.terms import select_from
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.release.contribution import clamped_term, in_steps, measured
+from dpsql.emit.release.contributions import select_from
+from dpsql.emit.sql.identifier import aliased, field, reference, schema_name
+from dpsql.emit.sql.literal import emit_literal
 from dpsql.engine.atomic_file import remove_left_behind
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.engine import Engine

@@ -16,7 +16,7 @@ from dpsql.analysis.plan_text import sources
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bounding.settings import AS_DECLARED
-from dpsql.emit.relation import emit_plan
+from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.plan.operator import Plan, Project, Release, Scan, Whole

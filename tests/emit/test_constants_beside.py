@@ -7,7 +7,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from dpsql.emit.literal import beside, emit_literal
+from dpsql.emit.sql.literal import beside, emit_literal
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 KINDS: list[SqlType] = [

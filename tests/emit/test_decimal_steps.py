@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from emit.decimals import COLUMN, evaluated
 
-from dpsql.emit.term import in_range, steps_of
+from dpsql.emit.release.contribution import in_range, steps_of
 from dpsql.plan.bounded_release.statistic import Measured
 from dpsql.plan.expression import Column
 from dpsql.schema.sql_type import Decimal

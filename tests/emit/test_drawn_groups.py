@@ -13,9 +13,9 @@ from grammar.public_rows import PUBLIC, create_tables
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.bounding.strategy.choose_groups_first import PLACES
-from dpsql.emit.bounded import emit_release
-from dpsql.emit.draw import place_of_cell
-from dpsql.emit.render import rendered
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.sql.render import rendered
+from dpsql.emit.strategy.choose_groups_first import place_of_cell
 from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.session.prepared import PreparedRelease

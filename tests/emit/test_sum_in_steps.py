@@ -9,7 +9,7 @@ import pytest
 from emit.decimals import COLUMN, evaluated
 from sqlglot import exp
 
-from dpsql.emit.term import in_steps
+from dpsql.emit.release.contribution import in_steps
 from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
 from dpsql.plan.expression import Column
 from dpsql.schema.sql_type import Decimal

@@ -9,7 +9,7 @@ from grammar.compiler import prepared
 from grammar.search import search
 
 from dpsql.bounding.settings import Settings
-from dpsql.emit.bounded import emit_release
+from dpsql.emit.release.release import emit_release
 from dpsql.plan.bounded_release.bounded_release import Early, UnitByUnit
 from dpsql.session.prepared import PreparedRelease
 

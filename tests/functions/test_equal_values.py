@@ -20,8 +20,8 @@ from functions.samples import extreme, fill
 from sqlglot import parse_one
 
 from dpsql.bind.expression.cast import castable
-from dpsql.emit.aggregate import emit_aggregate
-from dpsql.emit.expression import emit_expression
+from dpsql.emit.relation.aggregate import emit_aggregate
+from dpsql.emit.sql.expression import emit_expression
 from dpsql.errors import TypeFault
 from dpsql.plan.aggregate import QUANTILES, AggregateCall, AggregateFunction, OpenFunction
 from dpsql.plan.expression import (

@@ -21,8 +21,8 @@ from grammar.ready import ReadyFacts
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.bounding.settings import Settings
-from dpsql.emit.bounded import emit_release
-from dpsql.emit.parts import goes_in_parts
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.strategy.unit_batches import goes_in_parts
 from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.engine.sidecar.contents import PREPARED
 from dpsql.engine.sidecar.file import fill

@@ -12,8 +12,8 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
 from dpsql.audit.databases.synthetic_engine import WorldEngine
-from dpsql.emit.bounded import emit_release
-from dpsql.emit.parts import goes_in_parts
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.strategy.unit_batches import goes_in_parts
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import DuckDBSource
 from dpsql.plan.bounded_release.engine_query import FOUND

@@ -7,7 +7,7 @@ from mutation.mutants import Mutant
 AGGREGATE_MUTANTS = (
     Mutant(
         "squares are taken around zero",
-        "emit/term.py",
+        "emit/release/contribution.py",
         "clamped = exp.Paren(this=_clamped(value, columns[0], None))",
         "clamped = exp.Paren(this=_clamped(value, columns[0], None) + integer(value.centre))",
     ),
@@ -37,7 +37,7 @@ AGGREGATE_MUTANTS = (
     ),
     Mutant(
         "one distinct value too many goes",
-        "emit/distinct.py",
+        "emit/release/distinct_count.py",
         "exp.LTE(this=place, expression=integer(kept_values))",
         "exp.LTE(this=place, expression=integer(kept_values + 1))",
     ),
@@ -50,32 +50,32 @@ AGGREGATE_MUTANTS = (
     ),
     Mutant(
         "distinct values are summed without clamps",
-        "emit/distinct.py",
+        "emit/release/distinct_count.py",
         "steps = in_range(found, steps_of(found, value))",
         "steps = steps_of(found, value)",
         about="aggregate_distinct",
     ),
     Mutant(
         "values of all of a unit's groups are counted",
-        "emit/distinct.py",
+        "emit/release/distinct_count.py",
         'kept = limited_groups(pairs, limited, names, rank="dense_rank")',
         "kept = pairs",
     ),
     Mutant(
         "the rows of a unit in cells aren't limited",
-        "emit/histogram.py",
+        "emit/release/histogram.py",
         'exp.GT(this=field("m"), expression=integer(rows_per_group(limited)))',
         'exp.GT(this=field("m"), expression=integer(2**40))',
     ),
     Mutant(
         "rows are drawn again for each cell",
-        "emit/histogram.py",
+        "emit/release/histogram.py",
         'return exp.Sub(this=taken(field("c")), expression=taken(before))',
         'return taken(field("c"))',
     ),
     Mutant(
         "the cells of all of a unit's groups are counted",
-        "emit/histogram.py",
+        "emit/release/histogram.py",
         'exp.GT(this=field("place"), expression=integer(most))',
         'exp.GT(this=field("place"), expression=integer(2**40))',
     ),

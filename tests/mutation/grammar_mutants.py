@@ -59,7 +59,7 @@ GRAMMAR_MUTANTS = (
     ),
     Mutant(
         "the sign of a zero is a key's",
-        "emit/terms.py",
+        "emit/release/contributions.py",
         "return unsigned(finite(rendered), key.type)",
         "return rendered or unsigned(finite(rendered), key.type)",
         tests="tests/test_same_bag.py",

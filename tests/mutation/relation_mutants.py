@@ -37,7 +37,7 @@ RELATION_MUTANTS = (
     ),
     Mutant(
         "a number of rows is believed",
-        "emit/deviations.py",
+        "emit/release/pairwise_deviations.py",
         "others = exp.Paren(this=exp.Sub(this=count.copy(), expression=integer(1)))",
         "others = integer(declared - 1)",
     ),
@@ -56,14 +56,14 @@ RELATION_MUTANTS = (
     ),
     Mutant(
         "a zero is printed with its sign",
-        "emit/call.py",
+        "emit/sql/function_call.py",
         "text = try_cast(exp.Paren(this=unsigned(number, kind)), Varchar())",
         "text = try_cast(number, Varchar())",
         about="equality",
     ),
     Mutant(
         "NaN is printed with its sign",
-        "emit/call.py",
+        "emit/sql/function_call.py",
         'return exp.Anonymous(this="replace", expressions=[text, signed, plain])',
         "return text or signed or plain",
         "tests/functions/test_equal_values.py",
@@ -71,14 +71,14 @@ RELATION_MUTANTS = (
     ),
     Mutant(
         "the sign of a zero is tested",
-        "emit/call.py",
+        "emit/sql/function_call.py",
         "return exp.Paren(this=exp.LT(this=arguments[0], expression=exp.Literal.number(0)))",
         "return exp.Anonymous(this=name, expressions=arguments)",
         about="equality",
     ),
     Mutant(
         "an angle is told by the sign of a zero",
-        "emit/call.py",
+        "emit/sql/function_call.py",
         "expressions=[unsigned(a, Double()) for a in arguments]",
         "expressions=arguments",
         "tests/functions/test_equal_values.py",
@@ -86,7 +86,7 @@ RELATION_MUTANTS = (
     ),
     Mutant(
         "a row is of who has a part of its key",
-        "emit/join.py",
+        "emit/relation/scan_and_join.py",
         "for name, key in hop.pairs",
         "for name, key in hop.pairs[:1]",
         "tests/test_bounds_hold.py",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import duckdb
 
 from dpsql.bounding.public_facts import distinct_values
-from dpsql.emit.relation import emit_plan
+from dpsql.emit.relation.relation import emit_plan
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan
 from dpsql.release.columns.arrow import canonical

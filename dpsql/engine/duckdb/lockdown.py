@@ -37,8 +37,9 @@ EVALUATING: Final = (STATISTICS, SHARING)
 
 The first calls functions on the least and greatest value of a column: `TRY(epoch_ns(day))` failed
 if one row of a table was 9999-12-31. What we emit leaves no statistics to what may raise
-(`emit.call.unknown`), so that it is off only where they are a file's word, which nothing enforces:
-Parquet's leave out NaN and text that isn't UTF-8. The second evaluates what two expressions share.
+(`emit.sql.function_call.unknown`), so that it is off only where they are a file's word, which
+nothing enforces: Parquet's leave out NaN and text that isn't UTF-8. The second evaluates what two
+expressions share.
 """
 
 MEANING: Final = {
