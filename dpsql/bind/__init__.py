@@ -3,11 +3,13 @@
 | module      | what it binds                                                        |
 | ----------- | -------------------------------------------------------------------- |
 | statement   | the whole statement: bind()                                           |
+| correction  | a refused statement with what its refusal says to write                |
 | parse       | text → one syntax tree, within limits; places of its nodes            |
 | placeholder | `?` numbered by its place in the text                                 |
 | parameter   | values given beside the text, as typed constants                      |
 | context     | what is known around a query: schema, ids, CTEs, the query outside    |
 | query       | WITH, SELECT and set operations, in any nesting                       |
+| by_name     | UNION BY NAME                                                         |
 | multiset    | INTERSECT ALL and EXCEPT ALL                                          |
 | select      | SELECT, clause by clause                                              |
 | alias       | names of the SELECT list in other clauses                             |
@@ -63,6 +65,7 @@
 | order_term  | the terms of an ORDER BY                                              |
 | expression  | scalar expressions, with their types                                  |
 | row_value   | (a, b): comparisons of rows, and their texts to count by              |
+| collation   | COLLATE in comparisons                                                |
 | predicate   | AND, OR, BETWEEN, IN and IS                                           |
 | conditional | CASE and what is short for it                                         |
 | unlike      | DuckDB's functions that sqlglot reads as others                       |

@@ -13,6 +13,7 @@ from dpsql.bind.arithmetic import combined, midnights, moved
 from dpsql.bind.bins import width_bucket
 from dpsql.bind.call import bind_call, function_call, registered
 from dpsql.bind.coercion import adapted, common_type, is_comparable, is_number
+from dpsql.bind.collation import collated
 from dpsql.bind.conditional import bind_case, bind_coalesce, bind_if, bind_nullif, bind_typeof
 from dpsql.bind.construct import cast_words
 from dpsql.bind.convert import castable, convert
@@ -76,7 +77,6 @@ _ARITHMETIC: dict[type[exp.Expr], ArithmeticOperator] = {
     exp.Mul: ArithmeticOperator.MULTIPLY,
     exp.Div: ArithmeticOperator.DIVIDE,
 }
-
 
 _ZONED = ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")
 
@@ -229,6 +229,7 @@ class ExpressionBinder:
         lengths = microseconds(left, right, self)
         if lengths is not None:
             return Compare(op, *lengths)
+        left, right = collated([left, right])
         a, b = self.unify([*midnights(self.bind(left), self.bind(right))], [left, right])
         return Compare(op, a, b)
 

@@ -10,7 +10,7 @@ from dpsql.bind.allow import only
 from dpsql.bind.expression import ExpressionBinder
 from dpsql.bind.parse import span
 from dpsql.bind.relation import From
-from dpsql.bind.scope import known_columns, table_of
+from dpsql.bind.scope import near_columns, table_of
 from dpsql.errors import Span, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Expression
 
@@ -52,7 +52,7 @@ def _expanded(
     for name, node in (replaced | renamed).items():
         if name not in there:
             what = f"there is no column {name} among those of *"
-            raise UnknownColumn(what, at=span(node), hint=known_columns(name, there))
+            raise UnknownColumn(what, at=span(node), **near_columns(name, there))
     items: list[Item] = []
     for one in found:
         folded = one.name.casefold()

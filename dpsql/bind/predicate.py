@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.bind.allow import only, refused, unlisted
+from dpsql.bind.collation import collated
 from dpsql.bind.conditional import Binder
 from dpsql.bind.row_value import disjunction, row_among, row_parts
 from dpsql.plan.expression import (
@@ -47,7 +48,7 @@ def bind_in(binder: Binder, node: exp.In) -> Expression:
     only(node, "this", "expressions")
     if row_parts(node.this) is not None:
         return row_among(binder, node)
-    nodes = [node.this, *node.expressions]
+    nodes = collated([node.this, *node.expressions])
     operand, *values = binder.unified(nodes)
     constants = tuple(value for value in values if isinstance(value, Literal))
     if len(constants) == len(values):

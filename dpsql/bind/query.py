@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.bind.allow import only, unlisted
+from dpsql.bind.allow import only, refused, unlisted
+from dpsql.bind.by_name import by_name
 from dpsql.bind.coercion import common_type
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.expression import convert
@@ -68,9 +69,13 @@ def _with(node: exp.Expr, context: Context) -> Context:
 
 
 def _set_operation(node: exp.SetOperation, context: Context) -> Selected:
-    only(node, "this", "expression", "distinct", "order", "limit", "offset", "with_")
+    only(node, "this", "expression", "distinct", "by_name", "order", "limit", "offset", "with_")
     left = bind_query(node.this, context.inside(None))
     right = bind_query(node.expression, context.inside(None))
+    if node.args.get("by_name"):
+        if not isinstance(node, exp.Union):
+            raise refused(node, "BY NAME of what isn't a UNION", "select them in one order")
+        left, right = by_name(left, right, context.names, node)
     if len(left.columns) != len(right.columns):
         raise SyntaxFault(
             f"the sides have {len(left.columns)} and {len(right.columns)} columns",

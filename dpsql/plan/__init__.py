@@ -7,6 +7,7 @@
 | functions  | the registry of scalar functions: types, domain, total form, one entry each |
 | duration   | lengths of time: months, days and microseconds                            |
 | number     | numbers as SQL types hold them                                            |
+| frame      | frames of window functions                                                |
 | aggregate  | aggregate functions and their calls                                       |
 | total_form | how aggregates and windows of one unit's rows are written, so that none raises |
 | operator   | relational operators                                                      |

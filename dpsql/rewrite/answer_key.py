@@ -20,17 +20,17 @@ from math import lcm
 
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded import KeyDomain
+from dpsql.plan.describe import describe
 from dpsql.plan.expression import Column
 from dpsql.plan.formula import Formula, Linear, Others, Said
 from dpsql.plan.operator import Output, Release
 from dpsql.plan.tree import columns, expressions
 from dpsql.rewrite.setting import Settings
 from dpsql.schema.type import BIGINT
-from dpsql.stability.responses import Lifted, Response, Responses, no_estimate
+from dpsql.stability.responses import Lifted, Response, Responses, no_estimate, no_ratio
 
 _EACH = "ask for count(*) FILTER (WHERE column = value) of each value"
 _ONE = "ask of one column of answers at a time"
-_RATIO = "write sum(x) / count(*): both are estimated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,8 @@ def of_groups(
     if columns(*expressions(call)) & responses.keys():
         raise no_estimate("randomised answers in groups by randomised answers", call.at, _ONE)
     if call.function is AggregateFunction.AVG:
-        raise no_estimate("avg() by randomised answers", call.at, _RATIO)
+        count = f"count({describe(call.arguments[0])})"
+        raise no_ratio(call, "avg() by randomised answers", count)
     if call.distinct or call.function not in (AggregateFunction.COUNT, AggregateFunction.SUM):
         raise no_estimate(f"{call.function.value}() by randomised answers", call.at)
     noise = key.response.mechanism
