@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.errors import Refused, Span
+from dpsql.plan.aggregate import AggregateCall
 from dpsql.plan.expression import Column, Expression, Literal, conjunction, conjuncts
+from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Filter, Join, Output, Plan, Project, Scan
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns, operators
@@ -73,14 +75,22 @@ def lifted(plan: Plan, at: Span | None) -> Lifted:
             raise no_estimate("randomised answers below anything but conditions and joins", at)
 
 
-def no_estimate(what: str, at: Span | None, hint: str = "") -> Refused:
+def no_estimate(what: str, at: Span | None, hint: str = "", fix: str = "") -> Refused:
     """The refusal of what would be made of what was said."""
     return Refused(
         f"{what}: no unbiased estimate is known",
         at=at,
         hint=hint or "count(*) or sum(x) with FILTER (WHERE column = value) are estimated",
         note="randomized_response",
+        fix=fix,
     )
+
+
+def no_ratio(call: AggregateCall, what: str, count: str | None) -> Refused:
+    """The refusal of an average of estimates: their sum by `count`, where one is estimated."""
+    is_known = count is not None and call.filter is None
+    ratio = f"sum({describe(call.arguments[0])}) / {count}" if is_known else ""
+    return no_estimate(what, call.at, "write sum(x) / count(*): both are estimated", ratio)
 
 
 def _projected(

@@ -18,4 +18,7 @@
 | expression    | scalar expressions                                                       |
 | function      | calls of scalar functions                                                |
 | statements    | CREATE SYNOPSIS, SUGGEST BOUNDS, and statements over public tables alone |
+| by_name       | UNION BY NAME                                                            |
+| collation     | COLLATE in comparisons                                                   |
+| correction    | a refused statement with what its refusal says to write                  |
 """

@@ -18,7 +18,7 @@ from fractions import Fraction
 from math import lcm
 
 from dpsql.analysis.domains.known_values import constant
-from dpsql.analysis.randomized_response import Response, Responses, lifted, no_estimate
+from dpsql.analysis.randomized_response import Response, Responses, lifted, no_estimate, no_ratio
 from dpsql.bounding.randomized_response_keys import AnswerKey, answer_key, of_groups
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, Part
 from dpsql.plan.bounded_release.estimator import Formula, Linear, Said
@@ -32,6 +32,7 @@ from dpsql.plan.expression import (
     conjunction,
     conjuncts,
 )
+from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import columns, expressions
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
@@ -40,8 +41,6 @@ from dpsql.schema.sql_type import BIGINT, Double
 Asked = Callable[[AggregateCall], Formula]
 Largest = Callable[[AggregateCall], tuple[Fraction, int]]
 Ends = Callable[[Expression], tuple[Fraction, Fraction] | None]
-
-_RATIO = "write sum(x) / count(*): both are estimated"
 
 _SUMMED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFunction.AVG})
 _SHOWN = frozenset({Part.VALUE, Part.LOW, Part.HIGH, Part.STDDEV})
@@ -123,7 +122,9 @@ def of_responses(
             worth = _worth(call, found, ends)
             return _of_values(call, found, worth, formula, largest)
         case AggregateFunction.AVG:
-            raise no_estimate("avg() of rows by what was said", call.at, _RATIO)
+            raise no_ratio(
+                call, "avg() of rows by what was said", f"count({describe(call.arguments[0])})"
+            )
         case function:
             raise no_estimate(f"{function.value}() of randomised answers", call.at)
 
@@ -164,7 +165,7 @@ def _worth(call: AggregateCall, found: _Split, ends: Ends) -> dict[Literal, Frac
         if number is None or (number.value is not None and _number(number.value) is None):
             raise no_estimate("a function of randomised answers that isn't known for each", call.at)
         if number.value is None and call.function is AggregateFunction.AVG:
-            raise no_estimate("avg() of rows by what was said", call.at, _RATIO)
+            raise no_ratio(call, "avg() of rows by what was said", None)
         if number.value is not None and value in found.among:
             exact = _number(number.value) or Fraction(0)
             worth[value] = exact if low_high is None else max(low_high[0], min(exact, low_high[1]))
@@ -187,13 +188,10 @@ def _of_values(
         return total
     rows = formula(replace(counted, filter=found.others))
     if len(found.among) < len(found.response.values):
-        raise no_estimate("avg() of rows by what was said", call.at, _RATIO)
+        raise no_ratio(call, "avg() of rows by what was said", "count(*)")
     if not isinstance(rows, Linear) or rows.terms or total.said is None:
-        raise no_estimate(
-            "avg() of randomised answers of rows whose number isn't public",
-            call.at,
-            _RATIO,
-        )
+        what = "avg() of randomised answers of rows whose number isn't public"
+        raise no_ratio(call, what, "count(*)")
     return _scaled(total, 1 / rows.constant)
 
 

@@ -18,19 +18,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
-from dpsql.analysis.randomized_response import Lifted, Response, Responses, no_estimate
+from dpsql.analysis.randomized_response import Lifted, Response, Responses, no_estimate, no_ratio
 from dpsql.bounding.settings import Settings
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import KeyDomain
 from dpsql.plan.bounded_release.estimator import Formula, Linear, Others, Said
 from dpsql.plan.expression import Column
+from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Output, Release
 from dpsql.plan.traversal import columns, expressions
 from dpsql.schema.sql_type import BIGINT
 
 _EACH = "ask for count(*) FILTER (WHERE column = value) of each value"
 _ONE = "ask of one column of answers at a time"
-_RATIO = "write sum(x) / count(*): both are estimated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,8 @@ def of_groups(
     if columns(*expressions(call)) & responses.keys():
         raise no_estimate("randomised answers in groups by randomised answers", call.at, _ONE)
     if call.function is AggregateFunction.AVG:
-        raise no_estimate("avg() by randomised answers", call.at, _RATIO)
+        count = f"count({describe(call.arguments[0])})"
+        raise no_ratio(call, "avg() by randomised answers", count)
     if call.distinct or call.function not in (AggregateFunction.COUNT, AggregateFunction.SUM):
         raise no_estimate(f"{call.function.value}() by randomised answers", call.at)
     noise = key.response.mechanism

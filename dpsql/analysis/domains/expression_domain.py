@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import reduce
 from typing import assert_never
 
 from dpsql.analysis.domains.finite_domain import applied, combined, converted, enumerated
@@ -63,7 +64,7 @@ def domain(expression: Expression, columns: Environment) -> Domain:
         case Case(branches=branches, otherwise=otherwise):
             # Each result is evaluated only where its condition holds.
             found = [domain(b.result, narrow(b.condition, columns)) for b in branches]
-            return _union([*found, domain(otherwise, columns)])
+            return reduce(Domain.union, [*found, domain(otherwise, columns)])
         case Cast(operand=operand, type=target):
             few = enumerated(expression, columns)
             return few or _cast(domain(operand, columns), operand.type, target)
@@ -76,17 +77,6 @@ def domain(expression: Expression, columns: Environment) -> Domain:
 
 def _truth(columns: Environment, *operands: Expression) -> Domain:
     return Domain(values=TRUTH, nullable=any(domain(o, columns).nullable for o in operands))
-
-
-def _union(domains: list[Domain]) -> Domain:
-    """What any may be; a bare NULL adds nothing but NULL."""
-    valued = [d for d in domains if d.values != ()]
-    if not valued:
-        return Domain(values=(), nullable=True)
-    merged = valued[0]
-    for more in valued[1:]:
-        merged = merged.union(more)
-    return merged.as_nullable() if any(d.nullable for d in domains) else merged
 
 
 def _arithmetic(expression: Arithmetic, columns: Environment) -> Domain:

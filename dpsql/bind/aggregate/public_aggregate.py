@@ -12,12 +12,18 @@ from dpsql.plan.expression_text import describe
 def check_private(call: AggregateCall) -> None:
     """Refuse what shows a unit's own value, or has no bound on what one unit changes."""
     if isinstance(call.function, OpenFunction):
+        instead = _instead(call.function, describe(call.arguments[0]))
         raise Refused(
             f"{call.function.value}() of private rows has no rule",
             at=call.at,
-            hint=_instead(call.function, describe(call.arguments[0])),
+            hint=instead,
             note="open_aggregates",
+            fix=instead if call.function in _TRUTHS and call.filter is None else "",
         )
+
+
+_TRUTHS = frozenset({OpenFunction.BOOL_OR, OpenFunction.BOOL_AND})
+"""What is told by whether some row is counted."""
 
 
 def _instead(function: OpenFunction, value: str) -> str:

@@ -81,12 +81,6 @@ def _day(expression: Expression, beside: Expression) -> Expression:
             return expression
 
 
-def _length_instead(op: ArithmeticOperator, left: Expression, right: Expression) -> str:
-    if op is ArithmeticOperator.SUBTRACT and {left.type, right.type} <= {Date(), Timestamp()}:
-        return f"epoch({describe(left)} - {describe(right)}) counts seconds"
-    return "moment + INTERVAL '1 day'"
-
-
 def _of_moments(
     op: ArithmeticOperator, left: Expression, right: Expression, node: exp.Expr
 ) -> Expression:
@@ -98,10 +92,14 @@ def _of_moments(
             note="functions_time",
         )
     if Timestamp() in (left.type, right.type):
+        are_moments = {left.type, right.type} <= {Date(), Timestamp()}
+        is_length = op is ArithmeticOperator.SUBTRACT and are_moments
+        seconds = f"epoch({describe(left)} - {describe(right)})" if is_length else ""
         raise TypeFault(
             f"{left.type} {op.value} {right.type} has no rule",
             at=span(node),
-            hint=_length_instead(op, left, right),
+            hint=f"{seconds} counts seconds" if seconds else "moment + INTERVAL '1 day'",
             note="functions_time",
+            fix=seconds,
         )
     return bind_call(registered(op.value, node), (left, right), node)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from dpsql.bind.aggregate.derived_aggregate import written_out
+from dpsql.bind.collation import collated
 from dpsql.bind.expression import literal as constant
 from dpsql.bind.expression.arithmetic import combined, midnights, moved
 from dpsql.bind.expression.cast import castable, convert
@@ -74,7 +75,6 @@ _ARITHMETIC: dict[type[exp.Expr], ArithmeticOperator] = {
     exp.Mul: ArithmeticOperator.MULTIPLY,
     exp.Div: ArithmeticOperator.DIVIDE,
 }
-
 
 _ZONED = ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")
 
@@ -227,6 +227,7 @@ class ExpressionBinder:
         lengths = microseconds(left, right, self)
         if lengths is not None:
             return Compare(op, *lengths)
+        left, right = collated([left, right])
         a, b = self.unify([*midnights(self.bind(left), self.bind(right))], [left, right])
         return Compare(op, a, b)
 

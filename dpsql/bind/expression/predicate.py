@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.bind.collation import collated
 from dpsql.bind.expression.conditional import Binder
 from dpsql.bind.expression.row_value import disjunction, row_among, row_parts
 from dpsql.bind.syntax.allowlist import only, refused, unlisted
@@ -47,7 +48,7 @@ def bind_in(binder: Binder, node: exp.In) -> Expression:
     only(node, "this", "expressions")
     if row_parts(node.this) is not None:
         return row_among(binder, node)
-    nodes = [node.this, *node.expressions]
+    nodes = collated([node.this, *node.expressions])
     operand, *values = binder.unified(nodes)
     constants = tuple(value for value in values if isinstance(value, Literal))
     if len(constants) == len(values):

@@ -4,7 +4,8 @@
 
     SELECT doctor_id, sum(cost) FILTER (WHERE ward = 'ER') AS "ER", … GROUP BY doctor_id
 
-Values that are read from the rows would show themselves as columns: they have to be named.
+Values that are read from the rows would show themselves as columns: they have to be named, or
+declared. PIVOT visits ON ward has a column for each ward that the schema lists.
 """
 
 from __future__ import annotations
@@ -13,10 +14,15 @@ from itertools import product
 
 from sqlglot import exp
 
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import domain
 from dpsql.bind.context import Context
 from dpsql.bind.query.query import bind_query
 from dpsql.bind.query.select_list import default_name
 from dpsql.bind.syntax.allowlist import only, refused
+
+Listed = str | int
+"""A value that names a column: a text, a whole number or a truth value."""
 
 _NAMED = "name the values: PIVOT t ON kind IN ('a', 'b') USING sum(x) GROUP BY key"
 
@@ -42,7 +48,7 @@ def _grouped(source: exp.Expr, context: Context) -> exp.Subquery:
     plain = source.copy()
     for name in ("pivots", "joins"):
         plain.set(name, None)
-    listed = [_values(field) for field in pivot.args["fields"]]
+    listed = [_values(field, plain, context) for field in pivot.args["fields"]]
     calls = [(call.unalias(), call.alias) for call in pivot.expressions]
     for call, _ in calls:
         if not isinstance(call, exp.AggFunc):
@@ -66,8 +72,13 @@ def _grouped(source: exp.Expr, context: Context) -> exp.Subquery:
     return found
 
 
-def _values(field: exp.Expr) -> list[tuple[exp.Expr, str]]:
+def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[exp.Expr, str]]:
     """For each value that the field names, the condition that a row has it, and its name."""
+    if isinstance(field, exp.Column):
+        return [
+            (exp.EQ(this=field.copy(), expression=exp.convert(value)), _shown(value))
+            for value in _declared(field, source, context)
+        ]
     if not isinstance(field, exp.In) or not field.expressions:
         raise refused(field, "PIVOT of values that aren't named", _NAMED)
     found: list[tuple[exp.Expr, str]] = []
@@ -78,6 +89,20 @@ def _values(field: exp.Expr) -> list[tuple[exp.Expr, str]]:
         name = entry.args["alias"].name if isinstance(entry, exp.PivotAlias) else value.name
         found.append((exp.EQ(this=field.this.copy(), expression=value.copy()), name))
     return found
+
+
+def _declared(field: exp.Column, source: exp.Expr, context: Context) -> list[Listed]:
+    """The values that the column may have, in order; Refused if the schema lists none."""
+    selected = bind_query(exp.select(field.copy()).from_(source.copy()), context)
+    values = domain(selected.columns[0], environment(selected.plan)).values
+    listed = [v for v in values or () if isinstance(v, str | int)]
+    if not values or len(listed) < len(values):
+        raise refused(field, "PIVOT of values that aren't named", _NAMED)
+    return sorted(listed, key=lambda v: (v.encode(), 0) if isinstance(v, str) else (b"", v))
+
+
+def _shown(value: Listed) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _keys(pivot: exp.Pivot, source: exp.Expr, context: Context) -> list[exp.Expr]:

@@ -47,9 +47,9 @@ def find_named(context: Context, parts: Sequence[str], at: Span | None) -> Table
     for each in meant(kept, parts, schema.dataset):
         if (table := context.releases.find(each)) is not None:
             return table
-    near = get_close_matches(name, [*known, *kept], n=1)
-    hint = f"did you mean {near[0]}?" if near else f"tables: {', '.join([*known, *kept])}"
-    raise UnknownTable(f"there is no table {name[:80]}", at=at, hint=hint)
+    (near,) = get_close_matches(name, [*known, *kept], n=1) or [""]
+    hint = f"did you mean {near}?" if near else f"tables: {', '.join([*known, *kept])}"
+    raise UnknownTable(f"there is no table {name[:80]}", at=at, hint=hint, fix=near)
 
 
 def scanned(table: Table, context: Context) -> Selected:

@@ -10,7 +10,7 @@ from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import Selected
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.query.sort_key import order_terms, telling
-from dpsql.bind.scope import Scope, known_columns
+from dpsql.bind.scope import Scope, near_columns
 from dpsql.bind.syntax.allowlist import only, refused
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bind.syntax.parse import span
@@ -100,7 +100,8 @@ def _check_options(limit: exp.Expr) -> None:
 
 
 def _constant(clause: exp.Expr, count: exp.Expr, parameters: Parameters) -> int | None:
-    """A whole number, or none at all for NULL; it may be given as a parameter."""
+    """A whole number, or none at all for NULL; it may be a parameter, or `(SELECT 10)`."""
+    count = _selected(count)
     found = ExpressionBinder(Scope(), lambda _: None, parameters).bind(count)
     name = "OFFSET" if isinstance(clause, exp.Offset) else "LIMIT"
     if isinstance(found, Literal):
@@ -117,6 +118,16 @@ def _constant(clause: exp.Expr, count: exp.Expr, parameters: Parameters) -> int 
     )
 
 
+def _selected(count: exp.Expr) -> exp.Expr:
+    """The one expression that is selected of no table; `count` as it is if it's anything else."""
+    query = count.unnest()
+    if not isinstance(query, exp.Select) or len(query.expressions) != 1:
+        return count
+    (item,) = query.expressions
+    parts = {name for name, part in query.args.items() if part}
+    return item.unalias() if parts == {"expressions"} else count
+
+
 def _named(node: exp.Expr, selected: Selected) -> Column:
     if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
         place = int(node.this)
@@ -128,8 +139,7 @@ def _named(node: exp.Expr, selected: Selected) -> Column:
             if name.casefold() == node.name.casefold():
                 return column
         what = f"there is no column {node.name} in the SELECT list"
-        hint = known_columns(node.name, selected.names)
-        raise UnknownColumn(what, at=span(node), hint=hint)
+        raise UnknownColumn(what, at=span(node), **near_columns(node.name, selected.names))
     raise Refused(
         "a set operation is ordered by its columns only",
         at=span(node),

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, unit_kind, visibility
 from dpsql.analysis.lineage.unit_identity import by_place, tells_unit
+from dpsql.bind.by_name import by_name
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.expression.coercion import common_type
 from dpsql.bind.expression.expression import convert
@@ -13,7 +14,7 @@ from dpsql.bind.proof.join_ownership import check_everywhere
 from dpsql.bind.proof.unmatched_public_rows import release_of
 from dpsql.bind.query.multiset_operation import of_all_rows
 from dpsql.bind.query.order_by import order_by_name, row_limit
-from dpsql.bind.syntax.allowlist import only, unlisted
+from dpsql.bind.syntax.allowlist import only, refused, unlisted
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, SyntaxFault, TypeFault
 from dpsql.plan.expression import Column
@@ -68,9 +69,13 @@ def _with(node: exp.Expr, context: Context) -> Context:
 
 
 def _set_operation(node: exp.SetOperation, context: Context) -> Selected:
-    only(node, "this", "expression", "distinct", "order", "limit", "offset", "with_")
+    only(node, "this", "expression", "distinct", "by_name", "order", "limit", "offset", "with_")
     left = bind_query(node.this, context.inside(None))
     right = bind_query(node.expression, context.inside(None))
+    if node.args.get("by_name"):
+        if not isinstance(node, exp.Union):
+            raise refused(node, "BY NAME of what isn't a UNION", "select them in one order")
+        left, right = by_name(left, right, context.names, node)
     if len(left.columns) != len(right.columns):
         raise SyntaxFault(
             f"the sides have {len(left.columns)} and {len(right.columns)} columns",

@@ -62,7 +62,7 @@ def bind_select(node: exp.Select, context: Context) -> Selected:
     if not node.expressions:
         raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
     plain = without_partner_joins(unnested(without_pivots(node, context)), context)
-    return _Select(keys_by_place(without_distinct_on(plain)), context).bound()
+    return _Select(keys_by_place(without_distinct_on(plain, context)), context).bound()
 
 
 @dataclass(slots=True)

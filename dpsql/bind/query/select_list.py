@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.from_clause.from_clause import From
-from dpsql.bind.scope import known_columns, table_of
+from dpsql.bind.scope import near_columns, table_of
 from dpsql.bind.syntax.allowlist import only
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Span, SyntaxFault, UnknownColumn
@@ -52,7 +52,7 @@ def _expanded(
     for name, node in (replaced | renamed).items():
         if name not in there:
             what = f"there is no column {name} among those of *"
-            raise UnknownColumn(what, at=span(node), hint=known_columns(name, there))
+            raise UnknownColumn(what, at=span(node), **near_columns(name, there))
     items: list[Item] = []
     for one in found:
         folded = one.name.casefold()

@@ -34,9 +34,7 @@ _NODES: dict[type[exp.Expr], tuple[str, str]] = {
 """Nodes of the parser's; others are shown as they are written."""
 
 _PARTS: dict[str, tuple[str, str]] = {
-    "by_name": ("BY NAME", "select the columns in one order on both sides"),
     "count": ("a second argument of min or max", "write max(x), or quantile_cont(x, 0.9)"),
-    "exclude": ("EXCLUDE in a window frame", "end the frame before: … AND 1 PRECEDING"),
     "into": ("INTO", "leave it out: a query's answer is all that is given"),
     "locks": ("FOR UPDATE or FOR SHARE", "leave it out: one version of the data is read"),
     "match": ("MATCH_RECOGNIZE", "compare neighbours by lag(x) OVER (PARTITION BY … ORDER BY …)"),

@@ -18,8 +18,8 @@ MAX_DEPTH = 60
 MAX_OPERATORS = 400
 MAX_DIGITS = 1_000
 
-_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
-_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 
 
 def tokens(sql: str) -> list[Token]:
@@ -48,7 +48,7 @@ def tokens(sql: str) -> list[Token]:
                 at=Span(token.start, token.end + 1),
                 hint="write fewer: a DOUBLE has 17",
             )
-        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
         if depth > MAX_DEPTH:
             raise TooComplex(
                 f"the statement nests deeper than {MAX_DEPTH} levels",

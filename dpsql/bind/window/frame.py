@@ -13,8 +13,8 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, TypeFault
 from dpsql.plan.duration import DAY, Duration
 from dpsql.plan.expression import Literal
+from dpsql.plan.frame import Frame, FrameEnd, FrameExclusion, FrameKind, Offset
 from dpsql.plan.numeric_types import holds
-from dpsql.plan.operator import Frame, FrameEnd, FrameKind, Offset
 from dpsql.plan.sort_key import SortKey
 from dpsql.schema.sql_type import (
     BIGINT,
@@ -33,7 +33,7 @@ def frame_of(node: exp.Window, order: tuple[SortKey, ...]) -> Frame | None:
     spec = node.args.get("spec")
     if spec is None:
         return None
-    only(spec, "kind", "start", "start_side", "end", "end_side")
+    only(spec, "kind", "start", "start_side", "end", "end_side", "exclude")
     kind = FrameKind(str(spec.args["kind"]).upper())
     ends = [spec.args.get("start"), spec.args.get("end") or "CURRENT ROW"]
     sides = [str(spec.args.get(side) or "").upper() for side in ("start_side", "end_side")]
@@ -47,9 +47,15 @@ def frame_of(node: exp.Window, order: tuple[SortKey, ...]) -> Frame | None:
     )
     if first is not None and last is not None and _side(first) > _side(last):
         raise _backwards(node)
-    if kind is not FrameKind.ROWS and first is None and last == 0:
+    excluded = _excluded(spec)
+    if kind is not FrameKind.ROWS and first is None and last == 0 and excluded is None:
         return None  # the default frame, written out
-    return Frame(kind, first, last)
+    return Frame(kind, first, last, excluded)
+
+
+def _excluded(spec: exp.WindowSpec) -> FrameExclusion | None:
+    written = str(spec.args.get("exclude") or "NO OTHERS").upper()
+    return None if written == "NO OTHERS" else FrameExclusion(written)
 
 
 def _end(

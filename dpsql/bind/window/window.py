@@ -25,7 +25,8 @@ from dpsql.errors import GroupingFault, Refused, TypeFault, UnknownFunction
 from dpsql.plan.aggregate import QUANTILES
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.expression_text import describe
-from dpsql.plan.operator import FrameKind, Plan, WindowCall, WindowOutput
+from dpsql.plan.frame import FrameExclusion, FrameKind
+from dpsql.plan.operator import Plan, WindowCall, WindowOutput
 from dpsql.plan.total_form import window_form
 from dpsql.plan.traversal import columns, expressions
 from dpsql.schema.sql_type import BIGINT, Double, Integer, SqlType
@@ -173,7 +174,18 @@ def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
 
 def _check_frame(call: WindowCall, node: exp.Select) -> None:
     """Refuse frames of private rows that depend on how ties lie, or whose keys may overflow."""
-    if call.frame is None or call.frame.kind is FrameKind.ROWS:
+    if call.frame is None:
+        return
+    rows = call.frame.kind is FrameKind.ROWS
+    if call.frame.excluded not in {None, FrameExclusion.CURRENT_ROW if rows else None}:
+        # What ties in ORDER BY ties no more where the rows' own values break ties.
+        raise Refused(
+            "EXCLUDE of what ties, over private rows",
+            at=span(node),
+            hint="write ROWS … EXCLUDE CURRENT ROW",
+            note="window",
+        )
+    if rows:
         return
     if call.function not in _AGGREGATES | _QUANTILES:
         raise Refused(

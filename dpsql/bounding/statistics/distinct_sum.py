@@ -29,10 +29,12 @@ def distinct_sum(call: AggregateCall, value: Measured, most: int | None) -> Dist
     """The term of `value`; Refused where two values may be within one step of each other."""
     if value.decimal is None and not (isinstance(value.argument.type, Integer) and value.step == 1):
         name, text = call.function.value, describe(value.argument)
+        rounded = f"{name}(DISTINCT CAST({text} AS DECIMAL(18, 2)))"
         raise Refused(
             f"{name}(DISTINCT {text}) of values that no step of its bounds tells apart",
             at=call.at,
-            hint=f"{name}(DISTINCT CAST({text} AS DECIMAL(18, 2)))",
+            hint=rounded,
             note="aggregate_distinct",
+            fix=rounded,
         )
     return DistinctSum(value, most)

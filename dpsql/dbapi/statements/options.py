@@ -61,11 +61,12 @@ def assignments(
     for at in range(0, max(len(inside), 1), 4):
         match inside[at : at + 4]:
             case [what, *_] if what.folded not in known and what.text.isidentifier():
-                near = get_close_matches(what.folded, known, n=1)
+                (near,) = get_close_matches(what.folded, known, n=1) or [""]
                 raise BadParameter(
                     f"there is no option {what.text}",
                     at=what.span,
-                    hint=f"did you mean {near[0]}?" if near else f"they are {', '.join(known)}",
+                    hint=f"did you mean {near}?" if near else f"they are {', '.join(known)}",
+                    fix=near,
                 )
             case [what, equals, value, *rest] if (
                 equals.text == "=" and _is_value(value) and _goes_on(rest, at, len(inside))

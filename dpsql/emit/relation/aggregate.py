@@ -13,7 +13,8 @@ from dpsql.emit.sql.identifier import field, reference
 from dpsql.emit.sql.literal import emit_literal, integer
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.operator import FrameEnd, FrameKind, Offset, Plan, WindowCall
+from dpsql.plan.frame import FrameEnd, FrameKind, Offset
+from dpsql.plan.operator import Plan, WindowCall
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.plan.total_form import ROOM, ROUNDED_TO, TotalForm, aggregate_form, window_form
@@ -81,6 +82,7 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
             start_side=first_side,
             end=last,
             end_side=last_side,
+            exclude=call.frame.excluded and exp.var(call.frame.excluded.value),
         )
         if call.frame.has_distance:
             order = [_with_room(key) for key in call.order]
