@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dpsql.bind.correction import corrected
+from dpsql.bind.syntax.correction import corrected
 from dpsql.errors import Error
 
 _QUERY: Final = re.compile(r"(?:^|\s)(SELECT [^…]+)$")

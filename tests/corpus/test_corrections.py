@@ -12,7 +12,7 @@ from corpus.exact_answer import Row, exact_answer, prepared
 from corpus.world import generated
 from grammar.notes import Claim, claims
 
-from dpsql.bind.correction import corrected
+from dpsql.bind.syntax.correction import corrected
 from dpsql.errors import Error, Refused, Span
 
 _ROUNDED = 0.01

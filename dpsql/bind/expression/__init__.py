@@ -14,4 +14,5 @@
 | coercion         | DuckDB's rules for the types of operators                |
 | literal          | constants                                                |
 | current_time     | the moment that now() means                              |
+| collation        | COLLATE in comparisons                                   |
 """

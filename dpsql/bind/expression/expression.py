@@ -8,11 +8,11 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from dpsql.bind.aggregate.derived_aggregate import written_out
-from dpsql.bind.collation import collated
 from dpsql.bind.expression import literal as constant
 from dpsql.bind.expression.arithmetic import combined, midnights, moved
 from dpsql.bind.expression.cast import castable, convert
 from dpsql.bind.expression.coercion import adapted, common_type, is_comparable, is_number
+from dpsql.bind.expression.collation import collated
 from dpsql.bind.expression.conditional import (
     bind_case,
     bind_coalesce,

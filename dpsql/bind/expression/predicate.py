@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.bind.collation import collated
+from dpsql.bind.expression.collation import collated
 from dpsql.bind.expression.conditional import Binder
 from dpsql.bind.expression.row_value import disjunction, row_among, row_parts
 from dpsql.bind.syntax.allowlist import only, refused, unlisted

@@ -12,4 +12,5 @@
 | order_by           | ORDER BY and LIMIT                                  |
 | sort_key           | the terms of an ORDER BY                            |
 | constant_condition | conditions that the text itself decides to be false |
+| union_by_name      | UNION BY NAME                                       |
 """

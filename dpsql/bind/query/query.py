@@ -6,7 +6,6 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, unit_kind, visibility
 from dpsql.analysis.lineage.unit_identity import by_place, tells_unit
-from dpsql.bind.by_name import by_name
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.expression.coercion import common_type
 from dpsql.bind.expression.expression import convert
@@ -14,6 +13,7 @@ from dpsql.bind.proof.join_ownership import check_everywhere
 from dpsql.bind.proof.unmatched_public_rows import release_of
 from dpsql.bind.query.multiset_operation import of_all_rows
 from dpsql.bind.query.order_by import order_by_name, row_limit
+from dpsql.bind.query.union_by_name import by_name
 from dpsql.bind.syntax.allowlist import only, refused, unlisted
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, SyntaxFault, TypeFault

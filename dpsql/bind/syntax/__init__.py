@@ -9,4 +9,5 @@
 | complexity      | how large expressions and plans are once they are written out |
 | construct_name  | what a construct without a rule is called in SQL              |
 | allowlist       | which parts of a syntax node may be present                   |
+| correction      | a refused statement with what its refusal says to write       |
 """
