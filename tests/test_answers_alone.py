@@ -25,8 +25,8 @@ from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import Refused
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, PreparedRelease, prepare
+from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare
+from dpsql.session.compile.loss_conversion import grant
 
 pytestmark = pytest.mark.bounds
 

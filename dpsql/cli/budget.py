@@ -25,7 +25,7 @@ from dpsql.report.terminal.sanitize import visible
 from dpsql.report.terminal.table import listing
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.account import existing_ledger, ledger_location
+from dpsql.session.ledger_access import existing_ledger, ledger_location
 
 Form = Literal["table", "csv", "json"]
 

@@ -20,9 +20,9 @@ from dpsql.report.terminal.table import listing
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
 from dpsql.schema.verify import verify_keys
-from dpsql.session.account import existing_ledger, ledger_location
 from dpsql.session.dataset import load_dataset
-from dpsql.session.ready import old_files, open_source, remove_left, sidecar_path
+from dpsql.session.ledger_access import existing_ledger, ledger_location
+from dpsql.session.sidecar import old_files, open_source, remove_left, sidecar_path
 from dpsql.session.unit_rows import without_unit
 
 _HEADINGS = ("table", "rows of", "key", "limits per unit")

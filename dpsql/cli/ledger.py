@@ -15,8 +15,8 @@ from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.schema.policy_diff import loosened
-from dpsql.session.account import anchor_path, ledger_location, recorded_ledger, standing
-from dpsql.session.grant import epsilon_of, ledger_terms
+from dpsql.session.compile.loss_conversion import epsilon_of, ledger_terms
+from dpsql.session.ledger_access import anchor_path, ledger_location, recorded_ledger, standing
 
 
 def verify(path: Path, receipts: Sequence[str]) -> None:

@@ -25,7 +25,7 @@ def prepare(schema: Path) -> None:
     from dpsql.cli.exit_codes import ExitCode, explained, say  # noqa: PLC0415 - opens engines
     from dpsql.report.terminal.progress import Cancelled, Watch  # noqa: PLC0415
     from dpsql.schema.load.load import load_schema  # noqa: PLC0415
-    from dpsql.session.ready import sidecar_path  # noqa: PLC0415
+    from dpsql.session.sidecar import sidecar_path  # noqa: PLC0415
 
     watch = Watch()
     with explained():
@@ -44,7 +44,7 @@ def prepare(schema: Path) -> None:
 def _prepared(schema: Schema, watch: Watch) -> tuple[str, ...]:
     from dpsql.engine.duckdb.engine import DuckDBEngine  # noqa: PLC0415 - see above
     from dpsql.schema.load.column_types import engine_source  # noqa: PLC0415
-    from dpsql.session.ready import prepare_source, remove_left  # noqa: PLC0415
+    from dpsql.session.sidecar import prepare_source, remove_left  # noqa: PLC0415
 
     remove_left(schema)
     watch.step("opening the source")

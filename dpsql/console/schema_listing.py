@@ -10,7 +10,7 @@ from dpsql.errors import UnknownTable
 from dpsql.report.terminal.sanitize import visible
 from dpsql.report.terminal.table import listing
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
-from dpsql.session.account import ledger_location
+from dpsql.session.ledger_access import ledger_location
 
 
 def tables(schema: Schema) -> str:

@@ -37,10 +37,10 @@ from dpsql.report.explain_text import Explanation, Form
 from dpsql.report.result.result import Result, answered, texts
 from dpsql.schema.model import Schema
 from dpsql.session.batch import Batch
+from dpsql.session.explain.error_curve import grid
 from dpsql.session.interruptible import interruptible
-from dpsql.session.kept import NotOpened
+from dpsql.session.saved.saved_releases import NotOpened
 from dpsql.session.session import Session
-from dpsql.session.sweep import grid
 
 if TYPE_CHECKING:
     from dpsql.report.error_curve import Errors

@@ -16,7 +16,7 @@ from dpsql.report.error_columns import half_width_rows, with_errors
 from dpsql.report.result.python_value import Row, python_rows
 from dpsql.report.result.result import Description, Result, distinct
 from dpsql.schema.sql_type import HUGEINT
-from dpsql.session.answer import Privacy
+from dpsql.session.answer.answer import Privacy
 
 if TYPE_CHECKING:
     import pandas as pd

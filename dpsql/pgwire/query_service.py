@@ -48,8 +48,8 @@ from dpsql.report.cost_notice import cost
 from dpsql.report.result.python_value import python_rows
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
-from dpsql.session.deep import deeply
-from dpsql.session.draw import RUNNING
+from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.sqltext.split import spaced
 
 Parameters = Mapping[str, Literal]

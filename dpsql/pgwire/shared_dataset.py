@@ -25,11 +25,11 @@ from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteSession, publ
 from dpsql.pgwire.workers.tasks import ReadColumns, columns_of
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema
-from dpsql.session.account import open_ledger
+from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
-from dpsql.session.execution import Progress
-from dpsql.session.fact import SourceFacts
-from dpsql.session.ready import remove_left, sidecar_seen
+from dpsql.session.ledger_access import open_ledger
+from dpsql.session.run.execution import Progress
+from dpsql.session.sidecar import remove_left, sidecar_seen
 
 _START_SECONDS: Final = 120
 """For the first worker to start, and to read names and types."""

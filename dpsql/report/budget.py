@@ -12,8 +12,8 @@ from dpsql.ledger.caps import Account, Balance, balance
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double, Varchar
-from dpsql.session.account import existing_ledger
-from dpsql.session.grant import amount, epsilon_of, ledger_terms
+from dpsql.session.compile.loss_conversion import amount, epsilon_of, ledger_terms
+from dpsql.session.ledger_access import existing_ledger
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from dpsql.ledger.chain.entry import (
 )
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
-from dpsql.session.grant import epsilon_of
+from dpsql.session.compile.loss_conversion import epsilon_of
 
 
 @dataclass(frozen=True, slots=True)

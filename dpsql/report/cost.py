@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpsql.report.budget import Budget
-from dpsql.session.answer import Privacy
+from dpsql.session.answer.answer import Privacy
 from dpsql.session.batch import Batch
 
 

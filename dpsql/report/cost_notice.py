@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from dpsql.report.budget import Budget
 from dpsql.report.cost import paid
-from dpsql.session.answer import Privacy
+from dpsql.session.answer.answer import Privacy
 
 
 def cost(privacy: Privacy, budget: Budget) -> str:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dpsql.report.result.result import Result, distinct
 from dpsql.schema.sql_type import Double, SqlType
-from dpsql.session.answer import HalfWidth
+from dpsql.session.answer.answer import HalfWidth
 
 SIGN = "±"
 

@@ -10,7 +10,7 @@ from html import escape
 import msgspec
 
 from dpsql.report.chart import Line, blocks, svg
-from dpsql.session.sweep import Measure, Sweep, SweptColumn
+from dpsql.session.explain.error_curve import Measure, Sweep, SweptColumn
 
 _MARKS = "●○■□◆◇▲△"
 

@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from dpsql.analysis.plan_text import aligned
-from dpsql.session.answer import ColumnPrivacy
-from dpsql.session.proof import OperatorLine, Price, Proof, ReleaseProof
+from dpsql.session.answer.answer import ColumnPrivacy
+from dpsql.session.explain.report import OperatorLine, Price, Proof, ReleaseProof
 
 HIDDEN: Final = "not shown: it names tables that are hidden"
 

@@ -30,8 +30,8 @@ from dpsql.privacy.accounting.pld_composition import (
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.schema.model import Schema
-from dpsql.session.answer import Answer
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.answer.answer import Answer
+from dpsql.session.compile.compiled import PreparedRelease
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dpsql.engine.duckdb.catalog import read_catalogue
 from dpsql.schema.load.column_types import Read
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.deep import deeply
+from dpsql.session.compile.deep_recursion import deeply
 
 
 @contextmanager

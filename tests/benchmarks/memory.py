@@ -15,13 +15,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.physical.unit_batches import in_parts
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
-from dpsql.session.parts import in_parts
-from dpsql.session.ready import open_source
 from dpsql.session.session import Session
+from dpsql.session.sidecar import open_source
 
 
 def peak_megabytes(schema: Path, sql: str, *, private: bool, limit: str | None = None) -> float:

@@ -31,8 +31,8 @@ from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.fact import SourceFacts
-from dpsql.session.prepared import prepare
+from dpsql.session.compile.compiled import prepare
+from dpsql.session.compile.source_facts import SourceFacts
 
 RUNS = 20
 QUERIES = 100

@@ -16,7 +16,7 @@ from cli.cli_run import Run
 from dpsql.engine.atomic_file import unfinished
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.verify import record_path
-from dpsql.session.ready import sidecar_path
+from dpsql.session.sidecar import sidecar_path
 
 SHOP = """\
 dataset: {name}

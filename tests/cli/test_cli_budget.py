@@ -19,7 +19,7 @@ from dpsql.ledger.refusal import LONGEST, MOST
 from dpsql.report.budget_history import Point
 from dpsql.report.burn_down_chart import HEIGHT, WIDTH, left_over_time, picture
 from dpsql.schema.load.load import load_schema
-from dpsql.session.account import open_ledger
+from dpsql.session.ledger_access import open_ledger
 
 COUNT = "SELECT count(*) FROM penguins WHERE body_mass_g > {}"
 LISTING = 'SELECT body_mass_g AS "<b>" FROM penguins -- <script>'

@@ -14,7 +14,7 @@ from dpsql.dbapi.connection import connect
 from dpsql.errors import BudgetSpent, LedgerFault
 from dpsql.ledger.chain.entry import Amended
 from dpsql.schema.load.load import load_schema
-from dpsql.session.account import recorded_ledger
+from dpsql.session.ledger_access import recorded_ledger
 
 COUNT = "SELECT count(*) FROM penguins WHERE body_mass_g > {}"
 

@@ -24,8 +24,8 @@ from dpsql.release.add_noise import NoisyGroups, privatize
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
 from dpsql.schema.sql_type import SqlType
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, PreparedRelease, prepare_bound
+from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare_bound
+from dpsql.session.compile.loss_conversion import grant
 
 Row = tuple[object, ...]
 

@@ -18,7 +18,7 @@ from dpsql.emit.sql.render import rendered
 from dpsql.emit.strategy.choose_groups_first import place_of_cell
 from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups
 from dpsql.release.columns.group_keys import domain_table
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
 
 SQL = """SELECT extract(month FROM visit_date) AS m, ward, count(*), sum(cost) FROM visits
 GROUP BY 1, 2"""

@@ -11,7 +11,7 @@ from grammar.search import search
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.emit.release.release import emit_release
 from dpsql.plan.bounded_release.bounded_release import Bounding, CountFirst, UnitByUnit
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
 
 STATEMENTS = [
     "SELECT visit_date, count(*), sum(cost) FROM visits WHERE ward = 'ER' GROUP BY 1",

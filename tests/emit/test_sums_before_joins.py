@@ -11,7 +11,7 @@ from grammar.search import search
 from dpsql.bounding.settings import Settings
 from dpsql.emit.release.release import emit_release
 from dpsql.plan.bounded_release.bounded_release import Early, UnitByUnit
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
 
 STATEMENTS = [
     "SELECT count(*), sum(cost) FROM patients JOIN visits USING (patient_id)",

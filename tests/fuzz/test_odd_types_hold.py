@@ -18,7 +18,7 @@ from grammar.exact import raw_groups
 from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.errors import Error
 from dpsql.schema.load.load import load_schema
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
 from dpsql.session.session import Session
 
 SCHEMA = """

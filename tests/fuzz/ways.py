@@ -31,10 +31,10 @@ from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups
 from dpsql.plan.bounded_release.engine_query import HASHES, EngineQuery, Histogram
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema
-from dpsql.session.from_source import from_source
-from dpsql.session.grant import grant
-from dpsql.session.prepared import PreparedRelease, prepare
-from dpsql.session.ready import ready_tables
+from dpsql.session.compile.compiled import PreparedRelease, prepare
+from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.run.sidecar_fallback import from_source
+from dpsql.session.sidecar import ready_tables
 
 SALT: Final = "1"
 PARTS: Final = 3

@@ -21,8 +21,8 @@ from dpsql.plan.bounded_release.cell_selection import (
 from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean, Moments, Named, Position
 from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
-from dpsql.session.claim import describe_statistic
-from dpsql.session.prepared import PreparedRelease, prepare
+from dpsql.session.compile.compiled import PreparedRelease, prepare
+from dpsql.session.explain.sensitivity_text import describe_statistic
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from grammar.public_rows import PUBLIC
 from dpsql.audit.databases.database_batch import Groups, Histogram, Worlds
 from dpsql.audit.databases.random_databases import neighbours
 from dpsql.audit.databases.unit_ownership import Row, Rows
-from dpsql.session.prepared import Prepared
+from dpsql.session.compile.compiled import Prepared
 
 SALT = "1"
 

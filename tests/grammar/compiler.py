@@ -25,17 +25,17 @@ from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.distance import Apart
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.claim import (
+from dpsql.session.answer.column_errors import column_privacy
+from dpsql.session.compile.compiled import Prepared, prepare, prepare_bound
+from dpsql.session.compile.loss_conversion import as_epsilon, epsilon_of, grant
+from dpsql.session.explain.sensitivity_text import (
     describe_joint,
     describe_norms,
     describe_of_all_rows,
     describe_selection,
     describe_statistic,
 )
-from dpsql.session.grant import as_epsilon, epsilon_of, grant
-from dpsql.session.made import column_privacy
-from dpsql.session.prepared import Prepared, prepare, prepare_bound
-from dpsql.session.whole import WholeStatements
+from dpsql.session.run.public_statements import WholeStatements
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 

@@ -22,7 +22,7 @@ from dpsql.release.add_noise import RawGroups, privatize
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
 
 
 @dataclass(frozen=True)

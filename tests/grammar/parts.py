@@ -18,7 +18,7 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.source import DuckDBSource
 from dpsql.plan.bounded_release.engine_query import FOUND
 from dpsql.release.job import Job, Step, run
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
 
 
 class _Database(WorldEngine):

@@ -27,9 +27,9 @@ from dpsql.plan.bounded_release.bounded_release import Cell, Split
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Table
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, PreparedRelease, prepare
-from dpsql.session.ready import ready_tables
+from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare
+from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.sidecar import ready_tables
 
 SETTINGS = {
     "all": AS_DECLARED,

@@ -19,7 +19,7 @@ from dpsql.audit.databases.random_databases import neighbours
 from dpsql.audit.databases.unit_ownership import Rows, Unit
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
 from dpsql.privacy.distance import Apart
-from dpsql.session.prepared import Prepared, PreparedRelease
+from dpsql.session.compile.compiled import Prepared, PreparedRelease
 
 SALTS = ("1", "2")
 

@@ -19,7 +19,7 @@ from dpsql.engine.duckdb.lockdown import prepare
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.sql_type import Double, Integer, Uuid
-from dpsql.session.prepared import Prepared
+from dpsql.session.compile.compiled import Prepared
 
 ROWS = 300_000
 """Rows of tables that may have several of a unit; DuckDB reads 122,880 of them as a row group."""

@@ -25,7 +25,7 @@ from dpsql.errors import (
     WouldShowIndividuals,
 )
 from dpsql.ledger.chain.entry import Charged, Dropped, Named
-from dpsql.session.account import recorded_ledger
+from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.session import Session
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"

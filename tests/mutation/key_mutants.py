@@ -10,21 +10,21 @@ _RACING = "tests/session/test_racing.py"
 KEY_MUTANTS = (
     Mutant(
         "only tables are told apart where they are read twice",
-        "session/canonical.py",
+        "session/compile/canonical_digest.py",
         "self._leaves[kind, *parts] += 1",
         'self._leaves[kind, *parts] += kind == "scan"',
         _PAIRS,
     ),
     Mutant(
         "columns that break a window's ties are no part of what it means",
-        "session/canonical.py",
+        "session/compile/canonical_digest.py",
         'return digest_of("ties", *(self._columns[c.id] for c in output_columns(source)))',
         'return ""',
         _PAIRS,
     ),
     Mutant(
         "the order of a list's rows is no part of what LIMIT means",
-        "session/canonical.py",
+        "session/compile/canonical_digest.py",
         "return as_written(source, self._keys)",
         'return ""',
         _PAIRS,
@@ -39,7 +39,7 @@ KEY_MUTANTS = (
     ),
     Mutant(
         "what was drawn on an answer that isn't given is given",
-        "session/draw.py",
+        "session/run/charge_and_run.py",
         "changed.add(release.key)",
         "pass",
         _RACING,

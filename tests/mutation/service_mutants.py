@@ -87,7 +87,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "a copy of what reads the clock is kept",
-        "session/copies.py",
+        "session/run/public_table_copies.py",
         "is not Visibility.PUBLIC or statement.reads_clock:",
         "is not Visibility.PUBLIC:",
         "tests/session/test_public_statements.py",
@@ -102,14 +102,14 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "public rows are remembered for ever",
-        "session/fact.py",
+        "session/compile/source_facts.py",
         "while self.values > MOST_VALUES and",
         "while self.values > 2**60 and",
         "tests/session/test_public_size.py",
     ),
     _Service(
         "a grant of all of a budget is rounded up",
-        "session/grant.py",
+        "session/compile/loss_conversion.py",
         "return min(rho, _cap(schema.budget).amount) if",
         "return rho if",
         "tests/session/test_refused_cost.py",
@@ -145,14 +145,14 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "a release below a view is described as if it were the reader's own",
-        "session/opaque.py",
+        "session/explain/plan_visibility.py",
         "if not view:\n        return None",
         "if not view or release:\n        return None",
         "tests/session/test_hidden_canaries.py",
     ),
     _Service(
         "sums of stored cells are as noisy as they may be",
-        "session/made.py",
+        "session/answer/column_errors.py",
         "if most is None or _error(way) <= most}",
         "if most is None or most}",
         "tests/session/test_rollup.py",

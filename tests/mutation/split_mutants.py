@@ -37,7 +37,7 @@ SPLIT_MUTANTS = (
     ),
     _Split(
         "sums that stand ready are of values beyond their bounds",
-        "session/ready.py",
+        "session/sidecar.py",
         "term = clamped_term(amount, terms)",
         "term = terms[0]",
     ),

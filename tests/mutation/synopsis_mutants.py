@@ -75,7 +75,7 @@ _FOUND = (
     ),
     Mutant(
         "a replaced unit of a synopsis is as if removed",
-        "session/prepared.py",
+        "session/compile/compiled.py",
         "measurement = weighed(bounded, schema.apart.steps, share, settings.rounds)",
         "measurement = weighed(bounded, schema.apart.units, share, settings.rounds)",
     ),

@@ -12,7 +12,7 @@ import pyarrow as pa
 from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.accounting.loss import Accounting
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
 from dpsql.session.session import Session
 
 ROWS = 64

@@ -13,8 +13,8 @@ from privacy.seeded import SeededRandomness
 from dpsql.errors import BudgetSpent, ExecutionFailed, ProgrammingError, Refused
 from dpsql.ledger.chain.entry import Burned, Charged
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
-from dpsql.session.account import recorded_ledger
 from dpsql.session.batch import together
+from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.session import Session
 
 SCHEMA = """

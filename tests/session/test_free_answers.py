@@ -17,7 +17,7 @@ from dpsql.report.explain_text import Explanation
 from dpsql.report.local_epsilon import beside_ledger
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.policy_diff import loosened
-from dpsql.session.keeping import Wanted
+from dpsql.session.saved.create import Wanted
 from dpsql.session.session import Session
 
 SCHEMA = """

@@ -26,11 +26,11 @@ from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import EntityUnit, Schema
 from dpsql.schema.sidecar_columns import bounded, counted
-from dpsql.session.fact import SourceFacts
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, prepare
-from dpsql.session.ready import open_source, prepare_source, sidecar_path
+from dpsql.session.compile.compiled import Prepared, prepare
+from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.session import Session
+from dpsql.session.sidecar import open_source, prepare_source, sidecar_path
 
 SALT = bytes(range(16))
 """Of the sidecar and of the statements: so they draw the same groups of a unit's."""

@@ -40,7 +40,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     schema = made(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPSQL_STATE", str(folder / "state"))
-        patch.setattr("dpsql.session.execution.SECONDS", 2)
+        patch.setattr("dpsql.session.run.execution.SECONDS", 2)
         found = Session(schema)
         yield found
         found.close()

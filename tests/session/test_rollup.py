@@ -14,8 +14,8 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.ledger.chain.entry import Charged
-from dpsql.session.account import recorded_ledger
-from dpsql.session.answer import Answer
+from dpsql.session.answer.answer import Answer
+from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.session import Session
 
 FINE = (

@@ -20,11 +20,11 @@ from dpsql.release.job import Job, Step, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.execution import Execution
-from dpsql.session.from_source import readable
-from dpsql.session.prepared import Prepared
-from dpsql.session.ready import open_source, prepare_source, sidecar_of, sidecar_path
+from dpsql.session.compile.compiled import Prepared
+from dpsql.session.run.execution import Execution
+from dpsql.session.run.sidecar_fallback import readable
 from dpsql.session.session import Session
+from dpsql.session.sidecar import open_source, prepare_source, sidecar_of, sidecar_path
 
 SCHEMA = """\
 dataset: shop

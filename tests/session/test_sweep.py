@@ -17,9 +17,9 @@ from dpsql.dbapi.connection import Connection
 from dpsql.errors import BadParameter, Refused
 from dpsql.release.columns.confidence_interval import error
 from dpsql.report.chart import HEIGHT, WIDTH, Line, blocks
-from dpsql.session.account import existing_ledger
+from dpsql.session.explain.error_curve import MOST_POINTS, Measure, grid
+from dpsql.session.ledger_access import existing_ledger
 from dpsql.session.session import Session
-from dpsql.session.sweep import MOST_POINTS, Measure, grid
 
 SCHEMA = """
 dataset: swept

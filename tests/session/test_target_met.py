@@ -19,7 +19,7 @@ from dpsql.release.add_noise import NoisyGroups
 from dpsql.release.columns.group_keys import listed_keys
 from dpsql.release.columns.released_table import columns
 from dpsql.schema.load.load import load_schema
-from dpsql.session.execution import Execution
+from dpsql.session.run.execution import Execution
 from dpsql.session.session import Session
 
 SCHEMA = """

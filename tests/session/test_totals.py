@@ -18,7 +18,7 @@ from dpsql.release.add_noise import NoisyGroups
 from dpsql.release.columns.confidence_interval import Combined
 from dpsql.release.columns.group_keys import listed_keys
 from dpsql.release.columns.released_table import columns
-from dpsql.session.answer import Answer
+from dpsql.session.answer.answer import Answer
 from dpsql.session.session import Session
 
 SCHEMA = """

@@ -19,7 +19,7 @@ from dpsql.engine.duckdb.lockdown import prepare
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Public, Schema, Table
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
 
 Groups = dict[tuple[object, ...], tuple[int, ...]]
 """The integers of each group, before noise."""

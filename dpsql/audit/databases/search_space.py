@@ -16,9 +16,9 @@ from dpsql.errors import BadParameter
 from dpsql.plan.operator import Release, Scan
 from dpsql.plan.traversal import operators
 from dpsql.schema.model import Neighbors, Public, Schema
-from dpsql.session.deep import deeply
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, prepare
+from dpsql.session.compile.compiled import Prepared, prepare
+from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.compile.loss_conversion import grant
 
 MOST_PAIRS = 1_000_000
 

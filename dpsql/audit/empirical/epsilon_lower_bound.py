@@ -39,8 +39,8 @@ from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.calibration import Noise
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.model import Schema
-from dpsql.session.grant import epsilon_of
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.loss_conversion import epsilon_of
 
 Scores = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.selection_mechanism import Chooser, Frequent
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
 
 
 def changes(before: Groups, after: Groups, count: int) -> list[tuple[int, ...]]:

@@ -33,8 +33,8 @@ from dpsql.engine.source import DuckDBSource
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.claim import describe_selection, describe_statistic
-from dpsql.session.prepared import Prepared, PreparedRelease
+from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.explain.sensitivity_text import describe_selection, describe_statistic
 
 SALTS = ("1", "2")
 

@@ -11,7 +11,7 @@ from dpsql.cli.audit.html_page import page
 from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.report.terminal.sanitize import visible
 from dpsql.report.terminal.table import listing
-from dpsql.session.grant import as_epsilon
+from dpsql.session.compile.loss_conversion import as_epsilon
 
 
 def run_attacks(epsilon: float, trials: int, people: int, html: Path | None) -> None:

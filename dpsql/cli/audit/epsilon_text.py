@@ -13,7 +13,7 @@ from dpsql.cli.audit.output_format import Form, show
 from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.load.load import load_schema
-from dpsql.session.grant import as_epsilon
+from dpsql.session.compile.loss_conversion import as_epsilon
 
 _MEANING = {
     "epsilon": "epsilon",

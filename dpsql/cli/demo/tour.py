@@ -30,7 +30,7 @@ from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.schema.verify import verify_keys
-from dpsql.session.answer import Privacy
+from dpsql.session.answer.answer import Privacy
 from dpsql.session.session import Session
 
 _EVERYBODY: Final = "SELECT sum(salary) FROM staff"

@@ -34,8 +34,8 @@ from dpsql.dbapi.statements.assignment import TOLD, Change, Setting
 from dpsql.dbapi.statements.options import assignments, without_options
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.report.explain_text import Form
-from dpsql.session.grant import as_epsilon
-from dpsql.session.keeping import Wanted
+from dpsql.session.compile.loss_conversion import as_epsilon
+from dpsql.session.saved.create import Wanted
 from dpsql.sqltext.tokens import Word, words
 
 

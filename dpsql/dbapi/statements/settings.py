@@ -9,7 +9,7 @@ from typing import assert_never
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.dbapi.statements.assignment import Change, Setting
 from dpsql.errors import BadParameter
-from dpsql.session.grant import as_epsilon, grant
+from dpsql.session.compile.loss_conversion import as_epsilon, grant
 from dpsql.session.session import Session
 
 _TRUTH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}

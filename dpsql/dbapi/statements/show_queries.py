@@ -8,8 +8,8 @@ from dpsql.ledger.chain.entry import Charged, Released
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import BIGINT, Double, Timestamp, Varchar
-from dpsql.session.account import existing_ledger
-from dpsql.session.grant import epsilon_of
+from dpsql.session.compile.loss_conversion import epsilon_of
+from dpsql.session.ledger_access import existing_ledger
 
 
 def own_queries(schema: Schema, analyst: str) -> Result:

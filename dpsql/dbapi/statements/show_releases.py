@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from dpsql.report.result.result import Result
 from dpsql.schema.sql_type import BIGINT, Double, Timestamp, Varchar
-from dpsql.session.grant import epsilon_of
+from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.session import Session
 
 

@@ -29,7 +29,7 @@ from dpsql.pgwire.sql.translate import Translated
 from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers, Question
 from dpsql.plan.expression import Literal
 from dpsql.schema.model import Schema
-from dpsql.session.deep import deeply
+from dpsql.session.compile.deep_recursion import deeply
 
 _ASKED: Final = re.compile(
     r"^(pg_|to_reg|has_|current_(?!date|time)|session_|inet_|obj_description|col_description|format_type|"

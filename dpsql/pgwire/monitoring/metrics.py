@@ -25,8 +25,8 @@ from dpsql.errors import (
 )
 from dpsql.pgwire.error_response import Cancelled
 from dpsql.schema.model import Schema
-from dpsql.session.account import anchor_path, ledger_location, reading_ledger
-from dpsql.session.grant import epsilon_of
+from dpsql.session.compile.loss_conversion import epsilon_of
+from dpsql.session.ledger_access import anchor_path, ledger_location, reading_ledger
 
 _KINDS: Final[Mapping[str, tuple[type[Error], ...]]] = {
     "cancelled": (Cancelled,),

@@ -22,7 +22,7 @@ from dpsql.pgwire.sql.semantics.passes import as_meant, name_types
 from dpsql.pgwire.sql.types.output_types import output_kinds
 from dpsql.pgwire.sql.types.pg_type import Kind
 from dpsql.schema.model import Schema
-from dpsql.session.deep import deeply
+from dpsql.session.compile.deep_recursion import deeply
 
 _QUALIFIERS: Final = {"public"}
 

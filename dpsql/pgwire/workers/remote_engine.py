@@ -34,13 +34,13 @@ from dpsql.pgwire.workers.tasks import (
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step
 from dpsql.schema.model import Public, Schema
-from dpsql.session.answer import Answer
-from dpsql.session.execution import Execution, Progress
-from dpsql.session.fact import SourceFacts
-from dpsql.session.prepared import Prepared
-from dpsql.session.ready import sidecar_of
+from dpsql.session.answer.answer import Answer
+from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.source_facts import SourceFacts
+from dpsql.session.run.execution import Execution, Progress
+from dpsql.session.run.public_statements import Engine as WholeEngine
 from dpsql.session.session import Session
-from dpsql.session.whole import Engine as WholeEngine
+from dpsql.session.sidecar import sidecar_of
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _FINISHING_MEMORY: Final = "256MiB"

@@ -58,10 +58,10 @@ from dpsql.pgwire.workers.tasks import (
     from_bytes,
     packed,
 )
+from dpsql.physical.unit_batches import in_parts
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import run
-from dpsql.session.from_source import readable
-from dpsql.session.parts import in_parts
+from dpsql.session.run.sidecar_fallback import readable
 
 INTERRUPT: Final = b"I"
 _OPEN_AT_ONCE: Final = 4

@@ -14,7 +14,7 @@ from dpsql.report.html.page import whole_page
 from dpsql.report.local_epsilon import beside_ledger
 from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.model import Schema
-from dpsql.session.grant import amount
+from dpsql.session.compile.loss_conversion import amount
 
 _MOST_STATEMENTS = 20
 _LATEST = 200

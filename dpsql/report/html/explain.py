@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from dpsql.report.explain_text import HIDDEN, noise, price, threshold
-from dpsql.session.proof import OperatorLine, Proof, ReleaseProof
+from dpsql.session.explain.report import OperatorLine, Proof, ReleaseProof
 
 _STYLE: Final = """<style>
 .dpsql-proof{font:14px/1.45 system-ui,sans-serif;max-width:70em}

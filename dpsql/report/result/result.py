@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from dpsql.schema.sql_type import Decimal, SqlType, Varchar
-from dpsql.session.answer import Answer, HalfWidth, Privacy
+from dpsql.session.answer.answer import Answer, HalfWidth, Privacy
 
 Description = tuple[str, str, None, None, int | None, int | None, None]
 """PEP 249's seven: name, type code, display and internal size, precision, scale, null_ok."""

@@ -19,7 +19,7 @@ from dpsql.report.result.result import Description
 from dpsql.report.result.type_objects import NUMBER
 from dpsql.report.terminal.sanitize import visible
 from dpsql.report.terminal.table import spell
-from dpsql.session.answer import ColumnPrivacy
+from dpsql.session.answer.answer import ColumnPrivacy
 
 Shown = Sequence[ColumnPrivacy | None]
 Widths = Sequence[Sequence[float | None] | None]

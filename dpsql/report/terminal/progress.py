@@ -8,8 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final, TypeVar
 
-from dpsql.session.draw import RUNNING
 from dpsql.session.interruptible import begin, over
+from dpsql.session.run.charge_and_run import RUNNING
 
 Found = TypeVar("Found")
 

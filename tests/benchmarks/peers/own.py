@@ -13,8 +13,8 @@ from measured import LINES, ORDERS, SHAPES, Rows, measured, show
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.schema.load.load import load_schema
-from dpsql.session.ready import open_source, prepare_source
 from dpsql.session.session import Session
+from dpsql.session.sidecar import open_source, prepare_source
 
 LIMITS = {
     "{groups: 12, rows_per_group: 24, rows: 40}": (
