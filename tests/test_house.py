@@ -35,6 +35,20 @@ def test_a_package_lists_its_modules(package: Path) -> None:
     assert listed == modules | packages
 
 
+@pytest.mark.parametrize("package", [PACKAGE, *PACKAGES], ids=lambda package: package.name)
+def test_a_package_has_at_most_fourteen_modules(package: Path) -> None:
+    modules = [p.stem for p in package.glob("*.py") if p.stem != "__init__"]
+    assert len(modules) <= 14, f"{package.name} has {len(modules)} modules: part them by concept"
+
+
+def test_contributing_names_files_that_are_there() -> None:
+    page = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+\.py)`", page)
+    assert named
+    for file in named:
+        assert (PACKAGE / file).is_file() or (PACKAGE.parent / file).is_file(), file
+
+
 def test_an_error_names_notes_that_are_there() -> None:
     texts = (file.read_text(encoding="utf-8") for file in FILES)
     named = {note for text in texts for note in re.findall(r'note="(\w+)"', text)}

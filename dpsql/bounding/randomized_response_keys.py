@@ -100,7 +100,7 @@ def of_groups(
 ) -> Linear:
     """The formula of `call` over those who would truly answer as its group's key says.
 
-    `formula` and `largest` are as `response.of_responses` has them.
+    `formula` and `largest` are as `randomized_response.of_responses` has them.
     """
     if call.function is AggregateFunction.COUNT and call.arguments == (key.column,):
         call = replace(call, arguments=())  # an answer is never missing

@@ -171,7 +171,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A scalar function of the registry in `dpsql.plan.function`."""
+    """A scalar function of the registry in `dpsql.plan.functions`."""
 
     function: str
     arguments: tuple[Expression, ...]

@@ -1,6 +1,6 @@
 """The mechanism that adds nothing to anything: it lives in the tests, the package has no such mode.
 
-What `release.said` shows as it is was randomised before it came.
+What `release.exact_answers` shows as it is was randomised before it came.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Noise splits for statistics that can't all be extreme at once.
 
-A block's change is, in any weighted norm, at most that of one of its corners (stability.joint).
+A block's change is, in any weighted norm, at most that of one of its corners
+(`analysis.joint_sensitivity`).
 The split is found numerically and then scaled, exactly, until the worst corners of all blocks are
 within the loss: a poor search costs accuracy, never privacy.
 """
