@@ -26,6 +26,7 @@
 | unit_sums      | what it has of each unit: how many rows, and what their values add up to   |
 | readable       | can all that is stored be read                                            |
 | unfinished     | files that are being written, and what killed processes left of them      |
+| digest         | digests that outlive names: how values are written in them                 |
 | fingerprint    | which version of the data the source's files hold                         |
 
 Lock-down is the second wall: it protects the host, not the rows. The first is that only SQL

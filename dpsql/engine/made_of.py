@@ -8,7 +8,6 @@ made and isn't used when it is opened, nor where the source's tables have other 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +16,7 @@ import duckdb
 from sqlglot import exp
 
 from dpsql.engine.beside import UNIT, Contents
+from dpsql.engine.digest import digest_of, encoded
 
 PREPARED: Final = "dpsql prepared"
 """The name under which the file is attached; it has a space so that no schema can say it."""
@@ -84,8 +84,8 @@ def read(connection: duckdb.DuckDBPyConnection, stamp: str) -> tuple[Counts, ...
 
 def _sealed(stamp: str, tables: Sequence[Counts]) -> str:
     """The stamp bound to the numbers of rows: of other numbers it would be another."""
-    # All parts are frozen values of ours, whose repr shows every field.
-    return hashlib.sha256(repr((stamp, tuple(tables))).encode()).hexdigest()
+    counts = (encoded((each.table, each.source, each.rows, each.units)) for each in tables)
+    return digest_of("sealed stamp", stamp, *counts)
 
 
 def _all(table: str) -> str:

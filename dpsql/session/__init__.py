@@ -15,7 +15,9 @@
 | plans    | statements that were prepared before                                   |
 | recall   | answers that were given before                                         |
 | canonical | what a release means, however its query is written                   |
-| digest   | what is compared in the place of meanings                             |
+| codec    | plans, formulas and mechanisms as digests                              |
+| tag      | what digests call classes, and which fields they have                  |
+| cells    | the digest of a list of cells                                          |
 | written  | a plan as it is written, where the order of rows follows from that    |
 | deep     | room for deep statements                                              |
 | ready    | the sidecar of a source: where it is, what it was made of, how it is made |

@@ -7,7 +7,6 @@ limits are the statement's own, however they are set.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from dpsql.emit.term import clamped_term, in_steps, measured
 from dpsql.emit.terms import select_from
 from dpsql.engine import unit_sums
 from dpsql.engine.beside import UNIT, Contents
+from dpsql.engine.digest import digest_of, encoded
 from dpsql.engine.duckdb import DuckDBEngine
 from dpsql.engine.engine import Engine
 from dpsql.engine.fingerprint import fingerprint, identity
@@ -39,10 +39,11 @@ from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.summed import SummedColumn, summed
 from dpsql.schema.type import BIGINT
+from dpsql.session.codec import digested
 from dpsql.session.unit_rows import rows_with_unit
 
 _FORM = "7"
-"""Of the file: what this package writes and reads."""
+"""Of the file: what this package writes and reads. Who renames a column of it counts on."""
 
 _SYSTEM = SystemRandomness()
 
@@ -192,10 +193,11 @@ def _stamp(schema: Schema, version: str) -> str:
     Limits are none of it: they order rows, and are enforced in any order. Bounds are: sums of each
     unit's values are of what lies within them.
     """
-    owners = [
-        (t.name, t.ownership, counted(t), [(c.name, c.bounds) for c in bounded(t)])
-        for t in schema.tables.values()
-    ]
-    parts = (_FORM, version, engine_source(schema), owners)
-    # All parts are frozen values of ours, whose repr shows every field.
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    source = digested(engine_source(schema))
+    return digest_of("stamp", _FORM, version, source, *map(_owned, schema.tables.values()))
+
+
+def _owned(table: Table) -> str:
+    within = tuple((column.name, column.bounds) for column in bounded(table))
+    beside = (encoded(counted(table)), encoded(within))
+    return digest_of("table", table.name, digested(table.ownership), *beside)

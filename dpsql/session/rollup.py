@@ -27,6 +27,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
+from dpsql.engine.digest import Digest
 from dpsql.ledger.ledger import Ledger
 from dpsql.plan.aggregate import AggregateFunction, Part
 from dpsql.plan.bounded import Cell
@@ -36,7 +37,6 @@ from dpsql.release.arrow import arrow_array
 from dpsql.release.noise import listed_cells
 from dpsql.session.answer import ColumnPrivacy
 from dpsql.session.canonical import Shape, shape
-from dpsql.session.digest import Digest
 from dpsql.session.prepared import Prepared, PreparedRelease
 
 MOST = 64
