@@ -14,7 +14,16 @@ from enum import Enum
 from typing import Final
 
 from dpsql.engine.source import DuckDBSource, SourceTable
-from dpsql.plan import aggregate, bounded, expression, formula, operator, selection, statistic
+from dpsql.plan import (
+    aggregate,
+    bounded,
+    expression,
+    formula,
+    frame,
+    operator,
+    selection,
+    statistic,
+)
 from dpsql.plan.sort import SortKey
 from dpsql.privacy import domain, weighing
 from dpsql.privacy.loss import Accounting, PrivacyLoss
@@ -89,8 +98,8 @@ _OPERATORS: Final[dict[type, Tagged]] = {
     operator.Mark: Tagged("mark", ("source", "relation", "on", "column")),
     operator.Union: Tagged("union", ("sources", "outputs", "unit")),
     operator.SetOperation: Tagged("set operation", ("kind", "left", "right", "outputs")),
-    operator.Offset: Tagged("offset", ("distance", "following")),
-    operator.Frame: Tagged("frame", ("kind", "first", "last")),
+    frame.Offset: Tagged("offset", ("distance", "following")),
+    frame.Frame: Tagged("frame", ("kind", "first", "last", "excluded")),
     operator.WindowCall: Tagged(
         "window call",
         (
@@ -215,7 +224,8 @@ ENUMS: Final[Mapping[str, Mapping[Enum, str]]] = {
     "comparison": _by_value(expression.Comparison),
     "aggregate": _by_value(aggregate.AggregateFunction),
     "open aggregate": _by_value(aggregate.OpenFunction),
-    "frame": _by_value(operator.FrameKind),
+    "frame": _by_value(frame.FrameKind),
+    "excluded": _by_value(frame.FrameExclusion),
     "set": _by_value(operator.SetKind),
     "accounting": _by_value(Accounting),
     # Words of ours, which may change where they are said.

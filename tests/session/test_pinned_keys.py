@@ -32,6 +32,7 @@ WORDS = {
         "entropy mad bit_and bit_or bit_xor"
     ),
     "frame": "ROWS GROUPS RANGE",
+    "excluded": "CURRENT ROW GROUP TIES",
     "set": "INTERSECT EXCEPT",
     "accounting": "pure approx zcdp",
     "outer": "left full public",
