@@ -12,6 +12,7 @@
 | sidecar      | the file that `dpsql prepare` writes beside the ledger               |
 | atomic_file  | files that are being written, and what killed processes left of them |
 | fingerprint  | which version of the data the source's files hold                    |
+| digest       | digests that outlive names: how values are written in them           |
 
 Lock-down is the second wall: it protects the host, not the rows. The first is that only SQL
 rendered from our own plan ever reaches an engine that has a private row, and that only `release`

@@ -16,4 +16,7 @@
 | sidecar         | the sidecar of a source: where it is, what it was made of, how it is made |
 | unit_rows       | which rows have a privacy unit                                            |
 | interruptible   | work that Ctrl-C stops, though an engine runs it                          |
+| codec           | plans, formulas and mechanisms as digests                                 |
+| tag             | what digests call classes, and which fields they have                     |
+| cells           | the digest of a list of cells                                             |
 """

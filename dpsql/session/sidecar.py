@@ -7,7 +7,6 @@ limits are the statement's own, however they are set.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ from dpsql.emit.release.contributions import select_from
 from dpsql.emit.sql.identifier import aliased, field, reference, schema_name
 from dpsql.emit.sql.literal import emit_literal
 from dpsql.engine.atomic_file import remove_left_behind
+from dpsql.engine.digest import digest_of, encoded
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.engine import Engine
 from dpsql.engine.fingerprint import fingerprint, identity
@@ -37,10 +37,11 @@ from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.sidecar_columns import SummedColumn, bounded, counted, lent_name, summed
 from dpsql.schema.sql_type import BIGINT
 from dpsql.schema.verify import record_path, verify_keys
+from dpsql.session.codec import digested
 from dpsql.session.unit_rows import rows_with_unit
 
 _FORM = "7"
-"""Of the file: what this package writes and reads."""
+"""Of the file: what this package writes and reads. Who renames a column of it counts on."""
 
 _SYSTEM = SystemRandomness()
 
@@ -190,10 +191,11 @@ def _stamp(schema: Schema, version: str) -> str:
     Limits are none of it: they order rows, and are enforced in any order. Bounds are: sums of each
     unit's values are of what lies within them.
     """
-    owners = [
-        (t.name, t.ownership, counted(t), [(c.name, c.bounds) for c in bounded(t)])
-        for t in schema.tables.values()
-    ]
-    parts = (_FORM, version, engine_source(schema), owners)
-    # All parts are frozen values of ours, whose repr shows every field.
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    source = digested(engine_source(schema))
+    return digest_of("stamp", _FORM, version, source, *map(_owned, schema.tables.values()))
+
+
+def _owned(table: Table) -> str:
+    within = tuple((column.name, column.bounds) for column in bounded(table))
+    beside = (encoded(counted(table)), encoded(within))
+    return digest_of("table", table.name, digested(table.ownership), *beside)

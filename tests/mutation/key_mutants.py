@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutation.mutants import Mutant
 
 _PAIRS = "tests/fuzz/test_generated_answer_keys.py"
+_ATOMS = "tests/session/test_digest_atoms.py"
 _RACING = "tests/session/test_racing.py"
 
 KEY_MUTANTS = (
@@ -28,6 +29,27 @@ KEY_MUTANTS = (
         "return as_written(source, self._keys)",
         'return ""',
         _PAIRS,
+    ),
+    Mutant(
+        "texts in a digest run into each other",
+        "engine/digest.py",
+        'return "".join([f"{len(text)}:{text}" for text in texts])',
+        'return "".join(texts)',
+        _ATOMS,
+    ),
+    Mutant(
+        "values of a list's cells run into each other",
+        "session/cells.py",
+        '",".join(map(str, map(len, texts))), "".join(texts)',
+        '"".join(texts)',
+        _ATOMS,
+    ),
+    Mutant(
+        "the bounds of what is measured are in no digest",
+        "session/tag.py",
+        '("argument", "step", "low", "high", "centre")',
+        '("argument", "step", "centre")',
+        "tests/session/test_tags.py",
     ),
     Mutant(
         "who draws an answer again is shown their own draw",

@@ -48,24 +48,24 @@ def literals(given: Sequence[object] | Mapping[str, object]) -> dict[str, Litera
 
 
 def literal(value: object, name: str) -> Literal:
-    """One Python value as a typed constant."""
+    """One Python value as a typed constant: what a class adds to such a value is none of it."""
     match value:
         case None:
             return Literal(None, Null())
         case bool():
             return Literal(value, Boolean())
         case int() if abs(value) < _LARGEST:
-            return whole_number(value)
+            return whole_number(int.__int__(value))
         case float() if math.isfinite(value):
             return Literal(Fraction(value), Double())
         case decimal.Decimal() if value.is_finite():
             return _decimal(value, name)
         case str() if len(value) <= LONGEST and is_text(value):
-            return Literal(value, Varchar())
+            return Literal(str.__str__(value), Varchar())
         case dt.datetime():
-            return Literal(_in_utc(value, name), Timestamp())
+            return Literal(_moment(_in_utc(value, name), name), Timestamp())
         case dt.date():
-            return Literal(value, Date())
+            return Literal(dt.date(value.year, value.month, value.day), Date())
         case _:
             kind = type(value).__name__
             raise BadParameter(
@@ -79,6 +79,16 @@ def _in_utc(value: dt.datetime, name: str) -> dt.datetime:
         return value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo else value
     except OverflowError:
         raise BadParameter(f"parameter {name} is a moment that no year of UTC has") from None
+
+
+def _moment(value: dt.datetime, name: str) -> dt.datetime:
+    """Without the second half of an hour that comes twice, which SQL has no word for."""
+    try:
+        day = (value.year, value.month, value.day)
+        return dt.datetime(*day, value.hour, value.minute, value.second, value.microsecond)  # noqa: DTZ001
+    except (TypeError, ValueError):
+        # As pandas' NaT, which says that it is a moment.
+        raise BadParameter(f"parameter {name} is no moment") from None
 
 
 def _decimal(value: decimal.Decimal, name: str) -> Literal:

@@ -8,7 +8,6 @@ made and isn't used when it is opened, nor where the source's tables have other 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +15,7 @@ from typing import Final
 import duckdb
 from sqlglot import exp
 
+from dpsql.engine.digest import digest_of, encoded
 from dpsql.engine.sidecar.row_columns import UNIT, Contents
 
 PREPARED: Final = "dpsql prepared"
@@ -84,8 +84,8 @@ def read(connection: duckdb.DuckDBPyConnection, stamp: str) -> tuple[Counts, ...
 
 def _sealed(stamp: str, tables: Sequence[Counts]) -> str:
     """The stamp bound to the numbers of rows: of other numbers it would be another."""
-    # All parts are frozen values of ours, whose repr shows every field.
-    return hashlib.sha256(repr((stamp, tuple(tables))).encode()).hexdigest()
+    counts = (encoded((each.table, each.source, each.rows, each.units)) for each in tables)
+    return digest_of("sealed stamp", stamp, *counts)
 
 
 def _all(table: str) -> str:

@@ -27,6 +27,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
+from dpsql.engine.digest import Digest
 from dpsql.ledger.ledger import Ledger
 from dpsql.plan.aggregate import AggregateFunction, Part
 from dpsql.plan.bounded_release.bounded_release import Cell
@@ -37,7 +38,6 @@ from dpsql.release.columns.arrow import arrow_array
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.compile.canonical_digest import Shape, shape
 from dpsql.session.compile.compiled import Prepared, PreparedRelease
-from dpsql.session.compile.digest import Digest
 
 MOST = 64
 """How many answers a session remembers."""

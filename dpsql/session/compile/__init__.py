@@ -7,7 +7,6 @@
 | compile           | one statement, to be proved at some ε                              |
 | plan_cache        | statements that were prepared before                               |
 | canonical_digest  | what a release means, however its query is written                 |
-| digest            | what is compared in the place of meanings                          |
 | plan_digest       | a plan as it is written, where the order of rows follows from that |
 | deep_recursion    | room for deep statements                                           |
 | source_facts      | public facts, from verified keys and public tables                 |

@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, assert_never
+from dataclasses import dataclass
+from typing import Any, assert_never, get_args
 
 from dpsql.analysis.lineage.lineage import unit
+from dpsql.engine.digest import Digest, digest_of, encoded
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, KeyDomain
 from dpsql.plan.expression import (
@@ -60,8 +61,13 @@ from dpsql.plan.operator import (
     Window,
 )
 from dpsql.plan.output_columns import output_columns
-from dpsql.session.compile.digest import Digest, digest_of, digest_of_cells
+from dpsql.session.cells import digest_of_cells
+from dpsql.session.codec import parted
 from dpsql.session.compile.plan_digest import as_written
+
+_PLANS = frozenset(get_args(Plan))
+
+_EXPRESSIONS = frozenset(get_args(Expression))
 
 _OF_ANY_ORDER = {
     AggregateFunction.COUNT,
@@ -96,9 +102,7 @@ _MIRRORED = {
 
 def meaning(bounded: BoundedRelease, keys: Mapping[Release, str]) -> Digest:
     """What `bounded` means; `keys` identify the answers of the releases that it reads."""
-    reader = _Reader(keys)
-    parts = (bounded.limited, bounded.outputs, bounded.selection, bounded.least)
-    return digest_of("release", *map(reader.read, parts))
+    return _Reader(keys).read(bounded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,22 +147,14 @@ class _Reader:
 
         A plan stands before what reads its columns, in each part's order of fields.
         """
-        if isinstance(value, Plan):
+        kind = type(value)
+        if kind in _PLANS:
             return self._rows(value).digest
-        if isinstance(value, Expression):
+        if kind in _EXPRESSIONS:
             return self._expression(value)
-        if isinstance(value, KeyDomain):
-            return digest_of("domain", repr(value.keys), digest_of_cells(value.cells))
-        if isinstance(value, tuple):
-            return digest_of("tuple", *map(self.read, value))
-        if isinstance(value, frozenset):
-            # A set's own order differs from process to process.
-            return digest_of("set", *sorted(map(self.read, value)))
-        if is_dataclass(value):
-            # What doesn't count in comparisons is where a part stands in the statement.
-            parts = [getattr(value, field.name) for field in fields(value) if field.compare]
-            return digest_of(type(value).__name__, *map(self.read, parts))
-        return digest_of("value", repr(value))
+        if kind is KeyDomain:
+            return digest_of("domain", encoded(value.keys), digest_of_cells(value.cells))
+        return parted(value, self.read)
 
     def _rows(self, plan: Plan) -> _Rows:
         match plan:
@@ -191,7 +187,9 @@ class _Reader:
                 return self._new(plan, self._leaf("answer", self._keys[plan]))
             case OuterJoin(kind=kind, left=left, right=right, on=on):
                 sides = [self._rows(side).digest for side in (left, right)]
-                return self._new(plan, digest_of("outer", kind.value, *sides, *self._sorted(on)))
+                return self._new(
+                    plan, digest_of("outer", self.read(kind), *sides, *self._sorted(on))
+                )
             case Mark(source=source, relation=relation, on=on, column=column):
                 below = self._rows(source)
                 mark = digest_of("mark", self._rows(relation).digest, *self._sorted(on))
@@ -201,7 +199,7 @@ class _Reader:
                 return self._new(plan, digest_of("union", *map(self._by_place, sources)))
             case SetOperation(kind=kind, left=left, right=right):
                 sides = [self._by_place(side) for side in (left, right)]
-                return self._new(plan, digest_of("set", kind.value, *sides))
+                return self._new(plan, digest_of("set operation", self.read(kind), *sides))
             case Aggregate(source=source, keys=keys, aggregates=aggregates):
                 below = self._rows(source)
                 grouped = [self._expression(key.expression) for key in keys]
@@ -222,10 +220,12 @@ class _Reader:
                 return _Rows((digest_of("sort", below.digest, self.read(by)),))
             case Limit(source=source, count=count, offset=offset):
                 kept = (self._rows(source).digest, self._order(source))
-                return _Rows((digest_of("limit", *kept, repr((count, offset))),))
+                return _Rows((digest_of("limit", *kept, encoded((count, offset))),))
             case Values(outputs=columns, rows=rows):
-                types = (repr(column.type) for column in columns)
-                return self._new(plan, self._leaf("values", *types, "", *sorted(map(repr, rows))))
+                types = (self.read(column.type) for column in columns)
+                return self._new(
+                    plan, self._leaf("values", *types, "", *sorted(map(encoded, rows)))
+                )
             case Whole(sql=sql, tables=tables):
                 return self._new(plan, self._leaf("whole", sql, "", *tables))
             case missing:
@@ -287,13 +287,12 @@ class _Reader:
                 first, second = map(self._expression, (left, right))
                 if second < first:
                     first, second, op = second, first, _MIRRORED.get(op, op)
-                return digest_of("compare", op.value, first, second)
+                return digest_of("compare", self.read(op), first, second)
             case Arithmetic(op=ArithmeticOperator.ADD | ArithmeticOperator.MULTIPLY as op):
                 sides = sorted(map(self._expression, (expression.left, expression.right)))
-                return digest_of("arithmetic", op.value, repr(expression.type), *sides)
+                return digest_of("arithmetic", self.read(op), self.read(expression.type), *sides)
             case InList(operand=operand, values=values):
-                listed = sorted(set(map(repr, values)))
+                listed = sorted(set(map(self.read, values)))
                 return digest_of("in", self._expression(operand), *listed)
             case _:
-                inside = [getattr(expression, field.name) for field in fields(expression)]
-                return digest_of(type(expression).__name__, *map(self.read, inside))
+                return parted(expression, self.read)

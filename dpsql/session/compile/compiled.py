@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.release import emit_release
 from dpsql.emit.sql.render import rendered
+from dpsql.engine.digest import digest_of
 from dpsql.errors import Error, SeveralRows
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
@@ -31,6 +31,7 @@ from dpsql.release.job import Step
 from dpsql.release.synopsis.mwem import told, weighed
 from dpsql.schema.model import Schema, Table
 from dpsql.session.answer.consistent_totals import Totals, totals
+from dpsql.session.codec import digested
 from dpsql.session.compile.canonical_digest import meaning
 from dpsql.session.compile.column_provenance import Marked, marked
 from dpsql.session.explain.plan_visibility import Opaque, opaque
@@ -218,7 +219,6 @@ def _prepare(
     reads += [table.stored_as for table in kept_tables(release.source)]
     step = Step(names[release], bounded, query, measurement, tuple(reads), below=named)
     keys = {other: earlier[names[other]].key for other in below}
-    parts = (meaning(bounded, keys), step.measurement, schema.policy_hash, version)
-    # All parts are frozen values of ours, whose repr shows every field.
-    key = hashlib.sha256(repr(parts).encode()).hexdigest()
+    parts = (meaning(bounded, keys), digested(measurement), schema.policy_hash, version)
+    key = digest_of("key of an answer", *parts)
     return PreparedRelease(release, names[release], step, found, key)

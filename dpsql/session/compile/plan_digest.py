@@ -12,13 +12,13 @@ Each is a set of conditions and sources in no order, and the same one; as writte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
+from dpsql.engine.digest import Digest, digest_of
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.output_columns import output_columns
-from dpsql.session.compile.digest import Digest, digest_of
+from dpsql.session.codec import parted
 
 
 def as_written(plan: Plan, keys: Mapping[Release, str]) -> Digest:
@@ -36,16 +36,12 @@ class _Writer:
     def read(self, value: Any) -> Digest:
         match value:
             case Column(id=number, type=kind):
-                return self._numbers.setdefault(number, f"{len(self._numbers)} {kind!r}")
+                numbers = self._numbers
+                return numbers.setdefault(number, f"{len(numbers)} {self.read(kind)}")
             case Scan(table=table, columns=columns, unit=unit):
                 names = (column.name for column in columns)
                 return digest_of("scan", table.stored_as, *names, self.read((*columns, unit)))
             case Release():
                 return digest_of("answer", self._keys[value], self.read(output_columns(value)))
-            case tuple():
-                return digest_of("tuple", *map(self.read, value))
-            case _ if is_dataclass(value):
-                parts = [getattr(value, field.name) for field in fields(value) if field.compare]
-                return digest_of(type(value).__name__, *map(self.read, parts))
             case _:
-                return digest_of("value", repr(value))
+                return parted(value, self.read)

@@ -15,6 +15,7 @@ from dpsql.bind.statement import bind
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.sql.render import rendered
 from dpsql.engine.arrow_result import stream
+from dpsql.engine.digest import digest_of
 from dpsql.engine.engine import Engine
 from dpsql.engine.read_limit import Most
 from dpsql.engine.sandbox.database import Contents
@@ -54,10 +55,8 @@ class Copies:
         if sum(map(len, rows.values())) > COPIED.bytes:
             return None
         statements = tuple(s for table in tables for s in self._made(table))
-        digest = hashlib.sha256(repr(statements).encode())
-        for data in rows.values():
-            digest.update(hashlib.sha256(data).digest())
-        return Contents(digest.hexdigest(), statements, rows)
+        held = (hashlib.sha256(data).hexdigest() for data in rows.values())
+        return Contents(digest_of("copies", *statements, "", *held), statements, rows)
 
     def _rows(self, table: Table) -> bytes | None:
         with self._guard:
