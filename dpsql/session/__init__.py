@@ -6,6 +6,7 @@
 | batch           | statements declared together, composed, and charged as one                |
 | dataset         | a schema file with its views, checked as SQL too                          |
 | compile         | text → a compiled statement; nothing is charged                           |
+| digest          | what is asked, as digests that outlive names: keys of stored answers      |
 | run             | charge, execute, post-process                                             |
 | answer          | answers: their errors, caches, roll-up and consistency                    |
 | saved           | CREATE RELEASE                                                            |
@@ -16,7 +17,4 @@
 | sidecar         | the sidecar of a source: where it is, what it was made of, how it is made |
 | unit_rows       | which rows have a privacy unit                                            |
 | interruptible   | work that Ctrl-C stops, though an engine runs it                          |
-| codec           | plans, formulas and mechanisms as digests                                 |
-| tag             | what digests call classes, and which fields they have                     |
-| cells           | the digest of a list of cells                                             |
 """

@@ -37,7 +37,7 @@ from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.sidecar_columns import SummedColumn, bounded, counted, lent_name, summed
 from dpsql.schema.sql_type import BIGINT
 from dpsql.schema.verify import record_path, verify_keys
-from dpsql.session.codec import digested
+from dpsql.session.digest.codec import digested
 from dpsql.session.unit_rows import rows_with_unit
 
 _FORM = "7"

@@ -11,21 +11,21 @@ _RACING = "tests/session/test_racing.py"
 KEY_MUTANTS = (
     Mutant(
         "only tables are told apart where they are read twice",
-        "session/compile/canonical_digest.py",
+        "session/digest/canonical_digest.py",
         "self._leaves[kind, *parts] += 1",
         'self._leaves[kind, *parts] += kind == "scan"',
         _PAIRS,
     ),
     Mutant(
         "columns that break a window's ties are no part of what it means",
-        "session/compile/canonical_digest.py",
+        "session/digest/canonical_digest.py",
         'return digest_of("ties", *(self._columns[c.id] for c in output_columns(source)))',
         'return ""',
         _PAIRS,
     ),
     Mutant(
         "the order of a list's rows is no part of what LIMIT means",
-        "session/compile/canonical_digest.py",
+        "session/digest/canonical_digest.py",
         "return as_written(source, self._keys)",
         'return ""',
         _PAIRS,
@@ -39,14 +39,14 @@ KEY_MUTANTS = (
     ),
     Mutant(
         "values of a list's cells run into each other",
-        "session/cells.py",
+        "session/digest/cell_digest.py",
         '",".join(map(str, map(len, texts))), "".join(texts)',
         '"".join(texts)',
         _ATOMS,
     ),
     Mutant(
         "the bounds of what is measured are in no digest",
-        "session/tag.py",
+        "session/digest/tags.py",
         '("argument", "step", "low", "high", "centre")',
         '("argument", "step", "centre")',
         "tests/session/test_tags.py",

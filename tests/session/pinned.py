@@ -16,9 +16,9 @@ from dpsql.plan.operator import Whole
 from dpsql.privacy.domain import Domain, Interval
 from dpsql.schema.model import Schema, Source
 from dpsql.schema.sql_type import BIGINT, Array, Boolean, Uuid
-from dpsql.session.codec import digested
-from dpsql.session.compile.canonical_digest import meaning
 from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.digest.canonical_digest import meaning
+from dpsql.session.digest.codec import digested
 from dpsql.session.sidecar import _stamp as stamp
 
 PINNED = FIXTURES / "keys" / "pinned.json"

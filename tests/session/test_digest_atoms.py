@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsql.engine.digest import ATOMS, _joined, digest_of, encoded
-from dpsql.session.cells import digest_of_cells
-from dpsql.session.codec import digested
+from dpsql.session.digest.cell_digest import digest_of_cells
+from dpsql.session.digest.codec import digested
 
 TEXTS = st.one_of(
     st.text(alphabet="0123:,(){}SINTFQ/'\\\0 ", max_size=8),

@@ -17,8 +17,8 @@ from dpsql.plan.expression import Compare, Literal
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.release.calibration import Measurement
 from dpsql.schema.sql_type import Decimal
-from dpsql.session import codec
-from dpsql.session.tag import CLASSES, ENUMS
+from dpsql.session.digest import codec
+from dpsql.session.digest.tags import CLASSES, ENUMS
 
 WORDS = {
     "arithmetic": "+ - * /",

@@ -23,9 +23,9 @@ from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.release.calibration import Measurement
 from dpsql.schema.model import Hop, Ownership
 from dpsql.schema.sql_type import BIGINT, SqlType
-from dpsql.session import codec
-from dpsql.session.codec import digested, layout
-from dpsql.session.tag import APART, CLASSES, ENUMS, Tagged
+from dpsql.session.digest import codec
+from dpsql.session.digest.codec import digested, layout
+from dpsql.session.digest.tags import APART, CLASSES, ENUMS, Tagged
 
 UNIONS = (Plan, Expression, Formula, Term, Ownership, SqlType)
 

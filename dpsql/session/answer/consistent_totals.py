@@ -37,7 +37,7 @@ from dpsql.release.columns.group_keys import listed_keys, number_of_cells
 from dpsql.release.columns.released_table import noisy_statistics, with_statistics
 from dpsql.release.consistency.levels import Structure, structure
 from dpsql.release.consistency.margins import Margins
-from dpsql.session.compile.canonical_digest import Shape, shape
+from dpsql.session.digest.canonical_digest import Shape, shape
 
 if TYPE_CHECKING:
     from dpsql.session.compile.compiled import PreparedRelease

@@ -36,8 +36,8 @@ from dpsql.plan.bounded_release.statistic import Amount, Ones, Present
 from dpsql.release.add_noise import listed_cells
 from dpsql.release.columns.arrow import arrow_array
 from dpsql.session.answer.answer import ColumnPrivacy
-from dpsql.session.compile.canonical_digest import Shape, shape
 from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.digest.canonical_digest import Shape, shape
 
 MOST = 64
 """How many answers a session remembers."""

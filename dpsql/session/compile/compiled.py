@@ -31,9 +31,9 @@ from dpsql.release.job import Step
 from dpsql.release.synopsis.mwem import told, weighed
 from dpsql.schema.model import Schema, Table
 from dpsql.session.answer.consistent_totals import Totals, totals
-from dpsql.session.codec import digested
-from dpsql.session.compile.canonical_digest import meaning
 from dpsql.session.compile.column_provenance import Marked, marked
+from dpsql.session.digest.canonical_digest import meaning
+from dpsql.session.digest.codec import digested
 from dpsql.session.explain.plan_visibility import Opaque, opaque
 
 Read = Callable[[str, Schema, Parameters, Releases], Statement]

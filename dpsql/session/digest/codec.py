@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from dpsql.engine.digest import ATOMS, Digest, digest_of
-from dpsql.session.tag import CLASSES, ENUMS, Tagged
+from dpsql.session.digest.tags import CLASSES, ENUMS, Tagged
 
 Layout = tuple[str, Callable[[Any], tuple[object, ...]]]
 """What a class is called in digests, and how its fields that count are read."""

@@ -18,7 +18,7 @@ from dpsql.engine.digest import Digest, digest_of
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.output_columns import output_columns
-from dpsql.session.codec import parted
+from dpsql.session.digest.codec import parted
 
 
 def as_written(plan: Plan, keys: Mapping[Release, str]) -> Digest:

@@ -61,9 +61,9 @@ from dpsql.plan.operator import (
     Window,
 )
 from dpsql.plan.output_columns import output_columns
-from dpsql.session.cells import digest_of_cells
-from dpsql.session.codec import parted
-from dpsql.session.compile.plan_digest import as_written
+from dpsql.session.digest.cell_digest import digest_of_cells
+from dpsql.session.digest.codec import parted
+from dpsql.session.digest.plan_digest import as_written
 
 _PLANS = frozenset(get_args(Plan))
 
