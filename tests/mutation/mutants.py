@@ -203,7 +203,7 @@ MUTANTS = (
         "analysis/lineage/functional_dependency.py",
         "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | Whole():\n            return False",
         "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | Whole():\n            return True",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         fails_by="DuckDB has",
     ),
     Mutant(
@@ -211,7 +211,7 @@ MUTANTS = (
         "analysis/lineage/functional_dependency.py",
         "if len(single) < sum(1 for s in sources if visibility(s) is Visibility.PRIVATE) or not single:",
         "if not single:",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         fails_by="DuckDB has",
     ),
     Mutant(
@@ -219,7 +219,7 @@ MUTANTS = (
         "analysis/lineage/functional_dependency.py",
         "return all(is_determined(key.expression, below) for key in keys)",
         "return True",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         fails_by="DuckDB has",
     ),
     Mutant(
@@ -239,7 +239,7 @@ MUTANTS = (
         "analysis/lineage/functional_dependency.py",
         "return one_row_per_unit(left, trusted) and _one_partner(left, right, on, trusted)",
         "return one_row_per_unit(left, trusted)",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         fails_by="DuckDB has",
     ),
     Mutant(
@@ -247,7 +247,7 @@ MUTANTS = (
         "analysis/lineage/functional_dependency.py",
         "return one_row_per_unit(right, trusted)\n    return keyed_by",
         "return True\n    return keyed_by",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         fails_by="DuckDB has",
     ),
     Mutant(

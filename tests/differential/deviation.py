@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import yaml
-from corpus.statement import Statement
+from differential.statement import Statement
 
 Deviations = dict[str, dict[str, object]]
 

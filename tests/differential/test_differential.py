@@ -15,13 +15,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import sqlglot
-from corpus import world
-from corpus.agreement import disagreement
-from corpus.classes import LISTS_INDIVIDUALS, classes
-from corpus.deviation import documented, marks
-from corpus.exact_answer import exact_answer, prepared, released_tables
-from corpus.statement import Statement, analytic, noted, tpch, written
-from corpus.world import World
+from differential import world
+from differential.agreement import disagreement
+from differential.classes import LISTS_INDIVIDUALS, classes
+from differential.deviation import documented, marks
+from differential.exact_answer import exact_answer, prepared, released_tables
+from differential.statement import Statement, analytic, noted, tpch, written
+from differential.world import World
 
 from dpsql.plan.bounded_release.estimator import Linear
 from dpsql.session.compile.compiled import Prepared

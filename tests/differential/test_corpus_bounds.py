@@ -6,8 +6,8 @@ Those of the notes are attacked by test_bounds_hold. Seeds are fixed: nothing fa
 from __future__ import annotations
 
 import pytest
-from corpus.classes import LISTS_INDIVIDUALS, classes
-from corpus.statement import Statement, analytic, tpch, written
+from differential.classes import LISTS_INDIVIDUALS, classes
+from differential.statement import Statement, analytic, tpch, written
 from fuzz.pool import pool, private_tables
 from grammar.compiler import prepared
 from grammar.search import attack

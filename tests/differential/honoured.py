@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 
-from corpus.world import World
+from differential.world import World
 
 from dpsql.schema.model import Column, EntityUnit, Schema, Table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import count
 
-from corpus.clean import clean_rows
+from differential.clean import clean_rows
 
 from dpsql.audit.databases.unit_ownership import Row, Rows
 from dpsql.schema.model import EntityUnit, Public, Schema, Table

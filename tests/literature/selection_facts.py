@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import opendp.prelude as dp
-from founding.facts import Given, fact
-from founding.gaussian import hockey_stick
+from literature.facts import Given, fact
+from literature.gaussian import hockey_stick
 from privacy.laws import exponential_law, permute_and_flip_law
 from scipy import stats
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from corpus.canary import CANARY, canary_rows
-from corpus.classes import classes
-from corpus.statement import FIXTURES, analytic
+from differential.canary import CANARY, canary_rows
+from differential.classes import classes
+from differential.statement import FIXTURES, analytic
 from grammar.compiler import schema_of
 from grammar.public_rows import create_tables
 from privacy.seeded import SeededRandomness

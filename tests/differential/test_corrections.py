@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import duckdb
 import pytest
-from corpus.agreement import disagreement
-from corpus.exact_answer import Row, exact_answer, prepared
-from corpus.world import generated
+from differential.agreement import disagreement
+from differential.exact_answer import Row, exact_answer, prepared
+from differential.world import generated
 from grammar.notes import Claim, claims
 
 from dpsql.bind.syntax.correction import corrected

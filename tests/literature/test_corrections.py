@@ -15,8 +15,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
-from founding.data_facts import diamonds
-from founding.gaussian import hockey_stick
+from literature.data_facts import diamonds
+from literature.gaussian import hockey_stick
 from mpmath import mp, mpf
 from privacy.laws import exact, renyi
 from privacy.seeded import SeededRandomness

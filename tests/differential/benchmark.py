@@ -11,12 +11,12 @@ from pathlib import Path
 
 import sqlglot
 import yaml
-from corpus.agreement import Row, disagreement
-from corpus.deviation import marks
-from corpus.exact_answer import exact_answer, prepared
-from corpus.statement import FIXTURES, Statement
-from corpus.world import World
 from data import clickbench, ssb, tpcds
+from differential.agreement import Row, disagreement
+from differential.deviation import marks
+from differential.exact_answer import exact_answer, prepared
+from differential.statement import FIXTURES, Statement
+from differential.world import World
 
 from dpsql.errors import Error
 from dpsql.session.compile.compiled import Prepared

@@ -8,8 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from corpus.classes import EXACT, LISTS_INDIVIDUALS
-from corpus.statement import FIXTURES, tpch
+from differential.classes import EXACT, LISTS_INDIVIDUALS
+from differential.statement import FIXTURES, tpch
 from privacy.seeded import SeededRandomness
 from readme import check_table
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import cache
 
 from dp_accounting import pld
-from founding.facts import Given, fact
-from founding.gaussian import epsilon_of, mu_of
+from literature.facts import Given, fact
+from literature.gaussian import epsilon_of, mu_of
 from scipy import optimize
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss

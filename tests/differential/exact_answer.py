@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 
 import pyarrow as pa
-from corpus.world import World
+from differential.world import World
 from grammar.exact import exact_measurement, raw_groups
 from privacy.seeded import SeededRandomness
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from founding.facts import Given, fact
+from literature.facts import Given, fact
 from scipy import stats
 
 from dpsql.privacy.mechanisms import DiscreteLaplace

@@ -28,7 +28,7 @@ from dpsql.ledger.chain.entry import Charged, Dropped, Named
 from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.session import Session
 
-FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+FIXTURES = Path(__file__).parent.parent.parent.parent / "fixtures"
 BY_STATUS = "SELECT o_orderstatus, count(*) AS n FROM orders GROUP BY 1"
 
 BY_RELEASE = (

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from corpus.clean import clean_rows
-from corpus.statement import FIXTURES, Statement, noted, written
+from differential.clean import clean_rows
+from differential.statement import FIXTURES, Statement, noted, written
 from grammar.compiler import schema_of
 from grammar.public_rows import create_tables
 from privacy.seeded import SeededRandomness

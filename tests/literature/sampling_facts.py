@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from founding.facts import Given, fact
+from literature.facts import Given, fact
 from scipy import optimize, special, stats
 
 

@@ -8,8 +8,8 @@ from statistics import NormalDist
 
 import dp_accounting
 import pytest
-from founding.facts import Given, fact
-from founding.gaussian import hockey_stick, mu_of
+from literature.facts import Given, fact
+from literature.gaussian import hockey_stick, mu_of
 
 from dpsql.privacy.allocation.noise_allocation import split_gaussian, split_laplace
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import duckdb
-from corpus.clean import clean_rows
+from differential.clean import clean_rows
 from grammar.compiler import schema_of
 from grammar.public_rows import create_tables
 from grammar.whole import whole_over

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import yaml
-from corpus.statement import FIXTURES
+from differential.statement import FIXTURES
 
 LISTS_INDIVIDUALS = (3, 10, 18)
 """The queries of TPC-H that list orders or customers one by one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from founding.facts import Given, fact
+from literature.facts import Given, fact
 
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from founding.facts import computation, unused
+from literature.facts import computation, unused
 
 for _module in ("accounting", "data", "noise", "response", "sampling", "selection", "sensitivity"):
-    import_module(f"founding.{_module}_facts")
+    import_module(f"literature.{_module}_facts")
 
 GOLDEN = Path(__file__).parent.parent.parent / "fixtures" / "founding" / "golden.json"
 FIGURES: dict[str, dict[str, Any]] = json.loads(GOLDEN.read_text(encoding="utf-8"))

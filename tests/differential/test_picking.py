@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from corpus import world
-from corpus.exact_answer import prepared, released_tables
-from corpus.statement import Statement, analytic, noted, tpch
-from corpus.world import World
+from differential import world
+from differential.exact_answer import prepared, released_tables
+from differential.statement import Statement, analytic, noted, tpch
+from differential.world import World
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine

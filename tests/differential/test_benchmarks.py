@@ -10,13 +10,13 @@ import re
 from pathlib import Path
 
 import pytest
-from corpus import world
-from corpus.agreement import disagreement
-from corpus.benchmark import BENCHMARKS, CLICKBENCH, SSB, TPCDS, Benchmark, Outcome, outcome
-from corpus.exact_answer import exact_answer, prepared, released_tables
-from corpus.honoured import violations
-from corpus.statement import Statement
-from corpus.world import World
+from differential import world
+from differential.agreement import disagreement
+from differential.benchmark import BENCHMARKS, CLICKBENCH, SSB, TPCDS, Benchmark, Outcome, outcome
+from differential.exact_answer import exact_answer, prepared, released_tables
+from differential.honoured import violations
+from differential.statement import Statement
+from differential.world import World
 
 from dpsql.schema.model import Limits
 
@@ -32,8 +32,8 @@ ABOUT = """# Public benchmarks
 
 Every query in the text of its benchmark, answered without noise and compared with DuckDB's answer
 over generated data, or refused. The units are customers (TPC-DS, SSB) and users (ClickBench);
-`fixtures/` has schemas and queries. `pytest tests/corpus/test_benchmarks.py --update-benchmarks`
-writes this file.
+`fixtures/` has schemas and queries.
+`pytest tests/differential/test_benchmarks.py --update-benchmarks` writes this file.
 
 | benchmark | queries | answered | rightly refused | still refused |
 | --- | --- | --- | --- | --- |

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import combinations, product
 
 import numpy as np
-from founding.facts import Given, fact
+from literature.facts import Given, fact
 
 Query = Callable[[Sequence[float]], float]
 QUERIES: dict[str, Query] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import sqlglot
-from corpus import world
-from corpus.exact_answer import prepared
-from corpus.statement import noted
+from differential import world
+from differential.exact_answer import prepared
+from differential.statement import noted
 from sqlglot import exp
 
 from dpsql.emit.relation.relation import emit_plan
