@@ -36,6 +36,7 @@ KEY_MUTANTS = (
         'return "".join([f"{len(text)}:{text}" for text in texts])',
         'return "".join(texts)',
         _ATOMS,
+        fails_by="Error",
     ),
     Mutant(
         "values of a list's cells run into each other",
@@ -43,6 +44,7 @@ KEY_MUTANTS = (
         '",".join(map(str, map(len, texts))), "".join(texts)',
         '"".join(texts)',
         _ATOMS,
+        fails_by="Error",
     ),
     Mutant(
         "the bounds of what is measured are in no digest",
@@ -50,6 +52,7 @@ KEY_MUTANTS = (
         '("argument", "step", "low", "high", "centre")',
         '("argument", "step", "centre")',
         "tests/session/test_tags.py",
+        fails_by="Error",
     ),
     Mutant(
         "who draws an answer again is shown their own draw",
