@@ -13,10 +13,10 @@ from functools import cache
 from random import Random
 
 import pytest
-from grammar.compiler import prepared, schema_of
-from grammar.notes import Claim, accepted
-from grammar.public_rows import PUBLIC, public_connection
-from grammar.search import attack, search
+from neighbor_search.public_rows import PUBLIC, public_connection
+from neighbor_search.search import attack, search
+from notes.blocks import Claim, accepted
+from notes.compiler import prepared, schema_of
 
 from dpsql.audit.databases.database_batch import Worlds
 from dpsql.audit.databases.public_facts import WorldFacts

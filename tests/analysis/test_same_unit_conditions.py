@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from grammar.compiler import prepared, schema_of
+from notes.compiler import prepared, schema_of
 
 from dpsql.analysis.lineage.same_unit_conditions import asks_own_unit
 from dpsql.plan.expression import Column, Compare, Comparison

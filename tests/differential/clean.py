@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import yaml
-from grammar.public_rows import PUBLIC
+from neighbor_search.public_rows import PUBLIC
 
 from dpsql.audit.databases.boundary_values import ends
 from dpsql.audit.databases.unit_ownership import Row, Rows

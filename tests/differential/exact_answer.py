@@ -9,7 +9,7 @@ from functools import cache
 
 import pyarrow as pa
 from differential.world import World
-from grammar.exact import exact_measurement, raw_groups
+from notes.exact import exact_measurement, raw_groups
 from privacy.seeded import SeededRandomness
 
 from dpsql.analysis.plan_text import sources

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from grammar.notes import accepted
+from notes.blocks import accepted
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 WRITTEN = Path(__file__).parent / "queries.sql"

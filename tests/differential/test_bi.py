@@ -12,8 +12,8 @@ import pytest
 from differential.canary import CANARY, canary_rows
 from differential.classes import classes
 from differential.statement import FIXTURES, analytic
-from grammar.compiler import schema_of
-from grammar.public_rows import create_tables
+from neighbor_search.public_rows import create_tables
+from notes.compiler import schema_of
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import Error

@@ -9,9 +9,9 @@ import pytest
 from differential.classes import LISTS_INDIVIDUALS, classes
 from differential.statement import Statement, analytic, tpch, written
 from fuzz.pool import pool, private_tables
-from grammar.compiler import prepared
-from grammar.search import attack
-from grammar.share import in_turn
+from neighbor_search.search import attack
+from neighbor_search.share import in_turn
+from notes.compiler import prepared
 
 DATABASES = 3
 """Each with a neighbour for every unit; statements take turns with them."""

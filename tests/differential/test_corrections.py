@@ -10,7 +10,7 @@ import pytest
 from differential.agreement import disagreement
 from differential.exact_answer import Row, exact_answer, prepared
 from differential.world import generated
-from grammar.notes import Claim, claims
+from notes.blocks import Claim, claims
 
 from dpsql.bind.syntax.correction import corrected
 from dpsql.errors import Error, Refused, Span

@@ -12,8 +12,8 @@ import duckdb
 import pytest
 from differential.clean import clean_rows
 from differential.statement import FIXTURES, Statement, noted, written
-from grammar.compiler import schema_of
-from grammar.public_rows import create_tables
+from neighbor_search.public_rows import create_tables
+from notes.compiler import schema_of
 from privacy.seeded import SeededRandomness
 
 from dpsql.schema.load.load import load_schema

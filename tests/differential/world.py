@@ -8,9 +8,9 @@ from pathlib import Path
 
 import duckdb
 from differential.clean import clean_rows
-from grammar.compiler import schema_of
-from grammar.public_rows import create_tables
-from grammar.whole import whole_over
+from neighbor_search.public_rows import create_tables
+from notes.compiler import schema_of
+from notes.whole import whole_over
 
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.schema.model import Limits, Public, Schema

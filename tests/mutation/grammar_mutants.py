@@ -62,7 +62,7 @@ GRAMMAR_MUTANTS = (
         "emit/release/contributions.py",
         "return unsigned(finite(rendered), key.type)",
         "return rendered or unsigned(finite(rendered), key.type)",
-        tests="tests/test_same_bag.py",
+        tests="tests/neighbor_search/test_same_bag.py",
         about="group_by",
     ),
     Mutant(

@@ -19,7 +19,7 @@ class Mutant:
     file: str
     old: str
     new: str
-    tests: str = "tests/test_bounds_hold.py"
+    tests: str = "tests/neighbor_search/test_bounds_hold.py"
     about: str = ""
     """What the names of the notes have that fail; all notes may, if it is empty."""
 
@@ -285,7 +285,7 @@ MUTANTS = (
         "emit/relation/aggregate.py",
         "exp.Ordered(this=reference(c), nulls_first=False) for c in output_columns(source)",
         "exp.Ordered(this=reference(c), nulls_first=False) for c in ()",
-        "tests/test_same_bag.py",
+        "tests/neighbor_search/test_same_bag.py",
     ),
     Mutant(
         "a clamped partial sum counts twice",

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import sqlglot
-from grammar.public_rows import public_connection
-from grammar.whole import whole_over
+from neighbor_search.public_rows import public_connection
+from notes.whole import whole_over
 
 from dpsql.analysis.plan_text import chain, tree
 from dpsql.audit.databases.public_facts import WorldFacts

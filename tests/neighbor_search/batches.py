@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
-from grammar.exact import exact_measurement
-from grammar.search import search
+from neighbor_search.search import search
+from notes.exact import exact_measurement
 from privacy.seeded import SeededRandomness
 
 from dpsql.audit.databases.database_batch import NO_TABLES, Worlds

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-from grammar.compiler import schema_of
-from grammar.exact import exact_table, raw_groups
-from grammar.public_rows import PUBLIC, create_tables
+from neighbor_search.public_rows import PUBLIC, create_tables
+from notes.compiler import schema_of
+from notes.exact import exact_table, raw_groups
 
 from dpsql.audit.databases.boundary_values import pool
 from dpsql.engine.duckdb.lockdown import prepare

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from grammar.aggregate_table import ROWS, table
-from grammar.notes import accepted
+from notes.aggregate_table import ROWS, table
+from notes.blocks import accepted
 from readme import check_table
 
 from dpsql.plan.aggregate import ARGUMENTS_OF_EXTREMES, AggregateFunction

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from grammar import storages
-from grammar.bags import bags, check
-from grammar.compiler import prepared, schema_of
-from grammar.notes import Claim, answered
-from grammar.public_rows import PUBLIC
+from neighbor_search import storages
+from neighbor_search.bags import bags, check
+from neighbor_search.public_rows import PUBLIC
+from notes.blocks import Claim, answered
+from notes.compiler import prepared, schema_of
 
 pytestmark = pytest.mark.bounds
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import cache
 
 import duckdb
-from grammar.compiler import schema_of
-from grammar.public_rows import PUBLIC, create_tables, public_connection
-from grammar.search import Search, search
+from neighbor_search.public_rows import PUBLIC, create_tables, public_connection
+from neighbor_search.search import Search, search
+from notes.compiler import schema_of
 
 from dpsql.analysis.lineage.lineage import unit_kind
 from dpsql.audit.databases.database_batch import Groups

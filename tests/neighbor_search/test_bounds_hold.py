@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from grammar.compiler import prepared, schema_of
-from grammar.notes import Claim, answered, claims
-from grammar.public_rows import PUBLIC
-from grammar.search import WORLDS, attack, search
-from grammar.share import in_turn
+from neighbor_search.public_rows import PUBLIC
+from neighbor_search.search import WORLDS, attack, search
+from neighbor_search.share import in_turn
+from notes.blocks import Claim, answered, claims
+from notes.compiler import prepared, schema_of
 
 from dpsql.bounding.settings import Settings
 from dpsql.errors import Error, Refused

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
-from grammar.compiler import schema_of
-from grammar.public_rows import public_connection
+from neighbor_search.public_rows import public_connection
+from notes.compiler import schema_of
 
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.plan.bounded_release.cell_selection import (

@@ -8,10 +8,10 @@ from functools import cache
 from random import Random
 
 import pyarrow as pa
-from grammar.compiler import schema_of
-from grammar.exact import exact_table, raw_groups
-from grammar.public_rows import PUBLIC
-from grammar.weighing_search import told_apart
+from neighbor_search.mwem_search import told_apart
+from neighbor_search.public_rows import PUBLIC
+from notes.compiler import schema_of
+from notes.exact import exact_table, raw_groups
 
 from dpsql.analysis.lineage.lineage import unit_kind
 from dpsql.audit.databases.database_batch import Groups, Released, StatementFails, Worlds

@@ -11,9 +11,9 @@ from functools import cache
 from random import Random
 
 import pyarrow as pa
-from grammar.compiler import schema_of
-from grammar.exact import exact_table
-from grammar.public_rows import PUBLIC
+from neighbor_search.public_rows import PUBLIC
+from notes.compiler import schema_of
+from notes.exact import exact_table
 
 from dpsql.audit.databases.database_batch import Groups, Histogram, Worlds
 from dpsql.audit.databases.random_databases import neighbours

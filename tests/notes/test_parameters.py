@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from grammar.compiler import schema_of
+from notes.compiler import schema_of
 
 from dpsql.analysis.plan_text import tree
 from dpsql.bind.statement import bind

@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from grammar.compiler import SAYS
-from grammar.notes import NOTES, Claim, claims, updated
+from notes.blocks import NOTES, Claim, claims, updated
+from notes.compiler import SAYS
 
 
 def says(claim: Claim) -> str:

@@ -7,9 +7,9 @@ what is derived without a sidecar, and the integers are the very ones that are f
 from __future__ import annotations
 
 import pytest
-from grammar.notes import Claim, accepted
-from grammar.ready import SETTINGS, attack, private, proved
-from grammar.share import in_turn
+from neighbor_search.share import in_turn
+from neighbor_search.sidecar import SETTINGS, attack, private, proved
+from notes.blocks import Claim, accepted
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.plan.bounded_release.bounded_release import LightRows, Split, UnitSums
