@@ -1,4 +1,4 @@
-"""The command line: `dpsql init`, `check`, `query`, `explain`, `budget`, `audit`, `serve`, `demo`.
+"""The command line: `dpsql init`, `check`, `query`, `explain`, `budget`, `serve`, `mcp`, `demo` ….
 
 | module  | what it does                                                              |
 | ------- | ------------------------------------------------------------------------- |
@@ -15,6 +15,7 @@
 | audit   | what was tried against the promise, on synthetic databases                |
 | log     | what a server logs, made visible                                          |
 | serve   | runs the server that BI tools connect to                                  |
+| mcp     | runs the server that assistants ask                                       |
 | user    | who may log in to it                                                      |
 | failure | errors become messages and exit codes                                     |
 | demo    | a first run on generated data                                             |

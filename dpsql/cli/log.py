@@ -20,10 +20,27 @@ class VisibleFormatter(logging.Formatter):
         return visible_lines(super().format(record))
 
 
+class ShortFormatter(VisibleFormatter):
+    """The same without tracebacks: who reads the log isn't only who may see the data."""
+
+    def formatException(self, ei: object) -> str:  # noqa: ARG002, N802 - logging names it so
+        """Nothing of what was raised."""
+        return ""
+
+
 def log_to_terminal() -> None:
     """Write the log to stderr from now on."""
+    _log(VisibleFormatter, logging.INFO)
+
+
+def log_without_tracebacks() -> None:
+    """Write warnings and errors to stderr from now on, each on its line."""
+    _log(ShortFormatter, logging.WARNING)
+
+
+def _log(form: type[VisibleFormatter], level: int) -> None:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
-    logging.basicConfig(handlers=[handler], level=logging.INFO)
+    handler.setFormatter(form("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(handlers=[handler], level=level)
     # It warns of statements that it can't parse by quoting them.
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)

@@ -14,5 +14,4 @@ r"""The console: statements typed at a prompt, answered below it.
 | running    | one statement at work, stopped by Ctrl-C                                 |
 | answer     | an answer as a table with its noise, dim where it is all noise, and bars |
 | harlequin  | an adapter for Harlequin, a full-screen SQL IDE                          |
-| proposal   | what to write instead, where a refusal says so                           |
 """

@@ -16,12 +16,12 @@ from rich.console import Console as Screen
 from dpsql.console.answer import records, table
 from dpsql.console.command import run_command
 from dpsql.console.desk import Desk, Edit, Quit, Run
-from dpsql.console.proposal import proposal
 from dpsql.console.question import Ask, goes_ahead
 from dpsql.console.running import Work
 from dpsql.console.statement import parts
 from dpsql.dbapi.connection import EXPLAINED, Connection
 from dpsql.dbapi.cursor import Cursor
+from dpsql.dbapi.proposal import proposal
 from dpsql.errors import BadParameter, BudgetSpent, Error
 from dpsql.session.session import Session
 from dpsql.terminal.cost import cost

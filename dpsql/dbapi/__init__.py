@@ -20,6 +20,7 @@
 | value         | Arrow's values as Python's                                            |
 | interruptible | work that Ctrl-C stops, though an engine runs it                      |
 | budget        | what was spent and is left, as people read it                         |
+| proposal      | what to write instead, where a refusal says so                         |
 | history       | what the analyst's own statements cost                                |
 | release       | the kept tables that the analyst may read                             |
 | type          | PEP 249's type objects and constructors                               |

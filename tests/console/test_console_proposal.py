@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpsql.console.proposal import proposal
+from dpsql.dbapi.proposal import proposal
 from dpsql.console.question import goes_ahead
 from dpsql.errors import Refused, Span
 
