@@ -15,6 +15,7 @@ MOST_SIGNS: Final = 100_000
 
 USUAL_ROWS: Final = 200
 MOST_ROWS: Final = 5_000
+_FAR: Final = 10**9
 
 Sql = Annotated[
     str,
@@ -51,7 +52,7 @@ class ListTables(Struct, frozen=True, forbid_unknown_fields=True):
     """Which tables are listed: those with `search` in name or comment, from `offset` on."""
 
     search: Annotated[Name, Meta(description="Part of a table's name or comment.")] = ""
-    offset: Annotated[int, Meta(ge=0, description="How many tables to pass over.")] = 0
+    offset: Annotated[int, Meta(ge=0, le=_FAR, description="How many tables to pass over.")] = 0
 
 
 class DescribeTable(Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,6 +83,7 @@ class Query(Struct, frozen=True, forbid_unknown_fields=True):
         int,
         Meta(
             ge=0,
+            le=_FAR,
             description="How many rows to pass over. The same statement again is free, so this"
             " reads on.",
         ),

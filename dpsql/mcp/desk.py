@@ -120,9 +120,11 @@ class Desk:
     def fix(self, error: Error, asked: Explain | Query) -> Fix | None:
         """The first correction that is no error itself, which is found out for free."""
         for found in corrections(error, asked.sql):
+            if found.sql == asked.sql:
+                continue
             with suppress(Error):
-                self.explain(_corrected(asked, found))
-                return found
+                if self.explain(_corrected(asked, found)).allowed:
+                    return found
         return None
 
     def close(self) -> None:

@@ -52,10 +52,10 @@ def corrections(error: Error, sql: str) -> Iterator[Fix]:
     for name, value in _SET.findall(error.hint):
         if name in _ARGUMENTS and _is_number(value):
             yield msgspec.convert({name: float(value)}, Fix)
+            # A synopsis has an ε of its own.
+            yield Fix(sql=_changed(sql, "with", name, value))
     for name, value in _OPTION.findall(error.hint):
-        changed = _with_option(sql, name, value)
-        if changed != sql:
-            yield Fix(sql=changed)
+        yield Fix(sql=_changed(sql, "options", name, value))
 
 
 def _as_argument(found: re.Match[str]) -> str:
@@ -66,9 +66,9 @@ def _as_argument(found: re.Match[str]) -> str:
     return f"leave {name} out" if value == "DEFAULT" else f"call it with {name} = {value}"
 
 
-def _with_option(sql: str, name: str, value: str) -> str:
-    """`sql` whose OPTIONS, which stand at its end, give `name` another value."""
-    start = sql.lower().rfind("options")
+def _changed(sql: str, behind: str, name: str, value: str) -> str:
+    """`sql` with another value for `name` in the list that follows its last word `behind`."""
+    start = sql.lower().rfind(behind)
     pattern = rf"(?i)\b{re.escape(name)}\s*=\s*[^\s,)]+"
     return sql[:start] + re.sub(pattern, f"{name} = {value}", sql[start:]) if start >= 0 else sql
 

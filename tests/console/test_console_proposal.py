@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from dpsql.dbapi.proposal import proposal
 from dpsql.console.question import goes_ahead
+from dpsql.dbapi.proposal import proposal
 from dpsql.errors import Refused, Span
 
 
