@@ -150,7 +150,7 @@ def test_a_refusal_says_where_and_a_fix_that_can_be_applied(company: Path) -> No
             else:
                 assert error["fix"]["sql"] == fixed
             assert (await assistant.ask("explain", **error["fix"]))["cost"]["epsilon"] > 0
-        unwritten = await assistant.refusal("query", sql="selct 1")
+        unwritten = await assistant.refusal("query", sql="count 1 of")
         assert unwritten["sqlstate"] == "42601"
         assert "fix" not in unwritten
 
