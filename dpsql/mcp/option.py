@@ -59,6 +59,9 @@ def _faults(options: Options) -> Iterator[str]:
         # NaN compares with nothing, and would be no limit.
         if amount is not None and not (math.isfinite(amount) and amount >= least):
             yield f"--{name} {amount:g}: write an epsilon of {float(least):g} or more"
+    epsilon, most = options.epsilon, options.max_cost
+    if epsilon is not None and most is not None and epsilon > most:
+        yield f"--epsilon {epsilon:g}: no query could be asked: write no more than --max-cost"
     seconds = options.statement_seconds
     if not (math.isfinite(seconds) and 0 < seconds <= _MOST_SECONDS):
         yield f"--statement-seconds {seconds:g}: write more than 0 and at most {_MOST_SECONDS}"

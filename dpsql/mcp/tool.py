@@ -82,7 +82,8 @@ QUERY: Final = Kind(
     "Answer a statement. SPENDS privacy budget, which doesn't come back, unless the same was asked"
     " before or only public tables are read. A refusal costs nothing. Returns rows, 95 % errors,"
     " the cost with a receipt, and what is left. CREATE RELEASE name AS SELECT … keeps the answer"
-    " as a table that may then be asked for free.",
+    " as a table that may then be asked for free; OPTIONS (reuse = on) at a statement's end sums it"
+    " from answers that were given before, where that is possible, free and noisier.",
     Query,
     Answer,
     spends=True,

@@ -43,20 +43,26 @@ def test_a_human_is_asked_once_above_the_price_and_never_below(company: Path, mo
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize(
-    ("action", "content"),
-    [("decline", {}), ("cancel", {}), ("accept", {}), ("accept", {"spend": False})],
-)
-def test_whatever_isnt_a_yes_spends_nothing(
-    company: Path, mode: str, action: str, content: dict[str, bool]
-) -> None:
-    async def story(assistant: Assistant) -> None:
-        error = await assistant.refusal("query", sql=GROUPS)
-        assert error["sqlstate"] == "57014"
-        assert "a human hasn't agreed" in error["message"]
+def test_whatever_isnt_a_yes_spends_nothing(company: Path, mode: str) -> None:
+    answers = [
+        ElicitResult(action="decline"),
+        ElicitResult(action="cancel"),
+        ElicitResult(action="accept"),
+        ElicitResult(action="accept", content={"spend": False}),
+    ]
+    rest = list(answers)
 
-    answer = human([], action, **content)
+    async def answer(_: Any, __: Any) -> ElicitResult:
+        return rest.pop()
+
+    async def story(assistant: Assistant) -> None:
+        for _ in answers:
+            error = await assistant.refusal("query", sql=GROUPS)
+            assert error["sqlstate"] == "57014"
+            assert "a human hasn't agreed" in error["message"]
+
     told(story, company, *ABOVE, mode=mode, elicitation_callback=answer)
+    assert rest == []
     assert charges(company) == []
 
 

@@ -22,35 +22,33 @@ def born(year: int) -> str:
     return f"SELECT count(*) AS n FROM staff WHERE born > {year}"
 
 
-@pytest.mark.parametrize(
-    ("sql", "arguments"),
-    [
-        (COUNT, {"epsilon": 0.5}),
-        (COUNT, {"epsilon": 0.5, "max_cost": 3}),
-        (f"{COUNT} OPTIONS (epsilon = 0.5)", {}),
-        (f"{COUNT} OPTIONS (epsilon = 0.5, max_cost = 3)", {}),
-        (f"{COUNT} OPTIONS (epsilon = 0.5, max_cost = DEFAULT)", {}),
-        (f"CREATE RELEASE mine AS {COUNT} OPTIONS (epsilon = 0.5)", {}),
-        ("CREATE SYNOPSIS mine ON SELECT department FROM staff WITH (epsilon = 0.5)", {}),
-        (COUNT, {"max_error": 3}),
-    ],
-)
-def test_no_statement_costs_more_than_the_server_allows(
-    company: Path, sql: str, arguments: dict[str, Any]
-) -> None:
+DEAR: list[tuple[str, dict[str, Any]]] = [
+    (COUNT, {"epsilon": 0.5}),
+    (COUNT, {"epsilon": 0.5, "max_cost": 3}),
+    (f"{COUNT} OPTIONS (epsilon = 0.5)", {}),
+    (f"{COUNT} OPTIONS (epsilon = 0.5, max_cost = 3)", {}),
+    (f"{COUNT} OPTIONS (epsilon = 0.5, max_cost = DEFAULT)", {}),
+    (f"CREATE RELEASE mine AS {COUNT} OPTIONS (epsilon = 0.5)", {}),
+    ("CREATE SYNOPSIS rough ON SELECT department FROM staff WITH (epsilon = 0.5)", {}),
+    (COUNT, {"max_error": 3}),
+]
+
+
+def test_no_statement_costs_more_than_the_server_allows(company: Path) -> None:
     async def story(assistant: Assistant) -> None:
-        error = await assistant.refusal("query", sql=sql, **arguments)
-        assert error["sqlstate"] == "53400"
-        assert "no more than 0.1 may be spent on it here" in error["message"]
-        assert (await assistant.ask("budget"))["server"]["spent"] == 0
-        if "fix" in error:
+        for sql, arguments in DEAR:
+            before = (await assistant.ask("budget"))["server"]["spent"]
+            error = await assistant.refusal("query", sql=sql, **arguments)
+            assert error["sqlstate"] == "53400"
+            assert "no more than 0.1 may be spent on it here" in error["message"]
+            assert (await assistant.ask("budget"))["server"]["spent"] == before
             again = {"sql": sql, **arguments, **error["fix"]}
             if "epsilon" in error["fix"]:
                 again.pop("max_error", None)
             assert (await assistant.ask("query", **again))["cost"]["epsilon"] <= 0.1
 
-    told(story, company, "--max-cost", "0.1")
-    assert len(charges(company)) <= 1
+    told(story, company, "--max-cost", "0.1", "--max-total", "3")
+    assert 0 < len(charges(company)) <= len(DEAR)
 
 
 def test_a_query_spends_no_more_by_default_than_a_statement_may(company: Path) -> None:
@@ -188,6 +186,7 @@ def test_what_others_spend_meanwhile_isnt_taken_from_more_than_was_allowed(compa
     ("wrong", "said"),
     [
         ({"max_cost": 0.0}, "--max-cost"),
+        ({"epsilon": 0.5, "max_cost": 0.1}, "--epsilon"),
         ({"max_cost": float("nan")}, "--max-cost"),
         ({"max_total": float("inf")}, "--max-total"),
         ({"max_total": -1.0}, "--max-total"),

@@ -26,7 +26,7 @@ from dpsql.audit.owner import Rows
 from dpsql.schema.decode import load_schema
 
 CLINIC = FIXTURES / "clinic" / "schema.yaml"
-CALLS = 120
+CALLS = 60
 OPTIONS = ("--epsilon", "0.01", "--max-cost", "0.02", "--max-total", "1")
 EXTREME = (
     "SELECT sum(cast(city AS bigint)) FROM patients",

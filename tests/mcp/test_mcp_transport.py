@@ -82,8 +82,12 @@ def test_stdout_has_nothing_but_the_protocol(company: Path) -> None:
         send(process, call(2, "query", sql=COUNT), call(3, "query", sql="SELECT * FROM staff"))
         assert not answer(process, 2)["result"]["isError"]
         assert answer(process, 3)["result"]["isError"]
-        send(process, call(4, "query", sql=GROUPS))
-        assert not answer(process, 4)["result"]["isError"]
+        for wrong in ("NaN", "Infinity", "-Infinity", "1e999"):
+            line = json.dumps(call(4, "query", sql=GROUPS, epsilon=0.123))
+            send(process, line.replace("0.123", wrong).encode())
+            assert answer(process, 4)["result"]["isError"], wrong
+        send(process, call(5, "query", sql=GROUPS))
+        assert not answer(process, 5)["result"]["isError"]
         process.stdin.close()
         assert process.stdout is not None
         assert process.stderr is not None
