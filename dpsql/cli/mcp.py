@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def mcp(schema: Path, **given: Any) -> None:
         raise click.UsageError(f"this needs {missing.name}: pip install 'dpsql[mcp]'") from None
     log_without_tracebacks()
     # The client collects what is written here, and shows it to whom it likes.
+    warnings.simplefilter("ignore")
     with causes_untold(), explained():
         try:
             serve(Options(schema, **given), say)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
     CallToolRequestParams,
     ElicitRequest,
@@ -68,7 +70,7 @@ class Approvals:
                 hint="ask with less epsilon, or run the statement with dpsql query",
             )
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            _check(await context.session.elicit_form(_text(about), _FORM, context.request_id))
+            _check(await _answer(context, about))
             return None
         responses = params.input_responses or {}
         asked = self._open.pop(params.request_state or "", None)
@@ -92,9 +94,15 @@ def _can_ask(context: ServerRequestContext[Any]) -> bool:
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
+async def _answer(context: ServerRequestContext[Any], about: Asking) -> ElicitResult | None:
+    """None where the client has failed to ask."""
+    with suppress(MCPError):
+        return await context.session.elicit_form(_text(about), _FORM, context.request_id)
+    return None
+
+
 def _check(answer: object) -> None:
-    agreed = isinstance(answer, ElicitResult) and answer.action == "accept"
-    if not (agreed and isinstance(answer, ElicitResult) and _says_yes(answer)):
+    if not (isinstance(answer, ElicitResult) and _says_yes(answer)):
         raise NotApproved(
             "a human hasn't agreed to the cost; nothing was charged",
             hint="ask with less epsilon, or for something that was asked before",
@@ -102,7 +110,7 @@ def _check(answer: object) -> None:
 
 
 def _says_yes(answer: ElicitResult) -> bool:
-    return (answer.content or {}).get(_SPEND) is True
+    return answer.action == "accept" and (answer.content or {}).get(_SPEND) is True
 
 
 def _text(about: Asking) -> str:

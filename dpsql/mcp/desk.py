@@ -92,10 +92,10 @@ class Desk:
                 return cost if self._connection.share(asked.sql) else None
         return None
 
-    def query(self, asked: Query) -> Answer:
-        """Answer a statement, and charge for it."""
+    def query(self, asked: Query, agreed: Fraction | None = None) -> Answer:
+        """Answer a statement, and charge for it; a human may have `agreed` to its cost."""
         _check(asked.sql)
-        ceiling, before = self._purse.ceiling(), self._spent()
+        ceiling, before = self._purse.agreed_ceiling(agreed), self._spent()
         try:
             with self._under(asked, ceiling):
                 cursor = self._connection.execute(asked.sql)

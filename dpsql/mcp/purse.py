@@ -13,6 +13,9 @@ from dpsql.schema.model import Schema
 from dpsql.session.grant import amount, as_epsilon, epsilon_of
 from dpsql.session.session import Session
 
+_ROUNDED: Final = 1 + Fraction(1, 10**9)
+"""A price that was told is a float."""
+
 USUAL_PART: Final = 5
 """Without --max-total, a fifth of what is left when the server starts."""
 
@@ -45,6 +48,12 @@ class Purse:
     def ceiling(self) -> Fraction:
         """The ε that the next statement may cost at most."""
         return min(self._most_cost, self._left())
+
+    def agreed_ceiling(self, agreed: Fraction | None) -> Fraction:
+        """The same where a human has `agreed` to a cost, or was not asked."""
+        if self._ask_above is None:
+            return self.ceiling()
+        return min(self.ceiling(), self._ask_above if agreed is None else agreed * _ROUNDED)
 
     @property
     def asks_humans(self) -> bool:

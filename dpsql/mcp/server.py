@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from importlib.metadata import version
 from typing import Any, Final, TypeVar
 
@@ -79,11 +80,13 @@ class Door:
         asked: Struct | None = None
         try:
             asked = taken(params.arguments, kind.takes)
-            if isinstance(asked, Query) and (price := await self._asked(asked)) is not None:
-                question = await self._approvals.ask(context, params, price)
+            about = await self._asked(asked) if isinstance(asked, Query) else None
+            if about is not None:
+                question = await self._approvals.ask(context, params, about)
                 if question is not None:
                     return question
-            return _result(await self._turns.take(self._work(asked)))
+            agreed = None if about is None else about.cost
+            return _result(await self._turns.take(self._work(asked, agreed)))
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - a client reads fields, never a traceback
@@ -127,14 +130,14 @@ class Door:
         cost = await self._turns.take(lambda: self._desk.price_to_ask_about(asked))
         return None if cost is None else Asking(asked, cost, self._purse.told().left)
 
-    def _work(self, asked: Struct) -> Callable[[], Struct]:
+    def _work(self, asked: Struct, agreed: Fraction | None) -> Callable[[], Struct]:
         match asked:
             case ListTables():
                 return lambda: self._desk.tables(asked)
             case DescribeTable():
                 return lambda: self._desk.table(asked)
             case Query():
-                return lambda: self._desk.query(asked)
+                return lambda: self._desk.query(asked, agreed)
             case Explain():
                 return lambda: self._desk.explain(asked)
             case _:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from assistant import COUNT, GROUPS, Assistant, charges, told
-from mcp.types import CallToolResult, ElicitResult, InputRequiredResult
+from mcp.types import CallToolResult, ElicitResult, ErrorData, InputRequiredResult
 
 Human = Callable[[Any, Any], Awaitable[ElicitResult]]
 ABOVE = ("--ask-above", "0.2", "--max-total", "3")
@@ -44,15 +44,17 @@ def test_a_human_is_asked_once_above_the_price_and_never_below(company: Path, mo
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_whatever_isnt_a_yes_spends_nothing(company: Path, mode: str) -> None:
-    answers = [
+    answers: list[ElicitResult | ErrorData] = [
         ElicitResult(action="decline"),
         ElicitResult(action="cancel"),
         ElicitResult(action="accept"),
         ElicitResult(action="accept", content={"spend": False}),
     ]
+    if mode == "legacy":
+        answers.append(ErrorData(code=-32603, message="nobody is there"))
     rest = list(answers)
 
-    async def answer(_: Any, __: Any) -> ElicitResult:
+    async def answer(_: Any, __: Any) -> ElicitResult | ErrorData:
         return rest.pop()
 
     async def story(assistant: Assistant) -> None:

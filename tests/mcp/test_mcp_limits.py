@@ -170,6 +170,20 @@ def test_a_statement_that_was_charged_and_failed_has_spent(company: Path) -> Non
     assert len(charges(company)) == 1
 
 
+def test_what_nobody_was_asked_about_costs_no_more_than_that(company: Path) -> None:
+    """Prices may change between the question and the statement."""
+    desk, purse = desk_of(company, Session, lambda: False, max_total=2, ask_above=0.2)
+    for agreed in (None, Fraction(1, 4)):
+        with pytest.raises(OverTarget):
+            desk.query(Query(COUNT), agreed)
+    assert purse.told().spent == 0
+    cost = desk.price_to_ask_about(Query(COUNT))
+    assert cost is not None
+    assert desk.query(Query(COUNT), cost).row_count == 1
+    assert desk.price_to_ask_about(Query(COUNT)) is None
+    desk.close()
+
+
 def test_what_others_spend_meanwhile_isnt_taken_from_more_than_was_allowed(company: Path) -> None:
     desk, purse = desk_of(company, Session, lambda: True, max_total=2)
     desk.close()
