@@ -11,7 +11,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from dpsql.dbapi.type import (
+from dpsql.errors import (
+    DatabaseError,
+    DataError,
+    Error,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    Warning,  # noqa: A004 - PEP 249 names it so
+)
+from dpsql.report.result.type_objects import (
     BINARY,
     DATETIME,
     NUMBER,
@@ -24,18 +36,6 @@ from dpsql.dbapi.type import (
     TimeFromTicks,
     Timestamp,
     TimestampFromTicks,
-)
-from dpsql.errors import (
-    DatabaseError,
-    DataError,
-    Error,
-    IntegrityError,
-    InterfaceError,
-    InternalError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
-    Warning,  # noqa: A004 - PEP 249 names it so
 )
 
 if TYPE_CHECKING:

@@ -28,11 +28,11 @@ class Error(Exception):
 
     `sqlstate` is PostgreSQL's five-character code, `at` the place in the statement (None when the
     fault isn't in a statement), `detail` says more, `hint` what to write instead, and `note` names
-    the page of grammar_notes/ that argues the rule.
+    the page of grammar_notes/ that argues the rule. `fix` is what to write in the place of `at`,
+    brackets and all, where that alone makes it a statement that is answered and means the same.
 
-    Text that names files, or tells an owner what to do, has another one for analysts of a server:
-    `instead`, and what they can do is `instead_hint`. Empty where the text is theirs. `charge` says
-    to both what became of one.
+    Text for an owner, of files and settings, has another one for analysts of a server: `instead`
+    and `instead_hint`, empty where it is theirs. `charge` says to both what became of one.
     """
 
     sqlstate: ClassVar[str] = "XX000"
@@ -47,6 +47,7 @@ class Error(Exception):
         detail: str = "",
         hint: str = "",
         note: str = "",
+        fix: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -54,6 +55,7 @@ class Error(Exception):
         self.detail = detail
         self.hint = hint
         self.note = note
+        self.fix = fix
         self.charge = ""
 
     def __str__(self) -> str:
@@ -70,13 +72,12 @@ class Error(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors cross the worker's process boundary; keyword-only arguments need help to pickle.
-        return (_rebuild, (type(self), self.message, self.at, self.detail, self.hint, self.note))
+        names = ("at", "detail", "hint", "note", "fix")
+        return _rebuild, (type(self), self.message, {name: getattr(self, name) for name in names})
 
 
-def _rebuild(
-    kind: type[Error], message: str, at: Span | None, detail: str, hint: str, note: str
-) -> Error:
-    return kind(message, at=at, detail=detail, hint=hint, note=note)
+def _rebuild(kind: type[Error], message: str, others: dict[str, Any]) -> Error:
+    return kind(message, **others)
 
 
 class InterfaceError(Error):

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from dpsql.ledger.entry import Charged
-from dpsql.schema.decode import load_schema
-from dpsql.session.account import existing_ledger
+from dpsql.ledger.chain.entry import Charged
+from dpsql.schema.load.load import load_schema
+from dpsql.session.ledger_access import existing_ledger
 
 Found = TypeVar("Found")
 

@@ -18,15 +18,15 @@ from grammar.notes import Claim, accepted
 from grammar.public_rows import PUBLIC, public_connection
 from grammar.search import attack, search
 
-from dpsql.audit.adversary import neighbours
-from dpsql.audit.fact import WorldFacts
-from dpsql.audit.owner import Rows
-from dpsql.audit.worlds import Worlds
+from dpsql.audit.databases.database_batch import Worlds
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import Refused
 from dpsql.privacy.distance import Apart
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, PreparedRelease, prepare
+from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare
+from dpsql.session.compile.loss_conversion import grant
 
 pytestmark = pytest.mark.bounds
 

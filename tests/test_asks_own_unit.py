@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from grammar.compiler import prepared, schema_of
 
+from dpsql.analysis.lineage.same_unit_conditions import asks_own_unit
 from dpsql.plan.expression import Column, Compare, Comparison
 from dpsql.plan.operator import Mark, Scan
-from dpsql.plan.tree import operators
-from dpsql.schema.type import BIGINT, Boolean
-from dpsql.stability.agreement import asks_own_unit
+from dpsql.plan.traversal import operators
+from dpsql.schema.sql_type import BIGINT, Boolean
 
 
 def test_a_table_may_be_named_as_anything() -> None:

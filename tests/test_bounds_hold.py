@@ -16,9 +16,9 @@ from grammar.public_rows import PUBLIC
 from grammar.search import WORLDS, attack, search
 from grammar.share import in_turn
 
+from dpsql.bounding.settings import Settings
 from dpsql.errors import Error, Refused
 from dpsql.privacy.distance import Apart
-from dpsql.rewrite.setting import Settings
 
 pytestmark = pytest.mark.bounds
 

@@ -10,9 +10,9 @@ import pytest
 from grammar.notes import NOTES
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.bounded import GroupLimit
+from dpsql.plan.bounded_release.bounded_release import GroupLimit
+from dpsql.plan.bounded_release.statistic import Term
 from dpsql.plan.operator import Plan, SetKind
-from dpsql.plan.statistic import Term
 
 PACKAGE = Path(__file__).parent.parent / "dpsql"
 PACKAGES = sorted(p.parent for p in PACKAGE.rglob("__init__.py") if p.parent != PACKAGE)
@@ -33,6 +33,20 @@ def test_a_package_lists_its_modules(package: Path) -> None:
     modules = {p.stem for p in package.glob("*.py") if not p.stem.startswith("__")}
     packages = {p.parent.name for p in package.glob("*/__init__.py")}
     assert listed == modules | packages
+
+
+@pytest.mark.parametrize("package", [PACKAGE, *PACKAGES], ids=lambda package: package.name)
+def test_a_package_has_at_most_fourteen_modules(package: Path) -> None:
+    modules = [p.stem for p in package.glob("*.py") if p.stem != "__init__"]
+    assert len(modules) <= 14, f"{package.name} has {len(modules)} modules: part them by concept"
+
+
+def test_contributing_names_files_that_are_there() -> None:
+    page = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+\.py)`", page)
+    assert named
+    for file in named:
+        assert (PACKAGE / file).is_file() or (PACKAGE.parent / file).is_file(), file
 
 
 def test_an_error_names_notes_that_are_there() -> None:

@@ -11,8 +11,8 @@ from grammar.notes import Claim, accepted
 from grammar.ready import SETTINGS, attack, private, proved
 from grammar.share import in_turn
 
-from dpsql.plan.bounded import LightRows, Split, UnitSums
-from dpsql.rewrite.setting import AS_DECLARED, Settings
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.plan.bounded_release.bounded_release import LightRows, Split, UnitSums
 
 pytestmark = pytest.mark.bounds
 

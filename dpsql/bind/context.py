@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dpsql.bind.name import Names
-from dpsql.bind.parameter import Parameters
-from dpsql.bind.release import NO_RELEASES, Releases
+from dpsql.bind.column_ids import Names
+from dpsql.bind.saved_release import NO_RELEASES, Releases
 from dpsql.bind.scope import Scope
-from dpsql.bind.size import Repeated
+from dpsql.bind.syntax.complexity import Repeated
+from dpsql.bind.syntax.parameter import Parameters
 from dpsql.errors import Span
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Output, Plan, Project
+from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema, View
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Final, Self
+from typing import Final, Self, TypedDict
 
 from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.tokenizer_core import TokenType
 
-from dpsql.bind.parse import span
+from dpsql.bind.syntax.parse import span
 from dpsql.errors import AmbiguousColumn, Span, SyntaxFault, UnknownColumn, UnknownTable
 from dpsql.plan.expression import Case, Column, Expression, IsNull, When
-from dpsql.plan.tree import columns
-from dpsql.schema.qualified import MAIN, PUBLIC
+from dpsql.plan.traversal import columns
+from dpsql.schema.qualified_name import MAIN, PUBLIC
 
 _SHOWN: Final = 20
 """Of so many columns all are named where another is asked for."""
@@ -159,8 +161,8 @@ class Scope:
             )
         if not found:
             every = (shown for relation in self.relations for shown in relation.shown)
-            hint = known_columns(folded, every)
-            raise UnknownColumn(f"there is no column {name}", at=at, hint=hint)
+            what = f"there is no column {name}"
+            raise UnknownColumn(what, at=at, **near_columns(folded, every))
         return found[0]
 
     def knows(self, name: str, table: Sequence[str]) -> bool:
@@ -183,8 +185,8 @@ class Scope:
             kept = [one for one in every if not one.is_called(left_out)]
             if len(kept) == len(every):
                 what = f"there is no column {left_out.sql()} among those of *"
-                hint = known_columns(left_out.name, (one.name for one in every))
-                raise UnknownColumn(what, at=span(left_out), hint=hint)
+                near = near_columns(left_out.name, (one.name for one in every))
+                raise UnknownColumn(what, at=span(left_out), **near)
             every = kept
         if table:
             return every
@@ -217,8 +219,8 @@ class Scope:
     def _qualified(self, folded: str, table: Sequence[str], at: Span | None) -> Expression:
         relation = self._relation(table, at)
         if folded not in relation.columns:
-            hint = known_columns(folded, relation.shown, f"{relation.name}.")
-            raise UnknownColumn(f"{relation.name} has no column {folded}", at=at, hint=hint)
+            near = near_columns(folded, relation.shown, f"{relation.name}.")
+            raise UnknownColumn(f"{relation.name} has no column {folded}", at=at, **near)
         return relation.columns[folded]
 
     def _relation(self, table: Sequence[str], at: Span | None) -> Relation:
@@ -238,7 +240,14 @@ class Scope:
         )
 
 
-def known_columns(name: str, there: Iterable[str], of: str = "") -> str:
+class Advice(TypedDict):
+    """What an error says to write instead, and what of it can be written as it is."""
+
+    hint: str
+    fix: str
+
+
+def near_columns(name: str, there: Iterable[str], of: str = "") -> Advice:
     """Which of the columns that are `there` may be meant by `name`, or the first of them all.
 
     What is meant is written behind `of`, its table and a dot.
@@ -246,6 +255,16 @@ def known_columns(name: str, there: Iterable[str], of: str = "") -> str:
     known = {column.casefold(): column for column in there}
     near = get_close_matches(name.casefold(), known, n=1)
     if near:
-        return f"did you mean {of}{known[near[0]]}?"
+        meant = f"{of}{quoted_name(known[near[0]])}"
+        return Advice(hint=f"did you mean {meant}?", fix=meant)
     more = ", …" if len(known) > _SHOWN else ""
-    return f"columns: {', '.join(list(known.values())[:_SHOWN])}{more}" if known else ""
+    return Advice(
+        hint=f"columns: {', '.join(list(known.values())[:_SHOWN])}{more}" if known else "", fix=""
+    )
+
+
+def quoted_name(name: str) -> str:
+    """`name` as a statement can write it: between quotes, unless it is a plain word."""
+    words = DuckDB().tokenize(name) if name.isidentifier() else []
+    is_plain = len(words) == 1 and words[0].token_type is TokenType.VAR
+    return name if is_plain else exp.to_identifier(name, quoted=True).sql(dialect="duckdb")

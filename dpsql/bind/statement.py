@@ -7,24 +7,24 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from dpsql.bind.clock import reads_clock
+from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
+from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context, Selected, SingleRow
-from dpsql.bind.found_group import with_found_groups
-from dpsql.bind.name import Names
-from dpsql.bind.parameter import Parameters
-from dpsql.bind.parse import parse_query, span, tokens
-from dpsql.bind.placeholder import as_written
-from dpsql.bind.query import bind_query
-from dpsql.bind.release import NO_RELEASES, Releases
-from dpsql.bind.size import check_nesting
-from dpsql.bind.suggest import is_suggestion, suggestion
-from dpsql.bind.view import views_read_clock
+from dpsql.bind.expression.current_time import reads_clock
+from dpsql.bind.from_clause.view import views_read_clock
+from dpsql.bind.grouping.empty_groups import with_found_groups
+from dpsql.bind.query.query import bind_query
+from dpsql.bind.saved_release import NO_RELEASES, Releases
+from dpsql.bind.statements.suggest_bounds import is_suggestion, suggestion
+from dpsql.bind.syntax.complexity import check_nesting
+from dpsql.bind.syntax.parameter import Parameters
+from dpsql.bind.syntax.parse import parse_query, span, tokens
+from dpsql.bind.syntax.placeholder import as_written
 from dpsql.errors import BadParameter, Error, Span, WouldShowIndividuals
-from dpsql.plan.columns import output_columns
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan
+from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema
-from dpsql.stability.lineage import Visibility, private_scans, visibility
 
 NO_PARAMETERS: Parameters = MappingProxyType({})
 

@@ -8,22 +8,22 @@ from typing import assert_never
 
 import click
 
-from dpsql.cli.failure import ExitCode, explained, say
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.readable import Reading
-from dpsql.engine.unfinished import remove_left_behind
+from dpsql.cli.exit_codes import ExitCode, explained, say
+from dpsql.engine.atomic_file import remove_left_behind
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.duckdb.read_check import Reading
 from dpsql.errors import SourceFault
-from dpsql.pgwire.user import renaming, users_path
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.keys import verify_keys
+from dpsql.pgwire.login.users import renaming, users_path
+from dpsql.report.terminal.progress import Cancelled, Watch
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import listing
+from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
-from dpsql.session.account import existing_ledger, ledger_location
+from dpsql.schema.verify import verify_keys
 from dpsql.session.dataset import load_dataset
-from dpsql.session.ready import old_files, open_source, remove_left, sidecar_path
+from dpsql.session.ledger_access import existing_ledger, ledger_location
+from dpsql.session.sidecar import old_files, open_source, remove_left, sidecar_path
 from dpsql.session.unit_rows import without_unit
-from dpsql.terminal.table import listing
-from dpsql.terminal.visible import visible
-from dpsql.terminal.watch import Cancelled, Watch
 
 _HEADINGS = ("table", "rows of", "key", "limits per unit")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 import platformdirs
 
-from dpsql.cli.failure import ExitCode, explained
-from dpsql.console.loop import Console
+from dpsql.cli.exit_codes import ExitCode, explained
+from dpsql.console.repl import Console
 from dpsql.errors import BudgetSpent
-from dpsql.schema.location import STATE
+from dpsql.schema.load.paths import STATE
 
 
 def console(schema: Path, *, epsilon: float | None, analyst: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsql.cli.option import analyst_name, epsilon_of_query, schema_file, text
+from dpsql.cli.options import analyst_name, epsilon_of_query, schema_file, text
 
 if TYPE_CHECKING:
     from dpsql.cli.query import Written

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
-from dpsql.cli.failure import ExitCode, explained, say
-from dpsql.ledger.opening import exists
-from dpsql.ledger.request import read_proof
+from dpsql.cli.exit_codes import ExitCode, explained, say
+from dpsql.ledger.charge import read_proof
+from dpsql.ledger.storage.opening import exists
 from dpsql.ledger.terms import Terms
-from dpsql.schema.decode import load_schema
-from dpsql.schema.looser import loosened
+from dpsql.report.terminal.sanitize import visible
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.account import anchor_path, ledger_location, recorded_ledger, standing
-from dpsql.session.grant import epsilon_of, ledger_terms
-from dpsql.terminal.visible import visible
+from dpsql.schema.policy_diff import loosened
+from dpsql.session.compile.loss_conversion import epsilon_of, ledger_terms
+from dpsql.session.ledger_access import anchor_path, ledger_location, recorded_ledger, standing
 
 
 def verify(path: Path, receipts: Sequence[str]) -> None:

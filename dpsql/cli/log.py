@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from dpsql.terminal.visible import visible_lines
+from dpsql.report.terminal.sanitize import visible_lines
 
 
 class VisibleFormatter(logging.Formatter):
@@ -20,27 +20,10 @@ class VisibleFormatter(logging.Formatter):
         return visible_lines(super().format(record))
 
 
-class ShortFormatter(VisibleFormatter):
-    """The same without tracebacks: who reads the log isn't only who may see the data."""
-
-    def formatException(self, ei: object) -> str:  # noqa: ARG002, N802 - logging names it so
-        """Nothing of what was raised."""
-        return ""
-
-
 def log_to_terminal() -> None:
     """Write the log to stderr from now on."""
-    _log(VisibleFormatter, logging.INFO)
-
-
-def log_without_tracebacks() -> None:
-    """Write warnings and errors to stderr from now on, each on its line."""
-    _log(ShortFormatter, logging.WARNING)
-
-
-def _log(form: type[VisibleFormatter], level: int) -> None:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(form("%(asctime)s %(levelname)s %(message)s"))
-    logging.basicConfig(handlers=[handler], level=level)
+    handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.INFO)
     # It warns of statements that it can't parse by quoting them.
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from dpsql.cli.audit.command import audit
+from dpsql.cli.audit.commands import audit
+from dpsql.cli.exit_codes import ExitCode, say
 from dpsql.cli.explain import explain
-from dpsql.cli.failure import ExitCode, say
-from dpsql.cli.mcp import mcp
-from dpsql.cli.option import (
+from dpsql.cli.mcp.command import mcp
+from dpsql.cli.options import (
     analyst_name,
     epsilon_of_query,
     errors_of_values,
@@ -25,10 +25,10 @@ from dpsql.cli.option import (
 from dpsql.cli.prepare import prepare
 from dpsql.cli.serve import serve
 from dpsql.cli.user import user
-from dpsql.engine.cause import causes_told
+from dpsql.engine.duckdb.failure_cause import causes_told
 
 if TYPE_CHECKING:
-    from dpsql.cli.budget.report import Form as BudgetForm
+    from dpsql.cli.budget import Form as BudgetForm
     from dpsql.cli.query import Form
 
 _SPACE = 2048 * 1024 * 1024
@@ -149,7 +149,7 @@ def budget(
 
     On a terminal, also draws how the budget burned down.
     """
-    from dpsql.cli.budget import report as run  # noqa: PLC0415 - opens engines
+    from dpsql.cli import budget as run  # noqa: PLC0415 - opens engines
 
     run.budget(schema, analyst, form, html, history=history)
 
@@ -225,7 +225,7 @@ def demo() -> None:
 
     Takes a few seconds. Data, schema and ledger lie in a temporary folder.
     """
-    from dpsql.cli.demo.story import tell  # noqa: PLC0415 - opens engines
+    from dpsql.cli.demo.tour import tell  # noqa: PLC0415 - opens engines
 
     tell()
 

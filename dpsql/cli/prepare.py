@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from dpsql.report.terminal.progress import Watch
     from dpsql.schema.model import Schema
-    from dpsql.terminal.watch import Watch
 
 
 @click.command()
@@ -22,10 +22,10 @@ def prepare(schema: Path) -> None:
     limits are each query's own. After the data or their bounds change, it isn't
     used until it is made again.
     """
-    from dpsql.cli.failure import ExitCode, explained, say  # noqa: PLC0415 - opens engines
-    from dpsql.schema.decode import load_schema  # noqa: PLC0415
-    from dpsql.session.ready import sidecar_path  # noqa: PLC0415
-    from dpsql.terminal.watch import Cancelled, Watch  # noqa: PLC0415
+    from dpsql.cli.exit_codes import ExitCode, explained, say  # noqa: PLC0415 - opens engines
+    from dpsql.report.terminal.progress import Cancelled, Watch  # noqa: PLC0415
+    from dpsql.schema.load.load import load_schema  # noqa: PLC0415
+    from dpsql.session.sidecar import sidecar_path  # noqa: PLC0415
 
     watch = Watch()
     with explained():
@@ -42,9 +42,9 @@ def prepare(schema: Path) -> None:
 
 
 def _prepared(schema: Schema, watch: Watch) -> tuple[str, ...]:
-    from dpsql.engine.duckdb import DuckDBEngine  # noqa: PLC0415 - see above
-    from dpsql.schema.catalogue import engine_source  # noqa: PLC0415
-    from dpsql.session.ready import prepare_source, remove_left  # noqa: PLC0415
+    from dpsql.engine.duckdb.engine import DuckDBEngine  # noqa: PLC0415 - see above
+    from dpsql.schema.load.column_types import engine_source  # noqa: PLC0415
+    from dpsql.session.sidecar import prepare_source, remove_left  # noqa: PLC0415
 
     remove_left(schema)
     watch.step("opening the source")

@@ -10,18 +10,18 @@ from typing import Literal, TypeVar, assert_never
 
 import click
 
-from dpsql.cli.failure import ExitCode, explained, say
-from dpsql.console.statement import parts
+from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
-from dpsql.dbapi.explanation import Form as Explained
-from dpsql.dbapi.sweep import Form as Swept
+from dpsql.report.cost import cost, cost_of_batch
+from dpsql.report.error_curve import Form as Swept
+from dpsql.report.explain_text import Form as Explained
+from dpsql.report.export import csv, json, parquet
+from dpsql.report.terminal.progress import Cancelled, Watch
+from dpsql.report.terminal.sanitize import visible_lines
+from dpsql.report.terminal.table import markdown, plain, print_on_terminal
 from dpsql.session.session import Session
-from dpsql.terminal.cost import cost, cost_of_batch
-from dpsql.terminal.export import csv, json, parquet
-from dpsql.terminal.table import markdown, plain, print_on_terminal
-from dpsql.terminal.visible import visible_lines
-from dpsql.terminal.watch import Cancelled, Watch
+from dpsql.sqltext.script import parts
 
 Found = TypeVar("Found")
 Form = Literal["table", "csv", "json", "markdown", "parquet"]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpsql.cli.failure import ExitCode, explained, say
+from dpsql.cli.exit_codes import ExitCode, explained, say
 
 if TYPE_CHECKING:
-    from dpsql.pgwire.health_endpoint import HealthEndpoint
-    from dpsql.pgwire.option import Options, Setup
+    from dpsql.pgwire.monitoring.health_endpoint import HealthEndpoint
+    from dpsql.pgwire.options import Options, Setup
     from dpsql.pgwire.server import Server
 
 _FILE = click.Path(path_type=Path)
@@ -43,11 +43,11 @@ def serve(**given: Any) -> None:
     """
     # What opens engines is imported late: dpsql --help answers at once.
     from dpsql.cli.log import log_to_terminal  # noqa: PLC0415
-    from dpsql.pgwire.dataset import Dataset  # noqa: PLC0415
-    from dpsql.pgwire.exchange import Door  # noqa: PLC0415
-    from dpsql.pgwire.health_endpoint import HealthEndpoint  # noqa: PLC0415
-    from dpsql.pgwire.option import Options, WrongOptions, checked  # noqa: PLC0415
+    from dpsql.pgwire.login.authentication import Door  # noqa: PLC0415
+    from dpsql.pgwire.monitoring.health_endpoint import HealthEndpoint  # noqa: PLC0415
+    from dpsql.pgwire.options import Options, WrongOptions, checked  # noqa: PLC0415
     from dpsql.pgwire.server import Server  # noqa: PLC0415
+    from dpsql.pgwire.shared_dataset import Dataset  # noqa: PLC0415
 
     log_to_terminal()
     options = Options(**given)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsql.cli.failure import explained, say
+from dpsql.cli.exit_codes import explained, say
 
 if TYPE_CHECKING:
-    from dpsql.pgwire.user import Users
+    from dpsql.pgwire.login.users import Users
 
 _schema = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 _name = click.argument("name")
@@ -73,8 +73,8 @@ def remove(schema: Path, name: str, users: Path | None) -> None:
 @_file
 def show(schema: Path, users: Path | None) -> None:
     """List the users."""
-    from dpsql.pgwire.user import read_users  # noqa: PLC0415 - slow to import
-    from dpsql.terminal.visible import visible  # noqa: PLC0415 - slow to import
+    from dpsql.pgwire.login.users import read_users  # noqa: PLC0415 - slow to import
+    from dpsql.report.terminal.sanitize import visible  # noqa: PLC0415 - slow to import
 
     with explained():
         for name in sorted(read_users(_path(schema, users)).verifiers):
@@ -82,7 +82,7 @@ def show(schema: Path, users: Path | None) -> None:
 
 
 def _change(schema: Path, users: Path | None, change: Callable[[Users], Users]) -> None:
-    from dpsql.pgwire.user import read_users, write_users  # noqa: PLC0415 - slow to import
+    from dpsql.pgwire.login.users import read_users, write_users  # noqa: PLC0415 - slow to import
 
     with explained():
         path = _path(schema, users)
@@ -90,8 +90,8 @@ def _change(schema: Path, users: Path | None, change: Callable[[Users], Users]) 
 
 
 def _path(schema: Path, users: Path | None) -> Path:
-    from dpsql.pgwire.user import users_path  # noqa: PLC0415 - slow to import
-    from dpsql.schema.decode import load_schema  # noqa: PLC0415 - slow to import
+    from dpsql.pgwire.login.users import users_path  # noqa: PLC0415 - slow to import
+    from dpsql.schema.load.load import load_schema  # noqa: PLC0415 - slow to import
 
     return users or users_path(load_schema(schema))
 

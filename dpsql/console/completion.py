@@ -10,12 +10,12 @@ from typing import Final
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from dpsql.dbapi.change import Setting
-from dpsql.dbapi.option import OPTIONS
+from dpsql.dbapi.statements.assignment import Setting
+from dpsql.dbapi.statements.options import OPTIONS
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.schema.model import Column, Public, Schema, Table
-from dpsql.schema.qualified import MAIN, PUBLIC, bare, identity
+from dpsql.schema.qualified_name import MAIN, PUBLIC, bare, identity
 
 KEYWORDS: Final = (
     "SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT OFFSET DISTINCT AS JOIN LEFT RIGHT FULL INNER"

@@ -16,12 +16,13 @@ from harlequin.exception import HarlequinConnectionError, HarlequinQueryError
 from harlequin.options import HarlequinAdapterOption, TextOption
 
 from dpsql.console.completion import words
-from dpsql.console.listing import whose
+from dpsql.console.schema_listing import whose
 from dpsql.dbapi.connection import Connection, connect
 from dpsql.dbapi.cursor import Cursor
 from dpsql.errors import Error
+from dpsql.report.terminal.error_message import describe
 from dpsql.schema.model import Column, Table
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Boolean,
     Date,
     Decimal,
@@ -31,7 +32,6 @@ from dpsql.schema.type import (
     Timestamp,
     parse_type,
 )
-from dpsql.terminal.message import describe
 
 _OPTIONS: Final[list[HarlequinAdapterOption]] = [
     TextOption("analyst", "On whose account queries are charged."),

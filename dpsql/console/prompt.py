@@ -16,12 +16,12 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.styles import Style
 from pygments.lexers.sql import SqlLexer
 
-from dpsql.console.command import COMMANDS
+from dpsql.console.backslash_commands import COMMANDS
 from dpsql.console.completion import SchemaCompleter
-from dpsql.console.desk import Desk
-from dpsql.console.statement import is_complete
-from dpsql.dbapi.budget import Budget
+from dpsql.console.state import Desk
 from dpsql.errors import Error
+from dpsql.report.budget import Budget
+from dpsql.sqltext.script import is_complete
 
 _STYLE: Final = Style.from_dict(
     {

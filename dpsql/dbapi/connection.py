@@ -13,20 +13,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, assert_never
 
 from dpsql import errors
-from dpsql.bind.parameter import Parameters as Literals
-from dpsql.bind.parameter import literals
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.dbapi.budget import Budget, budget_of, budget_table, read_budget
-from dpsql.dbapi.change import Change, Setting
+from dpsql.bind.syntax.parameter import Parameters as Literals
+from dpsql.bind.syntax.parameter import literals
 from dpsql.dbapi.cursor import Cursor, Parameters
-from dpsql.dbapi.explanation import Explanation, Form
-from dpsql.dbapi.history import own_queries
-from dpsql.dbapi.interruptible import interruptible
-from dpsql.dbapi.option import under
-from dpsql.dbapi.release import kept_tables
-from dpsql.dbapi.result import Result, answered, texts
-from dpsql.dbapi.setting import change, shown
-from dpsql.dbapi.statement import (
+from dpsql.dbapi.statements.assignment import Change, Setting
+from dpsql.dbapi.statements.options import under
+from dpsql.dbapi.statements.parse import (
     Drop,
     ExplainPrivacy,
     Keep,
@@ -35,15 +28,22 @@ from dpsql.dbapi.statement import (
     explained,
     read_statement,
 )
+from dpsql.dbapi.statements.settings import change, shown
+from dpsql.dbapi.statements.show_queries import own_queries
+from dpsql.dbapi.statements.show_releases import kept_tables
 from dpsql.errors import BadParameter, InterfaceError, UnknownRelease
+from dpsql.report.budget import Budget, budget_of, budget_table, read_budget
+from dpsql.report.explain_text import Explanation, Form
+from dpsql.report.result.result import Result, answered, texts
 from dpsql.schema.model import Schema
 from dpsql.session.batch import Batch
-from dpsql.session.kept import NotOpened
+from dpsql.session.explain.error_curve import grid
+from dpsql.session.interruptible import interruptible
+from dpsql.session.saved.saved_releases import NotOpened
 from dpsql.session.session import Session
-from dpsql.session.sweep import grid
 
 if TYPE_CHECKING:
-    from dpsql.dbapi.sweep import Errors
+    from dpsql.report.error_curve import Errors
 
 EXPLAINED: Final = "explain_privacy"
 """The one column of EXPLAIN PRIVACY's answer."""
@@ -143,7 +143,7 @@ class Connection:
         Free, and without touching private rows. `print` shows a table and a picture, a notebook a
         page; it has json() and svg(), too.
         """
-        from dpsql.dbapi.sweep import Errors  # noqa: PLC0415 - few need it
+        from dpsql.report.error_curve import Errors  # noqa: PLC0415 - few need it
 
         with self._one_statement:
             self._check_open()

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow as pa
 
-from dpsql.bind.parameter import Parameters as Literals
-from dpsql.bind.parameter import literals
-from dpsql.dbapi.error import half_width_rows, with_errors
-from dpsql.dbapi.result import Description, Result, distinct
-from dpsql.dbapi.value import Value, python_rows
+from dpsql.bind.syntax.parameter import Parameters as Literals
+from dpsql.bind.syntax.parameter import literals
 from dpsql.errors import InterfaceError, NotSupportedError, ProgrammingError
-from dpsql.schema.type import HUGEINT
-from dpsql.session.answer import Privacy
+from dpsql.report.error_columns import half_width_rows, with_errors
+from dpsql.report.result.python_value import Row, python_rows
+from dpsql.report.result.result import Description, Result, distinct
+from dpsql.schema.sql_type import HUGEINT
+from dpsql.session.answer.answer import Privacy
 
 if TYPE_CHECKING:
     import pandas as pd
     from polars import DataFrame as PolarsFrame
 
-Row = tuple[Value, ...]
 Parameters = Sequence[object] | Mapping[str, object]
 
 
@@ -158,7 +157,7 @@ class Cursor:
         """What a notebook shows: the first rows, their errors, and what the answer cost."""
         if self._result is None:
             return None
-        from dpsql.dbapi.answer_page import answer_page  # noqa: PLC0415 - few need it
+        from dpsql.report.html.answer import answer_page  # noqa: PLC0415 - few need it
 
         return answer_page(self._result)
 

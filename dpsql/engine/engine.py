@@ -7,8 +7,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from dpsql.engine.most import Most
 from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import Most
 
 
 class Engine(Protocol):

@@ -21,18 +21,13 @@ from pathlib import Path
 from typing import Self
 
 from dpsql.errors import ExecutionFailed, InterfaceError, LedgerFull, OperationalError
-from dpsql.ledger import request_log, reuse
-from dpsql.ledger.audit import Report, audit, checked_answer
-from dpsql.ledger.backend import Location, Sign
-from dpsql.ledger.backup import back_up
-from dpsql.ledger.chain import BATCH, Chain, Clock, utc_now
-from dpsql.ledger.charging import enter
-from dpsql.ledger.entry import Amended, Entry, KeptRelease, Released, digest
-from dpsql.ledger.fault import standing
-from dpsql.ledger.naming import Names
-from dpsql.ledger.opening import check_fixed, open_chain, put_in_force, recorded_terms
-from dpsql.ledger.refusal import Refusal, note, refusals
-from dpsql.ledger.request import (
+from dpsql.ledger import charge_log, stored_answer
+from dpsql.ledger.caps import Balance, balance
+from dpsql.ledger.chain.checkpoint import sum_up
+from dpsql.ledger.chain.entry import Amended, Entry, KeptRelease, Released, digest
+from dpsql.ledger.chain.hash_chain import BATCH, Chain, Clock, utc_now
+from dpsql.ledger.chain.verify import Report, audit, checked_answer
+from dpsql.ledger.charge import (
     Charge,
     Failure,
     Kept,
@@ -43,19 +38,23 @@ from dpsql.ledger.request import (
     check_kept,
     check_key,
 )
-from dpsql.ledger.room import LEAST, Room
-from dpsql.ledger.rule import Balance, balance
-from dpsql.ledger.store import DATASET
+from dpsql.ledger.charge_transaction import enter
+from dpsql.ledger.fault import standing
+from dpsql.ledger.refusal import Refusal, note, refusals
+from dpsql.ledger.saved_release import Names
+from dpsql.ledger.storage.backend import Location, Sign
+from dpsql.ledger.storage.backup import back_up
+from dpsql.ledger.storage.disk_reservation import LEAST, Room
+from dpsql.ledger.storage.opening import check_fixed, open_chain, put_in_force, recorded_terms
+from dpsql.ledger.storage.queries import DATASET
 from dpsql.ledger.terms import Terms, check_name, check_terms
-from dpsql.ledger.total import sum_up
 
 
 class Ledger:
     """One dataset's budget. Open it with `open`, or as its owner with `as_recorded`."""
 
     def __init__(self, chain: Chain, owner: Sign) -> None:
-        self._chain = chain
-        self._store = chain.store
+        self._chain, self._store = chain, chain.store
         self._owner = owner
         self._room = Room(chain, owner.name)
         self._process = os.getpid()
@@ -134,35 +133,36 @@ class Ledger:
         kept = tuple(KeptRelease(k.key, digest(k.answer), k.loss) for k in keep)
         self._room.give()
         with standing("its charge stands, and its answer is lost"), self._writing():
-            charged = request_log.running(self._chain, receipt)
+            charged = charge_log.running(self._chain, receipt)
             check_kept(keep, charged.loss)
-            others = reuse.others(self._chain, kept)
+            others = stored_answer.others(self._chain, kept)
             if not others:
                 entry = self._chain.append(Released(receipt.request_id, digest(answer), kept))
                 self._store.settle(receipt.request_id, entry.seq)
                 self._store.add_answer(digest(answer), answer)
-                reuse.keep(self._chain, kept, [k.answer for k in keep], charged.analyst, entry.seq)
+                given = [k.answer for k in keep]
+                stored_answer.keep(self._chain, kept, given, charged.analyst, entry.seq)
         return others
 
     def burn(self, receipt: Receipt, failure: Failure | None = None) -> None:
         """The request comes to nothing, and its charge stands; `failure` is remembered."""
         self._room.give()
         with standing("its charge stands"), self._writing():
-            request_log.running(self._chain, receipt)
-            request_log.burn(self._chain, receipt.request_id, failure)
+            charge_log.running(self._chain, receipt)
+            charge_log.burn(self._chain, receipt.request_id, failure)
 
     def failed(self, keys: Sequence[str]) -> bool:
         """One of `keys` failed before: running it again would charge for nothing."""
         with self._reading():
-            return request_log.failed_before(self._chain, keys)
+            return charge_log.failed_before(self._chain, keys)
 
     def replay(self, receipt: Receipt) -> bytes:
         """The answer that the request was released with, byte for byte."""
         with self._reading():
-            request = request_log.known(self._chain, receipt)
+            request = charge_log.known(self._chain, receipt)
             if request.settled is None:
                 raise OperationalError("the request is still running", hint="ask again later")
-            if (released := request_log.released(self._chain, request)) is None:
+            if (released := charge_log.released(self._chain, request)) is None:
                 raise ExecutionFailed
             return checked_answer(self._chain, released.answer)
 
@@ -170,13 +170,13 @@ class Ledger:
         """What is known of the release kept under `key`, but its answer; None if there is none."""
         check_key(key)
         with self._reading():
-            return reuse.find(self._chain, key)
+            return stored_answer.find(self._chain, key)
 
     def seen(self, key: str, analyst: str) -> bool:
         """The analyst has seen the release: they paid for it, or have viewed it."""
         check_key(key)
         with self._reading():
-            return not reuse.unseen(self._chain, [key], analyst)
+            return not stored_answer.unseen(self._chain, [key], analyst)
 
     def view(
         self, keys: Sequence[str], analyst: str, analyst_cap: Fraction | None, policy_hash: str
@@ -191,12 +191,12 @@ class Ledger:
         for key in keys:
             check_key(key)
         with self._reading():
-            if not reuse.unseen(self._chain, keys, analyst):
-                return reuse.answers(self._chain, keys)
+            if not stored_answer.unseen(self._chain, keys, analyst):
+                return stored_answer.answers(self._chain, keys)
         with standing("nothing was charged"), self._writing():
-            answers = reuse.answers(self._chain, keys)
-            if unseen := reuse.unseen(self._chain, keys, analyst):
-                reuse.pay(self._chain, unseen, analyst, analyst_cap, policy_hash)
+            answers = stored_answer.answers(self._chain, keys)
+            if unseen := stored_answer.unseen(self._chain, keys, analyst):
+                stored_answer.pay(self._chain, unseen, analyst, analyst_cap, policy_hash)
                 sum_up(self._chain)
         with standing("its charge to the analyst stands"):
             self._publish()
@@ -266,7 +266,7 @@ class Ledger:
                 with self._chain.writing():
                     for request in self._store.unsettled():
                         if request.owner == self._owner.name:
-                            request_log.burn(self._chain, request.id)
+                            charge_log.burn(self._chain, request.id)
                 self._chain.publish()
 
     def __enter__(self) -> Self:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from dpsql.ledger.chain import Chain
+from dpsql.ledger.chain.hash_chain import Chain
 
 MOST = 500
 LONGEST = 500

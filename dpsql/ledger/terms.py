@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.amount import check_amount, check_delta, shown
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 LONGEST_TEXT = 1 << 20
 LONGEST_POLICY = 1 << 26

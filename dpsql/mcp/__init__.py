@@ -15,8 +15,7 @@ them. Nothing that is free depends on private rows.
 | desk      | answers tools: the one place that asks the session                           |
 | listing   | the schema as declared, never anything of its rows                           |
 | rows      | an answer's rows as JSON                                                     |
-| purse     | what the server may still spend, and what a statement may                    |
-| balance   | what was spent and is left, of all three accounts                             |
+| purse     | what the server may still spend, beside what others have and the dataset      |
 | turn      | statements one after another, each stopped when its caller or its time is gone |
 | approval  | a human is asked before a statement above a price                            |
 | failure   | errors as fields, with a correction that can be applied                      |

@@ -9,17 +9,16 @@ from fractions import Fraction
 
 import msgspec
 
-from dpsql.dbapi.change import Change
+from dpsql.bounding.settings import AS_DECLARED
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
-from dpsql.dbapi.paid import paid
-from dpsql.dbapi.statement import Drop, Keep, read_statement
+from dpsql.dbapi.statements.assignment import Change
+from dpsql.dbapi.statements.parse import Drop, Keep, read_statement
 from dpsql.errors import BadParameter, Error, Refused
 from dpsql.mcp import listing
 from dpsql.mcp.argument import DescribeTable, Explain, ListTables, Query
-from dpsql.mcp.balance import balance_told
 from dpsql.mcp.failure import corrections
-from dpsql.mcp.purse import Purse
+from dpsql.mcp.purse import Purse, balance_told
 from dpsql.mcp.reply import (
     Answer,
     BudgetReply,
@@ -33,10 +32,10 @@ from dpsql.mcp.reply import (
     Tables,
 )
 from dpsql.mcp.rows import json_rows
-from dpsql.rewrite.setting import AS_DECLARED
-from dpsql.session.account import has_ledger
-from dpsql.session.answer import Privacy
-from dpsql.session.grant import as_epsilon, grant
+from dpsql.report.cost import paid
+from dpsql.session.answer.answer import Privacy
+from dpsql.session.compile.loss_conversion import as_epsilon, grant
+from dpsql.session.ledger_access import has_ledger
 from dpsql.session.session import Session
 
 

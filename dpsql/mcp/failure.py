@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from dpsql.dbapi.proposal import proposal
+from dpsql.dbapi.suggested_fix import proposal
 from dpsql.errors import Error, InternalError
 from dpsql.mcp.reply import Fault, Fix
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.errors import BadParameter
-from dpsql.session.grant import LEAST_EPSILON
+from dpsql.session.compile.loss_conversion import LEAST_EPSILON
 
 _MOST_SECONDS: Final = 24 * 3600
 _MOST_PORT: Final = 65_535

@@ -6,15 +6,22 @@ from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from typing import Final
 
-from dpsql.dbapi.budget import Budget, read_budget
 from dpsql.mcp.option import Options
-from dpsql.mcp.reply import Spending
+from dpsql.mcp.reply import BudgetReply, Left, Spending
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.report.budget import Allowance, Budget, read_budget
 from dpsql.schema.model import Schema
-from dpsql.session.grant import amount, as_epsilon, epsilon_of
+from dpsql.session.compile.loss_conversion import amount, as_epsilon, epsilon_of
 from dpsql.session.session import Session
 
 _ROUNDED: Final = 1 + Fraction(1, 10**9)
 """A price that was told is a float."""
+
+_ADDS_UP: Final = "a statement's epsilon is subtracted from what is left"
+_ADDS_UP_AS_RHO: Final = (
+    "losses add up as rho: spent is the epsilon of all statements together, left that of one last"
+    " statement, and the two add up to more than the cap"
+)
 
 USUAL_PART: Final = 5
 """Without --max-total, a fifth of what is left when the server starts."""
@@ -99,6 +106,30 @@ class Purse:
 
     def _amount(self, epsilon: Fraction) -> Fraction:
         return amount(self._schema, epsilon) if epsilon else Fraction(0)
+
+
+def balance_told(budget: Budget, purse: Purse, epsilon: Fraction) -> BudgetReply:
+    """All three, and how many queries of `epsilon` there is room for."""
+    is_rho = budget.accounting == Accounting.ZCDP.value
+    return BudgetReply(
+        budget.analyst,
+        budget.accounting,
+        float(epsilon),
+        min(budget.queries_left, purse.queries_left(epsilon)),
+        _left(budget.dataset),
+        _left(budget.own),
+        purse.told(),
+        _ADDS_UP_AS_RHO if is_rho else _ADDS_UP,
+    )
+
+
+def _left(found: Allowance) -> Left:
+    cap, left = found.epsilon_cap, found.epsilon_left
+    return Left(
+        None if cap is None else float(cap),
+        float(found.epsilon_spent),
+        None if left is None else float(left),
+    )
 
 
 def rounded(epsilon: Fraction) -> float:

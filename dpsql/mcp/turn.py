@@ -9,9 +9,9 @@ from typing import Final, TypeVar
 
 import anyio
 
-from dpsql.dbapi.interruptible import begin
 from dpsql.errors import ExecutionFailed, OperationalError
-from dpsql.session.draw import RUNNING
+from dpsql.session.interruptible import begin
+from dpsql.session.run.charge_and_run import RUNNING
 
 Found = TypeVar("Found")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dpsql.pgwire.sql.command import Command
-from dpsql.pgwire.sql.dialect import Translated
-from dpsql.pgwire.value.oid import Column
-from dpsql.pgwire.value.parameter import Bound
+from dpsql.pgwire.codec.oid import Column
+from dpsql.pgwire.codec.parameter import Bound
+from dpsql.pgwire.sql.commands import Command
+from dpsql.pgwire.sql.translate import Translated
 
 Rows = Sequence[Sequence[object]]
 

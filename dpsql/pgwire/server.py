@@ -16,10 +16,10 @@ from contextlib import suppress
 from typing import Final
 
 from dpsql.errors import BadParameter, Error
-from dpsql.pgwire.asking import Asking
-from dpsql.pgwire.conversation import Conversation
-from dpsql.pgwire.dataset import Dataset
-from dpsql.pgwire.exchange import (
+from dpsql.pgwire.connection_stream import HELD, Wire
+from dpsql.pgwire.error_response import LoginFailed, Stopping, TooMany, TooSlow, fields
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.login.authentication import (
     Door,
     Guest,
     check_database,
@@ -28,16 +28,16 @@ from dpsql.pgwire.exchange import (
     mechanisms,
     unknown_options,
 )
-from dpsql.pgwire.failure import LoginFailed, Stopping, TooMany, TooSlow, fields
-from dpsql.pgwire.health import Counts
-from dpsql.pgwire.journal import note
-from dpsql.pgwire.limit import Limits
-from dpsql.pgwire.option import is_loopback
-from dpsql.pgwire.protocol import backend as b
-from dpsql.pgwire.protocol import frontend as f
-from dpsql.pgwire.protocol.fault import ProtocolFault
-from dpsql.pgwire.transaction import Settings
-from dpsql.pgwire.wire import HELD, Wire
+from dpsql.pgwire.message_handler import Conversation
+from dpsql.pgwire.monitoring.error_log import note
+from dpsql.pgwire.monitoring.metrics import Counts
+from dpsql.pgwire.options import is_loopback
+from dpsql.pgwire.protocol import backend_messages as b
+from dpsql.pgwire.protocol import frontend_messages as f
+from dpsql.pgwire.protocol.violation import ProtocolFault
+from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.session_settings import Settings
+from dpsql.pgwire.shared_dataset import Dataset
 
 STOPPING: Final = "the server is stopping"
 _GOODBYE_SECONDS: Final = 3.0

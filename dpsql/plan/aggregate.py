@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from dpsql.errors import Span
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.sort import SortKey
-from dpsql.schema.type import SqlType
+from dpsql.plan.sort_key import SortKey
+from dpsql.schema.sql_type import SqlType
 
 
 class AggregateFunction(Enum):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from dpsql.schema.type import Boolean, Double, Integer, SqlType
+from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType
 
 Scalar = None | bool | int | Fraction | str | dt.date | dt.datetime
 
@@ -171,7 +171,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A scalar function of the registry in `dpsql.plan.function`."""
+    """A scalar function of the registry in `dpsql.plan.functions`."""
 
     function: str
     arguments: tuple[Expression, ...]

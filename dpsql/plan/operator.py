@@ -15,11 +15,12 @@ from enum import Enum
 
 from dpsql.errors import Span
 from dpsql.plan.aggregate import AggregateOutput
-from dpsql.plan.expression import Column, Expression, Literal, Scalar
-from dpsql.plan.sort import SortKey
+from dpsql.plan.expression import Column, Expression, Scalar
+from dpsql.plan.frame import Frame
+from dpsql.plan.sort_key import SortKey
 from dpsql.privacy.domain import Domain
 from dpsql.schema.model import Table
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 
 
 class Ready(Enum):
@@ -169,40 +170,6 @@ class SetOperation:
     left: Plan
     right: Plan
     outputs: tuple[Column, ...]
-
-
-class FrameKind(Enum):
-    """What a frame counts: rows, groups of rows that tie, or how far keys are apart."""
-
-    ROWS = "ROWS"
-    GROUPS = "GROUPS"
-    RANGE = "RANGE"
-
-
-@dataclass(frozen=True, slots=True)
-class Offset:
-    """An end of a RANGE: keys at most `distance` before or after the current row's."""
-
-    distance: Literal
-    following: bool
-
-
-FrameEnd = int | Offset | None
-"""Rows or groups relative to the current one (0: that itself), a distance, or no end at all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The rows of a window that are read for one of them."""
-
-    kind: FrameKind
-    first: FrameEnd
-    last: FrameEnd
-
-    @property
-    def has_distance(self) -> bool:
-        """A key is added to, which may overflow."""
-        return isinstance(self.first, Offset) or isinstance(self.last, Offset)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import assert_never
 
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Array,
     Boolean,
     Date,

@@ -135,7 +135,10 @@ class Domain:
         return max(texts) if len(texts) == len(self.values) else None
 
     def union(self, other: Domain) -> Domain:
-        """What either may be."""
+        """What either may be; that of a bare NULL, which has no values, adds nothing but NULL."""
+        nullable = self.nullable or other.nullable
+        if () in (self.values, other.values):
+            return replace(self if other.values == () else other, nullable=nullable)
         bounds = self.bounds.union(other.bounds) if self.bounds and other.bounds else None
         values = (
             tuple(dict.fromkeys(self.values + other.values))
@@ -145,7 +148,7 @@ class Domain:
         length = None
         if values is None and self.length is not None and other.length is not None:
             length = max(self.length, other.length)
-        return Domain(bounds, values, self.nullable or other.nullable, length)
+        return Domain(bounds, values, nullable, length)
 
     def as_nullable(self) -> Domain:
         """The same values, or NULL."""

@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.privacy.directed_rounding import exp
 from dpsql.privacy.mechanisms.randomness import Randomness, words
-from dpsql.privacy.rounding import exp
 
 BITS = 128
 ONE = 1 << BITS

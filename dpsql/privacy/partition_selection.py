@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsql.privacy.conversion import delta_of_rho
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.rounding import exp, ln, round_down
+from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho
+from dpsql.privacy.directed_rounding import exp, ln, round_down
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
 
 def threshold(

@@ -11,15 +11,15 @@ import pyarrow as pa
 from dpsql.engine.engine import Engine
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
-from dpsql.plan.bounded import BoundedRelease
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.engine_query import FOUND, HASHES, EngineQuery, Histogram
 from dpsql.plan.operator import Release
-from dpsql.plan.query import FOUND, HASHES, EngineQuery, Histogram
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.release.calibrate import Measurement
-from dpsql.release.column import columns
-from dpsql.release.key import domain_table, number_of_cells
-from dpsql.release.noise import RawGroups, privatize
-from dpsql.release.synopsis import synopsis_table
+from dpsql.release.add_noise import RawGroups, privatize
+from dpsql.release.calibration import Measurement
+from dpsql.release.columns.group_keys import domain_table, number_of_cells
+from dpsql.release.columns.released_table import columns
+from dpsql.release.synopsis.mwem import synopsis_table
 
 _MANY = 4_000_000
 """Groups of parts that wait to be summed."""

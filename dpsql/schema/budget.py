@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.privacy.loss import Accounting
+from dpsql.privacy.accounting.loss import Accounting
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from dpsql.privacy.distance import Apart
 from dpsql.schema.budget import Budget, PerQuery
-from dpsql.schema.document import Document
-from dpsql.schema.qualified import meant
-from dpsql.schema.refresh import Period
-from dpsql.schema.type import SqlType
+from dpsql.schema.load.yaml_document import Document
+from dpsql.schema.qualified_name import meant
+from dpsql.schema.refresh_schedule import Period
+from dpsql.schema.sql_type import SqlType
 
 Value = int | Fraction | str | bool | dt.date | dt.datetime
 

@@ -19,12 +19,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.errors import Refused
-from dpsql.privacy.composition import LEAST_DELTA, WIDEST, Measured, Moved, Pure, composed_epsilon
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.pld_composition import (
+    LEAST_DELTA,
+    WIDEST,
+    Measured,
+    Moved,
+    Pure,
+    composed_epsilon,
+)
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.schema.model import Schema
-from dpsql.session.answer import Answer
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.answer.answer import Answer
+from dpsql.session.compile.compiled import PreparedRelease
 
 
 @dataclass(frozen=True, slots=True)

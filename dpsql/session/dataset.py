@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpsql.bind.view import resolved
-from dpsql.engine.catalogue import read_catalogue
-from dpsql.schema.catalogue import Read
-from dpsql.schema.decode import load_schema
+from dpsql.bind.from_clause.view import resolved
+from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.schema.load.column_types import Read
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.deep import deeply
+from dpsql.session.compile.deep_recursion import deeply
 
 
 @contextmanager

@@ -9,37 +9,37 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dpsql.bind.parameter import Parameters
 from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.bind.syntax.parameter import Parameters
+from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.errors import InterfaceError
+from dpsql.ledger.caps import Balance
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.rule import Balance
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
-from dpsql.rewrite.setting import AS_DECLARED, Settings
 from dpsql.schema.model import Schema
-from dpsql.session.account import has_ledger, noting_refusals, open_ledger
-from dpsql.session.answer import Answer
-from dpsql.session.answering import answered
+from dpsql.session.answer.answer import Answer
+from dpsql.session.answer.answer_cache import Recall
+from dpsql.session.answer.answer_construction import answered
+from dpsql.session.answer.column_errors import within_error
+from dpsql.session.answer.rollup import Memory, RollUp
+from dpsql.session.answer.stored_answer import charge_for, from_bytes
 from dpsql.session.batch import Batch, apart, check_batch, together
+from dpsql.session.budget_share import share
+from dpsql.session.compile.compile import Proving
+from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.compile.error_target import check_due, costs_at_most
+from dpsql.session.compile.loss_conversion import as_epsilon, cap_of, grant
+from dpsql.session.compile.plan_cache import Plans
 from dpsql.session.dataset import load_dataset
-from dpsql.session.draw import RUNNING, Drawn, Part, distinct, draw
-from dpsql.session.execution import Execution, Progress
-from dpsql.session.explain import explain
-from dpsql.session.grant import as_epsilon, cap_of, grant
-from dpsql.session.keeping import Wanted, about_answer, check_wanted, kept_bytes
-from dpsql.session.kept import Kept, KeptFacts
-from dpsql.session.made import within_error
-from dpsql.session.plans import Plans
-from dpsql.session.prepared import Prepared, PreparedRelease
-from dpsql.session.proof import Proof
-from dpsql.session.proving import Proving
-from dpsql.session.recall import Recall
-from dpsql.session.rollup import Memory, RollUp
-from dpsql.session.share import share
-from dpsql.session.storage import charge_for, from_bytes
-from dpsql.session.sweep import Sweep, swept
-from dpsql.session.target import check_due, costs_at_most
+from dpsql.session.explain.error_curve import Sweep, swept
+from dpsql.session.explain.explain import explain
+from dpsql.session.explain.report import Proof
+from dpsql.session.ledger_access import has_ledger, noting_refusals, open_ledger
+from dpsql.session.run.charge_and_run import RUNNING, Drawn, Part, distinct, draw
+from dpsql.session.run.execution import Execution, Progress
+from dpsql.session.saved.create import Wanted, about_answer, check_wanted, kept_bytes
+from dpsql.session.saved.saved_releases import Kept, KeptFacts
 
 
 class Session:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from dpsql.emit.name import field, schema_name
+from dpsql.emit.sql.identifier import field, schema_name
 from dpsql.engine.engine import Engine
 from dpsql.schema.model import EntityUnit, Schema, Table
 

@@ -9,7 +9,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.exc import ArgumentError
 
-from dpsql.schema.qualified import MAIN
+from dpsql.schema.qualified_name import MAIN
 from dpsql.sqlalchemy.compiler import Compiler, TypeCompiler
 from dpsql.sqlalchemy.reflection import Reflection
 

@@ -12,8 +12,8 @@ from sqlalchemy import types
 from sqlalchemy.exc import NoSuchTableError
 
 from dpsql.schema.model import Schema, Table
-from dpsql.schema.qualified import MAIN, bare, schema_of
-from dpsql.schema.type import (
+from dpsql.schema.qualified_name import MAIN, bare, schema_of
+from dpsql.schema.sql_type import (
     Array,
     Boolean,
     Date,

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 from grammar.compiler import schema_of
 
-from dpsql.audit.draw import Drawing
-from dpsql.audit.epsilon import Bound, lower_bound, worst_pair
-from dpsql.audit.universe import Size, prepared, universe
-from dpsql.privacy.loss import Accounting
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.release.calibrate import Measurement
-from dpsql.release.choice import Chooser, Frequent
+from dpsql.audit.databases.search_space import Size, prepared, universe
+from dpsql.audit.empirical.answer_sampling import Drawing
+from dpsql.audit.empirical.epsilon_lower_bound import Bound, lower_bound, worst_pair
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.release.calibration import Measurement
+from dpsql.release.selection_mechanism import Chooser, Frequent
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.model import Schema
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from cli.cli_run import runner
 
-from dpsql.audit.attack import AttackReport, Outcome, attack, most_right
-from dpsql.audit.reconstruction import Reconstruction
-from dpsql.cli.audit.page import page
+from dpsql.audit.attacks.attacks import AttackReport, Outcome, attack, most_right
+from dpsql.audit.attacks.reconstruction import Reconstruction
+from dpsql.cli.audit.html_page import page
 from dpsql.errors import BadParameter
 
 
@@ -86,7 +86,7 @@ def test_the_page_needs_nothing_else() -> None:
 
 
 def test_the_command_writes_text_or_a_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("dpsql.cli.audit.attack.attack", lambda *_, **__: REPORT)
+    monkeypatch.setattr("dpsql.cli.audit.attack_text.attack", lambda *_, **__: REPORT)
     run = runner(monkeypatch)
     text = run("audit", "attack")
     assert text.code == 0

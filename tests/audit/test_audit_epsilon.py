@@ -16,9 +16,9 @@ from audit.canaries import CANARIES, Canary, bound_of
 from cli.cli_run import runner
 from scipy.stats import beta
 
-from dpsql.audit.binomial import high_end, low_end
-from dpsql.audit.epsilon import rho_of_event
-from dpsql.privacy.loss import Accounting
+from dpsql.audit.empirical.clopper_pearson import high_end, low_end
+from dpsql.audit.empirical.epsilon_lower_bound import rho_of_event
+from dpsql.privacy.accounting.loss import Accounting
 
 VIOLATED = Fraction(5, 4)
 QUICK = [

@@ -7,7 +7,7 @@ from statistics import NormalDist
 import pytest
 from cli.cli_run import runner
 
-from dpsql.audit.sampling import WARNING, Mixture, plan, sample
+from dpsql.audit.empirical.sensitivity_sampling import WARNING, Mixture, plan, sample
 from dpsql.errors import BadParameter
 
 HEIGHTS = Mixture(NormalDist(178, 7), NormalDist(162, 6.5))

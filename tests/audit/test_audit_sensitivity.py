@@ -8,13 +8,13 @@ import pytest
 from cli.cli_run import runner
 from grammar.compiler import schema_of
 
-import dpsql.audit.sensitivity as module
-from dpsql.audit.sensitivity import audit_sensitivity
-from dpsql.audit.universe import Size
+import dpsql.audit.sensitivity.exhaustive_audit as module
+from dpsql.analysis.sensitivity import Sensitivity
+from dpsql.audit.databases.search_space import Size
+from dpsql.audit.sensitivity.exhaustive_audit import audit_sensitivity
 from dpsql.errors import BadParameter, Error
-from dpsql.plan.bounded import BoundedRelease
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.schema.model import Neighbors
-from dpsql.stability.sensitivity import Sensitivity
 
 TIGHT = (
     "SELECT count(*), sum(cost) FROM visits",

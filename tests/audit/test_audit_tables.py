@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from dpsql.audit.enumeration import Database, databases, largest
-from dpsql.audit.owner import Rows
-from dpsql.audit.worlds import Worlds
-from dpsql.schema.decode import load_schema
+from dpsql.audit.databases.database_batch import Worlds
+from dpsql.audit.databases.exhaustive_databases import Database, databases, largest
+from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors
 
 GOLDEN = Path(__file__).parent.parent.parent / "fixtures" / "founding" / "golden.json"

@@ -15,14 +15,14 @@ from grammar.compiler import prepared, schema_of
 from grammar.exact import raw_groups
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.adversary import neighbours
-from dpsql.audit.owner import Rows, Unit, owners, without
-from dpsql.emit.relation import emit_plan
-from dpsql.engine.lockdown import prepare as fix_meaning
+from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.unit_ownership import Rows, Unit, owners, without
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.schema.model import EntityUnit
-from dpsql.schema.type import BIGINT
+from dpsql.schema.sql_type import BIGINT
 
 OVER_HOPS = [
     (name, table.name)

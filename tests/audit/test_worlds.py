@@ -4,9 +4,9 @@ import pytest
 from grammar.compiler import prepared, schema_of
 from grammar.search import attack, search
 
-from dpsql.audit.sensitivity import audit_sensitivity
-from dpsql.audit.universe import Size
-from dpsql.emit import aggregate
+from dpsql.audit.databases.search_space import Size
+from dpsql.audit.sensitivity.exhaustive_audit import audit_sensitivity
+from dpsql.emit.relation import aggregate
 from dpsql.plan.total_form import TotalForm
 
 LEAVES_THE_ENGINE_BROKEN = """

@@ -21,12 +21,12 @@ from fuzz.query import query
 from grammar.compiler import FIXTURES
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.adversary import neighbours
-from dpsql.audit.owner import Rows
+from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import Error
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Public, Schema
-from dpsql.schema.type import Varchar
+from dpsql.schema.sql_type import Varchar
 from dpsql.session.session import Session
 
 CANARY = "zq7cell"

@@ -27,13 +27,15 @@ from typing import Any
 import duckdb
 
 from dpsql.bind import statement
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.ledger.ledger import Ledger
 from dpsql.release import job
-from dpsql.session import draw, prepared, session
-from dpsql.session.execution import Execution
+from dpsql.session import session
+from dpsql.session.compile import compiled
+from dpsql.session.run import charge_and_run
+from dpsql.session.run.execution import Execution
+from dpsql.session.run.public_statements import WholeStatements
 from dpsql.session.session import Session
-from dpsql.session.whole import WholeStatements
 
 SCHEMA = """\
 dataset: people
@@ -52,12 +54,12 @@ SQL = "SELECT dept, count(*), avg(pay) FROM people WHERE age > {} GROUP BY dept 
 STAGES: tuple[tuple[str, Any, str], ...] = (
     ("parse", statement, "tokens"),
     ("parse", statement, "parse_query"),
-    ("prove", prepared, "unused"),
-    ("prove", prepared, "bound"),
-    ("prove", prepared, "sensitivity"),
-    ("calibrate", prepared, "calibrate"),
-    ("rewrite", prepared, "emit_release"),
-    ("identify", prepared, "meaning"),
+    ("prove", compiled, "unused"),
+    ("prove", compiled, "bound"),
+    ("prove", compiled, "sensitivity"),
+    ("calibrate", compiled, "calibrate"),
+    ("rewrite", compiled, "emit_release"),
+    ("identify", compiled, "meaning"),
     ("bind", WholeStatements, "bound"),
     ("look up", Session, "_edition"),
     ("look up", Session, "_roll_ups"),
@@ -66,8 +68,8 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("engine", DuckDBEngine, "execute"),
     ("noise", job, "privatize"),
     ("noise", job, "columns"),
-    ("keep", draw, "to_bytes"),
-    ("keep", draw, "from_bytes"),
+    ("keep", charge_and_run, "to_bytes"),
+    ("keep", charge_and_run, "from_bytes"),
     ("keep", Ledger, "release"),
     ("finish", Execution, "finish"),
     ("finish", session, "answered"),

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.physical.unit_batches import in_parts
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
-from dpsql.session.parts import in_parts
-from dpsql.session.ready import open_source
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
+from dpsql.session.sidecar import open_source
 
 
 def peak_megabytes(schema: Path, sql: str, *, private: bool, limit: str | None = None) -> float:

@@ -32,17 +32,17 @@ from benchmarks.memory import peak_megabytes
 from benchmarks.picture import picture
 from benchmarks.shapes import queries
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.physical.unit_batches import in_parts
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import verify_keys
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.parts import in_parts
-from dpsql.session.prepared import Prepared
-from dpsql.session.ready import open_source, prepare_source
+from dpsql.schema.verify import verify_keys
+from dpsql.session.compile.compiled import Prepared
 from dpsql.session.session import Session
+from dpsql.session.sidecar import open_source, prepare_source
 
 FIXTURE = Path(__file__).parent.parent.parent / "fixtures" / "tpch" / "schema.yaml"
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpsql.privacy.mechanisms.noise.sampler import discrete_gaussian, discrete_laplace
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.privacy.mechanisms.sampling import discrete_gaussian, discrete_laplace
 
 SCALES = [Fraction(1, 3), Fraction(10), Fraction(1000), Fraction(10**6), Fraction(2**60)]
 

@@ -10,7 +10,7 @@ from benchmarks.picture import picture
 from benchmarks.shapes import queries
 from benchmarks.speed import geometric_mean, measure, schema_over
 
-from dpsql.session.ready import open_source
+from dpsql.session.sidecar import open_source
 
 MOST = 12
 """Far above what is usual, so that a busy machine does not fail it."""

@@ -23,16 +23,16 @@ from data import tpch
 from privacy.seeded import SeededRandomness
 from readme import check_table
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.raw import Raw
-from dpsql.privacy.conversion import rho_of_epsilon
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.release.job import Job, run
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.fact import SourceFacts
-from dpsql.session.prepared import prepare
+from dpsql.session.compile.compiled import prepare
+from dpsql.session.compile.source_facts import SourceFacts
 
 RUNS = 20
 QUERIES = 100

@@ -11,7 +11,7 @@ from typing import Protocol
 import pytest
 
 from dpsql.cli.main import main
-from dpsql.terminal import watch
+from dpsql.report.terminal import progress
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Run:
         with monkeypatch.context() as patch:
             patch.setenv("COLUMNS", "80")
             # How far a slow machine is would stand among what the command says.
-            patch.setattr(watch, "AFTER_SECONDS", math.inf)
+            patch.setattr(progress, "AFTER_SECONDS", math.inf)
             patch.setattr(sys, "argv", ["dpsql", *map(str, arguments)])
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
             for name, wrapper in wrappers.items():

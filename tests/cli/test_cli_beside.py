@@ -13,10 +13,10 @@ import duckdb
 import pytest
 from cli.cli_run import Run
 
-from dpsql.engine.unfinished import unfinished
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import record_path
-from dpsql.session.ready import sidecar_path
+from dpsql.engine.atomic_file import unfinished
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.verify import record_path
+from dpsql.session.sidecar import sidecar_path
 
 SHOP = """\
 dataset: {name}

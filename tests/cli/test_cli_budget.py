@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from cli.cli_run import Run
 
-from dpsql.cli.budget import report
-from dpsql.cli.budget.picture import HEIGHT, WIDTH, left_over_time, picture
-from dpsql.cli.budget.record import Point
+from dpsql.cli import budget
 from dpsql.ledger.refusal import LONGEST, MOST
-from dpsql.schema.decode import load_schema
-from dpsql.session.account import open_ledger
+from dpsql.report.budget_history import Point
+from dpsql.report.burn_down_chart import HEIGHT, WIDTH, left_over_time, picture
+from dpsql.schema.load.load import load_schema
+from dpsql.session.ledger_access import open_ledger
 
 COUNT = "SELECT count(*) FROM penguins WHERE body_mass_g > {}"
 LISTING = 'SELECT body_mass_g AS "<b>" FROM penguins -- <script>'
@@ -157,7 +157,7 @@ def test_the_picture_falls_from_full_to_what_is_left() -> None:
 
 
 def test_a_budget_of_one_moment_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
-    report._draw(report.Past((), tuple(points("1")), (), NOON))
+    budget._draw(budget.Past((), tuple(points("1")), (), NOON))
     assert capsys.readouterr().out.count("█") == WIDTH * HEIGHT
 
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from cli.cli_run import Run
 
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 
 DATABASE = """
 CREATE TABLE people (

@@ -12,9 +12,9 @@ from cli.cli_run import Run
 
 from dpsql.dbapi.connection import connect
 from dpsql.errors import BudgetSpent, LedgerFault
-from dpsql.ledger.entry import Amended
-from dpsql.schema.decode import load_schema
-from dpsql.session.account import recorded_ledger
+from dpsql.ledger.chain.entry import Amended
+from dpsql.schema.load.load import load_schema
+from dpsql.session.ledger_access import recorded_ledger
 
 COUNT = "SELECT count(*) FROM penguins WHERE body_mass_g > {}"
 

@@ -10,7 +10,7 @@ import click
 import pytest
 from cli.cli_run import Run
 
-from dpsql.cli.failure import ExitCode
+from dpsql.cli.exit_codes import ExitCode
 from dpsql.cli.main import commands
 
 

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from cli.cli_run import Run
 
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import record_path
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.verify import record_path
 
 SHOP = """\
 dataset: shop

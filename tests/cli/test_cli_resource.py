@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pgwire.shop import environment, make
 
-from dpsql.engine.catalogue import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalogue
 from dpsql.engine.source import DuckDBSource
 
 COUNT = "SELECT count(*) FROM orders"

@@ -11,12 +11,12 @@ import pytest
 import yaml
 from cli.cli_run import Run
 
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import verified, verify_keys
-from dpsql.session.ready import prepare_source
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.verify import verified, verify_keys
 from dpsql.session.session import Session
+from dpsql.session.sidecar import prepare_source
 
 ROWS = """
 SELECT i // 2 AS "User Id", i % 7 AS "Official ""ratings"" (millions)", 100 - i % 7 AS "other, 1",

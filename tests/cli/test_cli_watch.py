@@ -15,8 +15,8 @@ import pytest
 from cli.cli_run import Run
 
 from dpsql.errors import ExecutionFailed
-from dpsql.terminal import watch as module
-from dpsql.terminal.watch import Cancelled, Watch
+from dpsql.report.terminal import progress as module
+from dpsql.report.terminal.progress import Cancelled, Watch
 
 CHARGED = "running on the data"
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 from rich.console import Console
 
-from dpsql.console.answer import BAR_CELLS, bar, records, table
-from dpsql.dbapi.cursor import Row
-from dpsql.dbapi.result import Description
-from dpsql.session.answer import ColumnPrivacy
+from dpsql.report.result.python_value import Row
+from dpsql.report.result.result import Description
+from dpsql.report.terminal.answer_table import BAR_CELLS, bar, records, table
+from dpsql.session.answer.answer import ColumnPrivacy
 
 COUNT = ColumnPrivacy("count(*)", "gaussian", 5.0, 10.0)
 MEAN = ColumnPrivacy("avg(x)", "gaussian", 5.0, None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cli.cli_run import Run
 
-from dpsql.console.command import COMMANDS
+from dpsql.console.backslash_commands import COMMANDS
 
 COUNT = "SELECT count(*) AS n FROM staff;"
 

@@ -7,8 +7,8 @@ from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.document import Document
 
 from dpsql.console.completion import SchemaCompleter
-from dpsql.dbapi.change import Setting
-from dpsql.schema.decode import load_schema
+from dpsql.dbapi.statements.assignment import Setting
+from dpsql.schema.load.load import load_schema
 from dpsql.session.dataset import load_dataset
 
 

@@ -4,15 +4,14 @@ from fractions import Fraction
 
 import pytest
 
-from dpsql.console.question import goes_ahead
-from dpsql.dbapi.proposal import proposal
+from dpsql.console.cost_confirmation import goes_ahead
+from dpsql.dbapi.suggested_fix import proposal
 from dpsql.errors import Refused, Span
 
 
 @pytest.mark.parametrize(
     ("sql", "span", "hint", "found"),
     [
-        ("SELECT x FROM staf", Span(14, 18), "did you mean staff?", "SELECT x FROM staff;"),
         (
             "SELECT *",
             Span(0, 8),
@@ -20,7 +19,7 @@ from dpsql.errors import Refused, Span
             "SELECT count(*) FROM t;",
         ),
         ("SELECT *", Span(0, 8), "write SELECT …", None),
-        ("SELECT *", None, "did you mean staff?", None),
+        ("SELECT x FROM staf", Span(14, 18), "did you mean staff?", None),
         ("SELECT *", Span(0, 8), "", None),
     ],
 )
@@ -28,6 +27,11 @@ def test_what_can_be_sent_as_it_is_is_proposed(
     sql: str, span: Span | None, hint: str, found: str | None
 ) -> None:
     assert proposal(Refused("no", at=span, hint=hint), sql) == found
+
+
+def test_the_fix_of_a_refusal_is_proposed() -> None:
+    error = Refused("no", at=Span(14, 18), fix="staff")
+    assert proposal(error, "SELECT x FROM staf") == "SELECT x FROM staff;"
 
 
 @pytest.mark.parametrize(

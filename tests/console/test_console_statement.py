@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpsql.console.statement import is_complete, parts
+from dpsql.sqltext.script import is_complete, parts
 
 
 @pytest.mark.parametrize(

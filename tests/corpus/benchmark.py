@@ -19,7 +19,7 @@ from corpus.world import World
 from data import clickbench, ssb, tpcds
 
 from dpsql.errors import Error
-from dpsql.session.prepared import Prepared
+from dpsql.session.compile.compiled import Prepared
 
 
 @dataclass(frozen=True)

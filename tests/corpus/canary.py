@@ -7,9 +7,9 @@ from itertools import count
 
 from corpus.clean import clean_rows
 
-from dpsql.audit.owner import Row, Rows
+from dpsql.audit.databases.unit_ownership import Row, Rows
 from dpsql.schema.model import EntityUnit, Public, Schema, Table
-from dpsql.schema.type import Varchar
+from dpsql.schema.sql_type import Varchar
 
 CANARY = re.compile("zq7cell")
 

@@ -11,11 +11,11 @@ from random import Random
 import yaml
 from grammar.public_rows import PUBLIC
 
-from dpsql.audit.owner import Row, Rows
-from dpsql.audit.pool import ends
+from dpsql.audit.databases.boundary_values import ends
+from dpsql.audit.databases.unit_ownership import Row, Rows
 from dpsql.privacy.domain import day, moment
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
-from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
+from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
 
 UNITS = 80
 MOST_CHILDREN = {"visits": 3, "tests": 1}

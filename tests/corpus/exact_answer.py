@@ -12,20 +12,20 @@ from corpus.world import World
 from grammar.exact import exact_measurement, raw_groups
 from privacy.seeded import SeededRandomness
 
-from dpsql.bind.release import NO_RELEASES
+from dpsql.analysis.plan_text import sources
+from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.emit.relation import emit_plan
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.bounding.settings import AS_DECLARED
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.plan.operator import Plan, Project, Release, Scan, Whole
-from dpsql.release.column import columns
-from dpsql.release.key import domain_table
-from dpsql.release.noise import NoisyGroups, privatize
-from dpsql.rewrite.setting import AS_DECLARED
-from dpsql.schema.type import SqlType
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, PreparedRelease, prepare_bound
-from dpsql.stability.chain import sources
+from dpsql.release.add_noise import NoisyGroups, privatize
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.release.columns.released_table import columns
+from dpsql.schema.sql_type import SqlType
+from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare_bound
+from dpsql.session.compile.loss_conversion import grant
 
 Row = tuple[object, ...]
 

@@ -17,7 +17,7 @@ from grammar.public_rows import create_tables
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import Error
-from dpsql.session.answer import Answer
+from dpsql.session.answer.answer import Answer
 from dpsql.session.session import Session
 
 

@@ -23,8 +23,8 @@ from corpus.exact_answer import exact_answer, prepared, released_tables
 from corpus.statement import Statement, analytic, noted, tpch, written
 from corpus.world import World
 
-from dpsql.plan.formula import Linear
-from dpsql.session.prepared import Prepared
+from dpsql.plan.bounded_release.estimator import Linear
+from dpsql.session.compile.compiled import Prepared
 
 _OF_OUR_OWN = re.compile(r"\bdp_\w+\(|^\s*SUGGEST\b", re.IGNORECASE)
 """What a noisy answer has, and DuckDB's hasn't."""

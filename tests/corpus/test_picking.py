@@ -12,13 +12,13 @@ from corpus.exact_answer import prepared, released_tables
 from corpus.statement import Statement, analytic, noted, tpch
 from corpus.world import World
 
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.errors import Error
 from dpsql.plan.operator import Limit
-from dpsql.plan.tree import operators
-from dpsql.session.picking import MOST_SORTED, picked
-from dpsql.session.prepared import Prepared
+from dpsql.plan.traversal import operators
+from dpsql.session.compile.compiled import Prepared
+from dpsql.session.run.without_engine import MOST_SORTED, picked
 
 NOTED = [s for s in noted() if s.schema in ("clinic", "bi")]
 STATEMENTS = [*NOTED, *tpch().values(), *analytic().values()]

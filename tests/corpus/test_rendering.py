@@ -9,8 +9,8 @@ from corpus.exact_answer import prepared
 from corpus.statement import noted
 from sqlglot import exp
 
-from dpsql.emit.relation import emit_plan
-from dpsql.emit.render import rendered
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.sql.render import rendered
 from dpsql.errors import Error
 from dpsql.plan.operator import Whole
 

@@ -16,7 +16,7 @@ from grammar.compiler import schema_of
 from grammar.public_rows import create_tables
 from privacy.seeded import SeededRandomness
 
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
 
 STATEMENTS = [s for s in (*noted(), *written()) if s.schema in ("clinic", "bi")]

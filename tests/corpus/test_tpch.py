@@ -14,8 +14,8 @@ from privacy.seeded import SeededRandomness
 from readme import check_table
 
 from dpsql.errors import WouldShowIndividuals
-from dpsql.session.grant import epsilon_of
-from dpsql.session.prepared import Prepared, PreparedRelease
+from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.session import Session
 
 ANSWERED = (*range(4, 10), *range(12, 16), 1, 17, 19, 20, 21, 22)

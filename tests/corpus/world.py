@@ -12,9 +12,9 @@ from grammar.compiler import schema_of
 from grammar.public_rows import create_tables
 from grammar.whole import whole_over
 
-from dpsql.audit.fact import WorldFacts
+from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.schema.model import Limits, Public, Schema
-from dpsql.session.whole import WholeStatements
+from dpsql.session.run.public_statements import WholeStatements
 
 ROOMY = Limits(groups=100, rows_per_group=100, rows=100)
 """No generated unit has more rows."""

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from data.draw import FIXTURES, Columns, Draw, Whole, write
 
-from dpsql.schema.decode import load_schema
-from dpsql.schema.type import Varchar
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.sql_type import Varchar
 
 USERS = 400
 """At scale 1."""

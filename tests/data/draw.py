@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 

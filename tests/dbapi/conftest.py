@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpsql.dbapi.connection import Connection
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.session import Session
 

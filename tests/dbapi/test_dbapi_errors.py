@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 from cli.cli_run import Run, runner
 
-from dpsql.dbapi.answer_page import MOST_ROWS, answer_page
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.error import with_errors
-from dpsql.dbapi.result import Result
 from dpsql.errors import InterfaceError
-from dpsql.schema.type import BIGINT, HUGEINT, Varchar
+from dpsql.report.error_columns import with_errors
+from dpsql.report.html.answer import MOST_ROWS, answer_page
+from dpsql.report.result.result import Result
+from dpsql.schema.sql_type import BIGINT, HUGEINT, Varchar
 
 SQL = (
     "SELECT species, count(*) AS n, avg(body_mass_g) AS mean, sum(body_mass_g) AS mass"

@@ -9,8 +9,8 @@ import time
 import pytest
 
 import dpsql
-from dpsql.dbapi.type import TypeObject
-from dpsql.schema.type import Boolean, Date, Decimal, Double, Integer, Timestamp, Uuid, Varchar
+from dpsql.report.result.type_objects import TypeObject
+from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Uuid, Varchar
 
 
 def test_the_module_says_what_pep_249_asks_for() -> None:

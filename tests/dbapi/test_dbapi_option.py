@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.option import OPTIONS, without_options
+from dpsql.dbapi.statements.options import OPTIONS, without_options
 from dpsql.errors import BadParameter, Error, OverTarget, Refused, SyntaxFault
 
 LONG = f"{1:012}{9:05000}"

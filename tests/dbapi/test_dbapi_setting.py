@@ -6,7 +6,7 @@ import pytest
 
 import dpsql
 from dpsql.dbapi.connection import Connection
-from dpsql.terminal.cost import cost
+from dpsql.report.cost import cost
 
 SETTINGS = [
     ("groups", "2"),

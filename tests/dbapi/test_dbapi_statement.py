@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from dpsql.dbapi.change import Change, Setting
-from dpsql.dbapi.explanation import Form
-from dpsql.dbapi.statement import ExplainPrivacy, Query, Show, Statement, read_statement
+from dpsql.dbapi.statements.assignment import Change, Setting
+from dpsql.dbapi.statements.parse import ExplainPrivacy, Query, Show, Statement, read_statement
 from dpsql.errors import BadParameter, Error, NotSupportedError, Span, SyntaxFault
+from dpsql.report.explain_text import Form
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from decimal import Decimal as Exact
 import pyarrow as pa
 import pytest
 
-from dpsql.dbapi.result import Result, distinct
-from dpsql.dbapi.value import Value, python_rows
-from dpsql.release.arrow import arrow_type
-from dpsql.schema.type import (
+from dpsql.release.columns.arrow import arrow_type
+from dpsql.report.result.python_value import Value, python_rows
+from dpsql.report.result.result import Result, distinct
+from dpsql.schema.sql_type import (
     Boolean,
     Date,
     Decimal,

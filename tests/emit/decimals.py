@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import duckdb
 from sqlglot import exp
 
-from dpsql.schema.type import Decimal
+from dpsql.schema.sql_type import Decimal
 
 COLUMN = exp.column("x")
 """What stands for the decimal."""

@@ -7,8 +7,8 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from dpsql.emit.literal import beside, emit_literal
-from dpsql.schema.type import Decimal, Double, Integer, SqlType
+from dpsql.emit.sql.literal import beside, emit_literal
+from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 KINDS: list[SqlType] = [
     *(Integer(bits, signed) for bits in (8, 16, 32, 64, 128) for signed in (True, False)),

@@ -8,10 +8,10 @@ from fractions import Fraction
 import pytest
 from emit.decimals import COLUMN, evaluated
 
-from dpsql.emit.term import in_range, steps_of
+from dpsql.emit.release.contribution import in_range, steps_of
+from dpsql.plan.bounded_release.statistic import Measured
 from dpsql.plan.expression import Column
-from dpsql.plan.statistic import Measured
-from dpsql.schema.type import Decimal
+from dpsql.schema.sql_type import Decimal
 
 TYPES = [(5, 2), (10, 2), (15, 2), (18, 2), (18, 4), (18, 6), (18, 17), (20, 12), (38, 2), (38, 30)]
 

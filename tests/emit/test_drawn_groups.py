@@ -11,14 +11,14 @@ from grammar.compiler import prepared, schema_of
 from grammar.exact import raw_groups
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.emit.bounded import emit_release
-from dpsql.emit.draw import place_of_cell
-from dpsql.emit.render import rendered
-from dpsql.plan.bounded import ByHash, Draw, LimitGroups
-from dpsql.release.key import domain_table
-from dpsql.rewrite.draw import PLACES
-from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.session.prepared import PreparedRelease
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.strategy.choose_groups_first import PLACES
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.sql.render import rendered
+from dpsql.emit.strategy.choose_groups_first import place_of_cell
+from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.session.compile.compiled import PreparedRelease
 
 SQL = """SELECT extract(month FROM visit_date) AS m, ward, count(*), sum(cost) FROM visits
 GROUP BY 1, 2"""

@@ -9,10 +9,10 @@ from grammar.parts import compare, may_be_compared
 from grammar.ready import SETTINGS
 from grammar.share import in_turn
 
-from dpsql.emit.bounded import emit_release
-from dpsql.emit.parts import goes_in_parts
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.strategy.unit_batches import goes_in_parts
 from dpsql.errors import Error
-from dpsql.plan.bounded import Bounding, Draw, UnitByUnit
+from dpsql.plan.bounded_release.bounded_release import Bounding, Draw, UnitByUnit
 
 SHARE = 9
 """One in so many statements is tried in every run."""

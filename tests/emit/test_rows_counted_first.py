@@ -8,10 +8,10 @@ import pytest
 from grammar.compiler import prepared
 from grammar.search import search
 
-from dpsql.emit.bounded import emit_release
-from dpsql.plan.bounded import Bounding, CountFirst, UnitByUnit
-from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.session.prepared import PreparedRelease
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.emit.release.release import emit_release
+from dpsql.plan.bounded_release.bounded_release import Bounding, CountFirst, UnitByUnit
+from dpsql.session.compile.compiled import PreparedRelease
 
 STATEMENTS = [
     "SELECT visit_date, count(*), sum(cost) FROM visits WHERE ward = 'ER' GROUP BY 1",

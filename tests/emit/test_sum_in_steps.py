@@ -9,10 +9,10 @@ import pytest
 from emit.decimals import COLUMN, evaluated
 from sqlglot import exp
 
-from dpsql.emit.term import in_steps
+from dpsql.emit.release.contribution import in_steps
+from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
 from dpsql.plan.expression import Column
-from dpsql.plan.statistic import Amount, Measured, Statistic
-from dpsql.schema.type import Decimal
+from dpsql.schema.sql_type import Decimal
 
 
 def summed(scale: int, magnitude: int) -> Statistic:

@@ -8,10 +8,10 @@ import pytest
 from grammar.compiler import prepared
 from grammar.search import search
 
-from dpsql.emit.bounded import emit_release
-from dpsql.plan.bounded import Early, UnitByUnit
-from dpsql.rewrite.setting import Settings
-from dpsql.session.prepared import PreparedRelease
+from dpsql.bounding.settings import Settings
+from dpsql.emit.release.release import emit_release
+from dpsql.plan.bounded_release.bounded_release import Early, UnitByUnit
+from dpsql.session.compile.compiled import PreparedRelease
 
 STATEMENTS = [
     "SELECT count(*), sum(cost) FROM patients JOIN visits USING (patient_id)",

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from engine.people import CANARY, source
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 
 
 @pytest.fixture(scope="session")

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 from engine.people import CANARY
 
-from dpsql.engine.cause import causes_told
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.postprocessing import postprocessing_engine
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.duckdb.failure_cause import causes_told
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.source import DuckDBSource, SourceTable
 from dpsql.errors import ExecutionFailed, InterfaceError, InternalError
 

@@ -9,7 +9,7 @@ import pytest
 from engine.people import source
 
 import dpsql.engine.fingerprint as module
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.fingerprint import fingerprint
 from dpsql.engine.source import DuckDBSource, SourceTable
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.lockdown import HOST, MEANING
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.duckdb.lockdown import HOST, MEANING
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionFailed
 
@@ -122,7 +122,7 @@ def test_no_progress_is_drawn_where_python_runs_no_file() -> None:
     for how, drawn in (("pass", "True"), ("prepare(connection)", "False")):
         code = f"""
 import duckdb
-from dpsql.engine.lockdown import prepare
+from dpsql.engine.duckdb.lockdown import prepare
 connection = duckdb.connect(":memory:")
 {how}
 print(connection.execute({asked!r}).fetchall()[0][0])

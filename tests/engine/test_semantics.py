@@ -3,9 +3,9 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-import dpsql.engine.semantics as module
-from dpsql.engine.postprocessing import postprocessing_engine
-from dpsql.engine.semantics import OF_GROUPS, OF_ROWS, Claim
+import dpsql.engine.duckdb.semantics as module
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
+from dpsql.engine.duckdb.semantics import OF_GROUPS, OF_ROWS, Claim
 from dpsql.errors import OperationalError
 
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from engine.people import CANARY, COLUMNS, source
 
-from dpsql.engine.catalogue import read_catalogue
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault
 

@@ -11,11 +11,11 @@ from founding.facts import Given, fact
 from founding.gaussian import epsilon_of, mu_of
 from scipy import optimize
 
-from dpsql.privacy.conversion import delta_of_rho, epsilon_of_rho, rho_of_epsilon
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho, epsilon_of_rho, rho_of_epsilon
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
-from dpsql.privacy.mechanisms.exponential import Exponential, epsilon_of_choice
-from dpsql.privacy.mechanisms.permute_and_flip import rho_of_pure
+from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
+from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 
 
 def tight(rho: float | Fraction, delta: float) -> float:

@@ -11,8 +11,8 @@ import pytest
 from founding.facts import Given, fact
 from founding.gaussian import hockey_stick, mu_of
 
+from dpsql.privacy.allocation.noise_allocation import split_gaussian, split_laplace
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
-from dpsql.privacy.noise_split import split_gaussian, split_laplace
 
 CONFIDENCE = Fraction(95, 100)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from founding.facts import Given, fact
 
-from dpsql.privacy.mechanisms.randomised_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 
 
 def of_epsilon(given: Given, categories: int = 2) -> RandomisedResponse:

@@ -12,12 +12,12 @@ from founding.gaussian import hockey_stick
 from privacy.laws import exponential_law, permute_and_flip_law
 from scipy import stats
 
-from dpsql.privacy.loss import Accounting
+from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
-from dpsql.privacy.mechanisms.exponential import Exponential
-from dpsql.privacy.mechanisms.part import Part
-from dpsql.privacy.mechanisms.permute_and_flip import PermuteAndFlip
-from dpsql.privacy.mechanisms.quantile import Quantiles
+from dpsql.privacy.mechanisms.selection.exponential import Exponential
+from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
+from dpsql.privacy.mechanisms.selection.quantile import Quantiles
+from dpsql.privacy.mechanisms.selection.quantile_range import Part
 from dpsql.privacy.optimal_selection import OptimalSelection
 from dpsql.privacy.partition_selection import selection_delta, threshold
 

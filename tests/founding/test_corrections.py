@@ -22,10 +22,10 @@ from privacy.laws import exact, renyi
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import Error
-from dpsql.plan.statistic import Amount, Ones
+from dpsql.plan.bounded_release.statistic import Amount, Ones
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
-from dpsql.privacy.mechanisms.permute_and_flip import rho_of_pure
-from dpsql.session.prepared import PreparedRelease
+from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
+from dpsql.session.compile.compiled import PreparedRelease
 from dpsql.session.session import Session
 
 GOLDEN = Path(__file__).parent.parent.parent / "fixtures" / "founding" / "golden.json"

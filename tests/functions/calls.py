@@ -11,15 +11,15 @@ from functools import cache
 import duckdb
 from sqlglot import exp, parse_one
 
-from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.scope import Relation, Scope
-from dpsql.emit.expression import emit_expression
-from dpsql.engine.lockdown import prepare
+from dpsql.emit.sql.expression import emit_expression
+from dpsql.engine.duckdb.lockdown import prepare
 from dpsql.errors import DataError, Refused, TypeFault
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.function import Function
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     Boolean,
     Date,
     Decimal,

@@ -14,7 +14,7 @@ from functions.calls import TYPES
 from functions.samples import extreme, ordinary
 
 from dpsql.engine.source import DuckDBSource, SourceTable
-from dpsql.schema.type import Date, Decimal, Integer, SqlType, Timestamp, Varchar
+from dpsql.schema.sql_type import Date, Decimal, Integer, SqlType, Timestamp, Varchar
 
 KINDS: Final[tuple[SqlType, ...]] = (*TYPES, Decimal(38, 0), Decimal(38, 38))
 SOURCES: Final = ("duckdb", "parquet", "csv")

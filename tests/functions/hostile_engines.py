@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from functions import hostile
 
-from dpsql.engine import lockdown
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb import lockdown
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.errors import ExecutionFailed
 
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import duckdb
 from functions.calls import TYPES
 
-from dpsql.plan.describe import describe_number
-from dpsql.schema.type import Decimal, Double, Integer, SqlType
+from dpsql.plan.expression_text import describe_number
+from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 _EXTREME = {
     "BOOLEAN": ["true", "false"],

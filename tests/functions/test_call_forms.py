@@ -9,15 +9,15 @@ import pytest
 from functions.calls import MORE, bind, cases, usages
 from sqlglot import exp, parse_one
 
-from dpsql.bind.clock import frozen
-from dpsql.bind.parse import parse_query
-from dpsql.bind.shape import SHAPES
-from dpsql.emit.expression import emit_expression
+from dpsql.bind.expression.current_time import frozen
+from dpsql.bind.function.function_nodes import SHAPES
+from dpsql.bind.syntax.parse import parse_query
+from dpsql.emit.sql.expression import emit_expression
 from dpsql.errors import Error, Refused, TooComplex
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import ALIASES, FUNCTIONS, find
-from dpsql.plan.tree import subexpressions
-from dpsql.schema.type import BIGINT, Boolean, Date, Double, Integer, Timestamp, Varchar
+from dpsql.plan.traversal import subexpressions
+from dpsql.schema.sql_type import BIGINT, Boolean, Date, Double, Integer, Timestamp, Varchar
 
 COLUMNS = {
     "text": Varchar(),

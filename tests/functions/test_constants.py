@@ -9,13 +9,13 @@ import pytest
 from functions.calls import bind, engine
 from sqlglot import parse_one
 
-from dpsql.bind.interval import length, read
-from dpsql.emit.expression import emit_expression
+from dpsql.bind.expression.interval_literal import length, read
+from dpsql.emit.sql.expression import emit_expression
 from dpsql.errors import DataError, Error
 from dpsql.plan.duration import DAY, Duration, unit_named
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.functions.part import part_named
-from dpsql.schema.type import Date, Timestamp
+from dpsql.plan.functions.date_part import part_named
+from dpsql.schema.sql_type import Date, Timestamp
 
 
 def _constant(sql: str) -> Literal:

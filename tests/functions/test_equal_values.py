@@ -19,9 +19,9 @@ from functions.calls import TYPES, bind, cases, engine
 from functions.samples import extreme, fill
 from sqlglot import parse_one
 
-from dpsql.bind.convert import castable
-from dpsql.emit.aggregate import emit_aggregate
-from dpsql.emit.expression import emit_expression
+from dpsql.bind.expression.cast import castable
+from dpsql.emit.relation.aggregate import emit_aggregate
+from dpsql.emit.sql.expression import emit_expression
 from dpsql.errors import TypeFault
 from dpsql.plan.aggregate import QUANTILES, AggregateCall, AggregateFunction, OpenFunction
 from dpsql.plan.expression import (
@@ -34,9 +34,9 @@ from dpsql.plan.expression import (
     Literal,
 )
 from dpsql.plan.functions import FUNCTIONS
-from dpsql.plan.number import is_number
+from dpsql.plan.numeric_types import is_number
 from dpsql.plan.total_form import aggregate_form
-from dpsql.schema.type import BIGINT, Boolean, Double, SqlType
+from dpsql.schema.sql_type import BIGINT, Boolean, Double, SqlType
 
 _EQUAL = (("0.0", "-0.0"), ("nan", "-nan"))
 """Texts of equal doubles that differ."""

@@ -10,12 +10,12 @@ import pytest
 from functions.calls import Case, cases, engine
 from functions.samples import extreme, ordinary
 
+from dpsql.analysis.domains.expression_domain import domain
 from dpsql.plan.expression import Scalar
 from dpsql.plan.functions import FUNCTIONS, evaluation
 from dpsql.plan.functions.evaluation import as_text, cast
 from dpsql.privacy.domain import Domain, Interval, coordinate, day, moment, of_values
-from dpsql.schema.type import Date, Decimal, Double, Integer, SqlType, Timestamp, Varchar
-from dpsql.stability.domain import domain
+from dpsql.schema.sql_type import Date, Decimal, Double, Integer, SqlType, Timestamp, Varchar
 
 _KINDS = 2
 """Types that a usage is tried over; the tests of types try them all."""

@@ -11,7 +11,7 @@ from functions.calls import Case, cases, engine
 from functions.samples import extreme, fill, ordinary
 
 from dpsql.plan.functions import FUNCTIONS
-from dpsql.schema.type import Double
+from dpsql.schema.sql_type import Double
 
 _TOGETHER = 40
 """Expressions asked for in one statement."""

@@ -19,7 +19,7 @@ from sqlglot import parse_one
 
 from dpsql.errors import DataError, Refused, TypeFault
 from dpsql.plan.functions import FUNCTIONS
-from dpsql.schema.type import Date, SqlType, Timestamp
+from dpsql.schema.sql_type import Date, SqlType, Timestamp
 
 pytestmark = pytest.mark.bounds
 

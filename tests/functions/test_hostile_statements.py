@@ -18,10 +18,10 @@ from functions.hostile import KINDS, SOURCES, WORLDS, columns, name
 from functions.hostile_engines import Engines
 
 from dpsql.errors import Error, ExecutionFailed
-from dpsql.release.key import domain_table
-from dpsql.schema.decode import load_schema
-from dpsql.schema.type import Integer
-from dpsql.session.prepared import PreparedRelease
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.sql_type import Integer
+from dpsql.session.compile.compiled import PreparedRelease
 from dpsql.session.session import Session
 
 pytestmark = pytest.mark.bounds

@@ -10,14 +10,14 @@ from functions.calls import TYPES, bind, engine
 from functions.samples import extreme, fill
 from sqlglot import parse_one
 
-from dpsql.bind.coercion import common_type
-from dpsql.emit.expression import emit_expression
+from dpsql.analysis.domains.vectorized_evaluation import arithmetic
+from dpsql.bind.expression.coercion import common_type
+from dpsql.emit.sql.expression import emit_expression
 from dpsql.errors import TypeFault
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator
 from dpsql.plan.functions import evaluation
-from dpsql.plan.number import is_number
-from dpsql.schema.type import Decimal, Double, Integer, SqlType
-from dpsql.stability.computed import arithmetic
+from dpsql.plan.numeric_types import is_number
+from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 NUMBERS = tuple(kind for kind in TYPES if is_number(kind))
 OPERATORS = ("+", "-", "*", "/", "//", "%", "&", "|", "<<", ">>")

@@ -9,13 +9,13 @@ import pytest
 from functions.calls import bind, engine
 from sqlglot import parse_one
 
+from dpsql.analysis.domains.expression_domain import domain
 from dpsql.plan.duration import UNITS
 from dpsql.plan.expression import Expression
-from dpsql.plan.functions.bound import listed
-from dpsql.plan.functions.grid import MOST_MOMENTS
+from dpsql.plan.functions.date_trunc import MOST_MOMENTS
+from dpsql.plan.functions.domain_rules import listed
 from dpsql.privacy.domain import Domain, Interval, coordinate
-from dpsql.schema.type import Date, Integer, SqlType, Timestamp
-from dpsql.stability.domain import domain
+from dpsql.schema.sql_type import Date, Integer, SqlType, Timestamp
 
 DAYS = (dt.date(2019, 12, 25), dt.date(2024, 3, 5))
 MINUTES = tuple(map(dt.datetime.fromisoformat, ("2023-12-30 22:07:31", "2024-01-02 03:04:05.999")))

@@ -8,12 +8,12 @@ import duckdb
 import pytest
 from sqlglot import parse_one
 
-from dpsql.bind.expression import ExpressionBinder
+from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.scope import Relation, Scope
-from dpsql.emit.expression import emit_expression
+from dpsql.emit.sql.expression import emit_expression
 from dpsql.errors import Refused
 from dpsql.plan.expression import Column, Expression
-from dpsql.schema.type import Decimal, Double, Integer, SqlType
+from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 
 def bucket(x: Fraction, low: Fraction, high: Fraction, count: int) -> int:

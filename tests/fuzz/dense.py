@@ -9,8 +9,8 @@ from random import Random
 from grammar.compiler import schema_of
 from grammar.public_rows import PUBLIC
 
-from dpsql.audit.owner import Rows
-from dpsql.audit.worlds import Worlds
+from dpsql.audit.databases.database_batch import Worlds
+from dpsql.audit.databases.unit_ownership import Rows
 
 DATABASES = 3
 

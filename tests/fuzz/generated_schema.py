@@ -16,11 +16,11 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from dpsql.audit.owner import Row, Rows
-from dpsql.audit.pool import pool
-from dpsql.schema.decode import load_schema
+from dpsql.audit.databases.boundary_values import pool
+from dpsql.audit.databases.unit_ownership import Row, Rows
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Column, Public, Schema, Table
-from dpsql.schema.type import Boolean, Date, Double, Integer, Timestamp, Uuid, Varchar
+from dpsql.schema.sql_type import Boolean, Date, Double, Integer, Timestamp, Uuid, Varchar
 
 IDENTITIES = ("BIGINT", "INTEGER", "USMALLINT", "UBIGINT", "HUGEINT", "UUID", "VARCHAR")
 """Types of keys: of as many values as any table here has rows."""

@@ -12,11 +12,11 @@ from grammar.compiler import schema_of
 from grammar.exact import exact_table
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.fact import WorldFacts
+from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.errors import Error
-from dpsql.session.deep import deeply
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, prepare
+from dpsql.session.compile.compiled import Prepared, prepare
+from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.compile.loss_conversion import grant
 
 # It raises the limit of recursion, once and for all: hypothesis warns if that happens in a test.
 deeply(int)

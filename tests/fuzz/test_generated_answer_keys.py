@@ -18,7 +18,7 @@ from grammar.compiler import prepared
 from grammar.exact import exact_table
 
 from dpsql.errors import Error
-from dpsql.session.prepared import Prepared
+from dpsql.session.compile.compiled import Prepared
 
 pytestmark = pytest.mark.bounds
 

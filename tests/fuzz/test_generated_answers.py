@@ -10,7 +10,7 @@ import pytest
 from corpus.agreement import disagreement
 from corpus.exact_answer import exact_answer, prepared
 from corpus.world import generated
-from fuzz import kept, scoped
+from fuzz import clause, kept, scoped
 
 from dpsql.errors import Error
 
@@ -27,6 +27,17 @@ def test_an_answer_without_noise_is_duckdbs(chunk: int) -> None:
 @pytest.mark.parametrize("chunk", range(ORDINARY // CHUNK))
 def test_kept_public_rows_count_as_duckdb_counts_them(chunk: int) -> None:
     assert _compare(kept.statement, Random(f"kept {chunk}")) > 0.8 * CHUNK
+
+
+@pytest.mark.parametrize("chunk", range(ORDINARY // CHUNK))
+def test_rows_and_columns_are_rearranged_as_duckdb_does(chunk: int) -> None:
+    assert _compare(clause.statement, Random(f"clauses {chunk}")) > 0.8 * CHUNK
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(LONG // CHUNK // 5))
+def test_rows_and_columns_are_rearranged_as_duckdb_does_at_length(chunk: int) -> None:
+    assert _compare(clause.statement, Random(f"clauses at length {chunk}")) > 0.8 * CHUNK
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from grammar.bags import bags, check
 from grammar.compiler import prepared
 
 from dpsql.errors import Error
-from dpsql.session.prepared import Prepared
+from dpsql.session.compile.compiled import Prepared
 
 CHUNK = 10
 ORDINARY = int(os.environ.get("DPSQL_CASES", "200"))

@@ -17,7 +17,7 @@ from grammar.compiler import prepared
 from grammar.search import WORLDS, attack, search
 
 from dpsql.errors import Error
-from dpsql.session.prepared import Prepared
+from dpsql.session.compile.compiled import Prepared
 
 CHUNK = 10
 ORDINARY = int(os.environ.get("DPSQL_CASES", "900"))

@@ -11,9 +11,9 @@ import pytest
 from fuzz.query import query
 from grammar.ready import SETTINGS, attack, private, proved
 
+from dpsql.bounding.settings import AS_DECLARED
 from dpsql.errors import Error
-from dpsql.plan.bounded import LightRows, Split, UnitSums
-from dpsql.rewrite.setting import AS_DECLARED
+from dpsql.plan.bounded_release.bounded_release import LightRows, Split, UnitSums
 
 ORDINARY = 24
 LONG = int(os.environ.get("DPSQL_CASES", "2000"))

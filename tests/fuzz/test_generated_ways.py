@@ -28,9 +28,9 @@ from fuzz.ways import (
 )
 from grammar.ready import SETTINGS
 
-from dpsql.audit.change import violations
-from dpsql.audit.owner import Rows, Unit, owners, without
-from dpsql.rewrite.setting import AS_DECLARED
+from dpsql.audit.databases.unit_ownership import Rows, Unit, owners, without
+from dpsql.audit.sensitivity.bound_check import violations
+from dpsql.bounding.settings import AS_DECLARED
 from dpsql.schema.model import EntityUnit, Neighbors, Public
 
 ORDINARY = 8

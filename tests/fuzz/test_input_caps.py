@@ -10,9 +10,9 @@ from fuzz.long import deep, wide
 from fuzz.outcome import prepared, runs
 from grammar.compiler import schema_of
 
-from dpsql.bind.parameter import literals
-from dpsql.bind.parse import MAX_CHARACTERS, MAX_DIGITS, MAX_TOKENS
 from dpsql.bind.statement import bind
+from dpsql.bind.syntax.parameter import literals
+from dpsql.bind.syntax.parse import MAX_CHARACTERS, MAX_DIGITS, MAX_TOKENS
 from dpsql.errors import BadParameter, TooComplex
 
 

@@ -17,7 +17,7 @@ from fuzz.query import query
 from fuzz.shared import sharing
 from grammar.exact import raw_groups
 
-from dpsql.release.key import domain_table
+from dpsql.release.columns.group_keys import domain_table
 
 CHUNK = 30
 ORDINARY = int(os.environ.get("DPSQL_FAR_STATEMENTS", "300"))

@@ -15,10 +15,10 @@ import duckdb
 import pytest
 from grammar.exact import raw_groups
 
-from dpsql.engine.lockdown import prepare as fix_meaning
+from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.errors import Error
-from dpsql.schema.decode import load_schema
-from dpsql.session.prepared import PreparedRelease
+from dpsql.schema.load.load import load_schema
+from dpsql.session.compile.compiled import PreparedRelease
 from dpsql.session.session import Session
 
 SCHEMA = """

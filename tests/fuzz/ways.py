@@ -18,23 +18,23 @@ from grammar.exact import exact_table
 from grammar.public_rows import create_tables
 from grammar.ready import ReadyFacts
 
-from dpsql.audit.owner import Rows
-from dpsql.audit.worlds import Groups
-from dpsql.emit.bounded import emit_release
-from dpsql.emit.parts import goes_in_parts
-from dpsql.engine.lockdown import prepare as fix_meaning
-from dpsql.engine.made_of import PREPARED
-from dpsql.engine.sidecar import fill
+from dpsql.audit.databases.database_batch import Groups
+from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.bounding.settings import Settings
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.strategy.unit_batches import goes_in_parts
+from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
+from dpsql.engine.sidecar.contents import PREPARED
+from dpsql.engine.sidecar.file import fill
 from dpsql.errors import Error, SourceFault
-from dpsql.plan.bounded import ByHash, Draw, LimitGroups, UnitByUnit
-from dpsql.plan.query import HASHES, EngineQuery, Histogram
-from dpsql.release.key import domain_table
-from dpsql.rewrite.setting import Settings
+from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups, UnitByUnit
+from dpsql.plan.bounded_release.engine_query import HASHES, EngineQuery, Histogram
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema
-from dpsql.session.from_source import from_source
-from dpsql.session.grant import grant
-from dpsql.session.prepared import PreparedRelease, prepare
-from dpsql.session.ready import ready_tables
+from dpsql.session.compile.compiled import PreparedRelease, prepare
+from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.run.sidecar_fallback import from_source
+from dpsql.session.sidecar import ready_tables
 
 SALT: Final = "1"
 PARTS: Final = 3

@@ -10,13 +10,19 @@ from typing import assert_never
 from grammar.compiler import schema_of
 from grammar.public_rows import public_connection
 
-from dpsql.audit.fact import WorldFacts
-from dpsql.plan.describe import describe_number
-from dpsql.plan.formula import Formula, Linear, Mean, Moments, Named, Position
-from dpsql.plan.selection import Listed, MostFrequent, Places, Selection, Spaced
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.session.claim import describe_statistic
-from dpsql.session.prepared import PreparedRelease, prepare
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.plan.bounded_release.cell_selection import (
+    Listed,
+    MostFrequent,
+    Places,
+    Selection,
+    Spaced,
+)
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean, Moments, Named, Position
+from dpsql.plan.expression_text import describe_number
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.session.compile.compiled import PreparedRelease, prepare
+from dpsql.session.explain.sensitivity_text import describe_statistic
 
 
 @dataclass(frozen=True)

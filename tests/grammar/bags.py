@@ -15,10 +15,10 @@ from grammar.compiler import schema_of
 from grammar.exact import exact_table
 from grammar.public_rows import PUBLIC
 
-from dpsql.audit.adversary import neighbours
-from dpsql.audit.owner import Row, Rows
-from dpsql.audit.worlds import Groups, Histogram, Worlds
-from dpsql.session.prepared import Prepared
+from dpsql.audit.databases.database_batch import Groups, Histogram, Worlds
+from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.unit_ownership import Row, Rows
+from dpsql.session.compile.compiled import Prepared
 
 SALT = "1"
 

@@ -11,31 +11,31 @@ import sqlglot
 from grammar.public_rows import public_connection
 from grammar.whole import whole_over
 
-from dpsql.audit.fact import WorldFacts
-from dpsql.bind.release import NO_RELEASES
+from dpsql.analysis.plan_text import chain, tree
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.bind.synopsis import bind_synopsis
-from dpsql.dbapi.change import Setting
-from dpsql.dbapi.setting import changed
-from dpsql.dbapi.statement import Keep, Query, read_statement
+from dpsql.bind.statements.create_synopsis import bind_synopsis
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.dbapi.statements.assignment import Setting
+from dpsql.dbapi.statements.parse import Keep, Query, read_statement
+from dpsql.dbapi.statements.settings import changed
 from dpsql.errors import Error
-from dpsql.plan.describe import describe_number
+from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.distance import Apart
-from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.claim import (
+from dpsql.session.answer.column_errors import column_privacy
+from dpsql.session.compile.compiled import Prepared, prepare, prepare_bound
+from dpsql.session.compile.loss_conversion import as_epsilon, epsilon_of, grant
+from dpsql.session.explain.sensitivity_text import (
     describe_joint,
     describe_norms,
     describe_of_all_rows,
     describe_selection,
     describe_statistic,
 )
-from dpsql.session.grant import as_epsilon, epsilon_of, grant
-from dpsql.session.made import column_privacy
-from dpsql.session.prepared import Prepared, prepare, prepare_bound
-from dpsql.session.whole import WholeStatements
-from dpsql.stability.chain import chain, tree
+from dpsql.session.run.public_statements import WholeStatements
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 

@@ -1,6 +1,6 @@
 """The mechanism that adds nothing to anything: it lives in the tests, the package has no such mode.
 
-What `release.said` shows as it is was randomised before it came.
+What `release.exact_answers` shows as it is was randomised before it came.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
-from dpsql.plan.selection import Places
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.plan.bounded_release.cell_selection import Places
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.release.calibrate import Measurement
-from dpsql.release.column import columns
-from dpsql.release.key import domain_table
-from dpsql.release.noise import RawGroups, privatize
-from dpsql.session.prepared import PreparedRelease
+from dpsql.release.add_noise import RawGroups, privatize
+from dpsql.release.calibration import Measurement
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.release.columns.released_table import columns
+from dpsql.session.compile.compiled import PreparedRelease
 
 
 @dataclass(frozen=True)

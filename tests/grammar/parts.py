@@ -10,15 +10,15 @@ from grammar.exact import exact_measurement
 from grammar.search import search
 from privacy.seeded import SeededRandomness
 
-from dpsql.audit.engine import WorldEngine
-from dpsql.audit.worlds import NO_TABLES, Worlds
-from dpsql.emit.bounded import emit_release
-from dpsql.emit.parts import goes_in_parts
+from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
+from dpsql.audit.databases.synthetic_engine import WorldEngine
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.strategy.unit_batches import goes_in_parts
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import DuckDBSource
-from dpsql.plan.query import FOUND
+from dpsql.plan.bounded_release.engine_query import FOUND
 from dpsql.release.job import Job, Step, run
-from dpsql.session.prepared import PreparedRelease
+from dpsql.session.compile.compiled import PreparedRelease
 
 
 class _Database(WorldEngine):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"

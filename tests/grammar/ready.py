@@ -12,24 +12,24 @@ from grammar.compiler import schema_of
 from grammar.public_rows import PUBLIC, create_tables, public_connection
 from grammar.search import Search, search
 
-from dpsql.audit.change import violations
-from dpsql.audit.fact import WorldFacts
-from dpsql.audit.owner import Rows
-from dpsql.audit.worlds import Groups
-from dpsql.engine.beside import beyond_of
-from dpsql.engine.lockdown import prepare as fix_meaning
-from dpsql.engine.made_of import PREPARED
-from dpsql.engine.sidecar import fill
+from dpsql.analysis.lineage.lineage import unit_kind
+from dpsql.audit.databases.database_batch import Groups
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.audit.sensitivity.bound_check import violations
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
+from dpsql.engine.sidecar.contents import PREPARED
+from dpsql.engine.sidecar.file import fill
+from dpsql.engine.sidecar.row_columns import beyond_of
 from dpsql.errors import Error
-from dpsql.plan.bounded import Cell, Split
+from dpsql.plan.bounded_release.bounded_release import Cell, Split
 from dpsql.plan.operator import Plan
-from dpsql.release.key import domain_table
-from dpsql.rewrite.setting import AS_DECLARED, Settings
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Table
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, PreparedRelease, prepare
-from dpsql.session.ready import ready_tables
-from dpsql.stability.lineage import unit_kind
+from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare
+from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.sidecar import ready_tables
 
 SETTINGS = {
     "all": AS_DECLARED,

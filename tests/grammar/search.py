@@ -13,13 +13,13 @@ from grammar.exact import exact_table, raw_groups
 from grammar.public_rows import PUBLIC
 from grammar.weighing_search import told_apart
 
-from dpsql.audit.adversary import neighbours
-from dpsql.audit.change import cell_violations, violations
-from dpsql.audit.owner import Rows, Unit
-from dpsql.audit.worlds import Groups, Released, StatementFails, Worlds
+from dpsql.analysis.lineage.lineage import unit_kind
+from dpsql.audit.databases.database_batch import Groups, Released, StatementFails, Worlds
+from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.unit_ownership import Rows, Unit
+from dpsql.audit.sensitivity.bound_check import cell_violations, violations
 from dpsql.privacy.distance import Apart
-from dpsql.session.prepared import Prepared, PreparedRelease
-from dpsql.stability.lineage import unit_kind
+from dpsql.session.compile.compiled import Prepared, PreparedRelease
 
 SALTS = ("1", "2")
 

@@ -14,12 +14,12 @@ from grammar.compiler import schema_of
 from grammar.exact import exact_table, raw_groups
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.pool import pool
-from dpsql.engine.lockdown import prepare
-from dpsql.release.key import domain_table
+from dpsql.audit.databases.boundary_values import pool
+from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
-from dpsql.schema.type import Double, Integer, Uuid
-from dpsql.session.prepared import Prepared
+from dpsql.schema.sql_type import Double, Integer, Uuid
+from dpsql.session.compile.compiled import Prepared
 
 ROWS = 300_000
 """Rows of tables that may have several of a unit; DuckDB reads 122,880 of them as a row group."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 from grammar.compiler import schema_of
 
-from dpsql.bind.parameter import literals
+from dpsql.analysis.plan_text import tree
 from dpsql.bind.statement import bind
+from dpsql.bind.syntax.parameter import literal, literals
 from dpsql.errors import BadParameter, Error
-from dpsql.stability.chain import tree
 
 GROUPED = "SELECT ward, count(*) FROM visits GROUP BY ward"
 
@@ -78,3 +80,51 @@ def test_a_value_that_its_place_cannot_take_is_refused(asked: str, given: list[o
 def test_a_value_that_is_missing_is_asked_for(asked: str) -> None:
     with pytest.raises(BadParameter):
         bind(asked, schema_of("clinic"))
+
+
+class Number(int):
+    __slots__ = ()
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Day(dt.date):
+    __slots__ = ()
+
+
+class Moment(dt.datetime):
+    __slots__ = ()
+
+
+class NoMoment(dt.datetime):
+    __slots__ = ()
+
+    @property
+    def year(self) -> int:
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"),
+    [
+        (Number(3), 3),
+        (Text("ER"), "ER"),
+        (Day(2024, 1, 2), dt.date(2024, 1, 2)),
+        (Moment(2024, 1, 2, 3, 4, 5, 6), dt.datetime(2024, 1, 2, 3, 4, 5, 6)),  # noqa: DTZ001
+        (dt.datetime(2024, 1, 2, fold=1), dt.datetime(2024, 1, 2)),  # noqa: DTZ001
+    ],
+    ids=["a number", "a text", "a day", "a moment", "an hour that comes twice"],
+)
+def test_a_value_of_another_class_is_the_constant_that_it_is_equal_to(
+    given: object, plain: object
+) -> None:
+    found = literal(given, "x").value
+    assert found == plain
+    assert type(found) is type(plain)
+
+
+def test_what_only_says_that_it_is_a_moment_is_refused() -> None:
+    with pytest.raises(BadParameter, match="parameter x is no moment"):
+        literal(NoMoment(2024, 1, 2), "x")

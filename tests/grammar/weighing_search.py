@@ -19,17 +19,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
-from dpsql.audit.worlds import Groups
-from dpsql.privacy.conversion import rho_of_epsilon
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.exponential import Exponential
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.audit.databases.database_batch import Groups
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
+from dpsql.privacy.allocation.mwem_calibration import Moves, Noise, Weighing, weighing
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.privacy.weighing import Moves, Noise, Weighing, weighing
-from dpsql.release.noise import RawGroups
-from dpsql.release.synopsis import synopsis_table
-from dpsql.session.prepared import PreparedRelease
+from dpsql.privacy.mechanisms.selection.exponential import Exponential
+from dpsql.release.add_noise import RawGroups
+from dpsql.release.synopsis.mwem import synopsis_table
+from dpsql.session.compile.compiled import PreparedRelease
 
 Integers = NDArray[np.int64]
 Handed = tuple[Noise | Exponential, Integers]

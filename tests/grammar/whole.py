@@ -7,13 +7,13 @@ from functools import cache
 
 import duckdb
 
-from dpsql.engine.aside import Aside
-from dpsql.engine.most import Most
 from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.process import Aside
 from dpsql.schema.model import Schema
-from dpsql.session.copies import Copies
-from dpsql.session.fact import MOST
-from dpsql.session.whole import SECONDS, WholeStatements
+from dpsql.session.compile.source_facts import MOST
+from dpsql.session.run.public_statements import SECONDS, WholeStatements
+from dpsql.session.run.public_table_copies import Copies
 
 
 def whole_over(schema: Schema, connection: duckdb.DuckDBPyConnection) -> WholeStatements:

@@ -24,8 +24,8 @@ from dpsql.errors import (
     UnknownTable,
     WouldShowIndividuals,
 )
-from dpsql.ledger.entry import Charged, Dropped, Named
-from dpsql.session.account import recorded_ledger
+from dpsql.ledger.chain.entry import Charged, Dropped, Named
+from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.session import Session
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"

@@ -16,13 +16,18 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BadParameter, Error, NameTaken, Refused, SyntaxFault
-from dpsql.privacy.conversion import rho_of_epsilon
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.weighing import TOTAL_SHARE, Moves, weighing
-from dpsql.release.partition import MOST_PARTITIONS, Partition, count_partitions, partitions
-from dpsql.release.synopsis import weigh
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
+from dpsql.privacy.allocation.mwem_calibration import TOTAL_SHARE, Moves, weighing
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.release.synopsis.cell_partition import (
+    MOST_PARTITIONS,
+    Partition,
+    count_partitions,
+    partitions,
+)
+from dpsql.release.synopsis.mwem import weigh
 from dpsql.session.session import Session
 
 KEYS = (

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from dpsql.ledger.backend import Location, Server
-from dpsql.ledger.chain import Clock, utc_now
+from dpsql.ledger.chain.hash_chain import Clock, utc_now
+from dpsql.ledger.charge import Charge
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.postgres import connect_server
-from dpsql.ledger.request import Charge
+from dpsql.ledger.storage.backend import Location, Server
+from dpsql.ledger.storage.postgres import connect_server
 from dpsql.ledger.terms import Terms
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 # A child of the fork server starts in milliseconds and inherits neither threads nor locks.
 PROCESSES = multiprocessing.get_context("forkserver")

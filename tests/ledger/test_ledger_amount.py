@@ -8,9 +8,9 @@ from ledger.ledger_world import PURE, TENTH, charge, terms
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.amount import UNITS, amount_of, padded, shown, units
-from dpsql.ledger.request import Charge, check_charge
+from dpsql.ledger.charge import Charge, check_charge
 from dpsql.ledger.terms import Terms, check_terms
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 BAD_AMOUNTS = [
     pytest.param(float("nan"), id="nan"),

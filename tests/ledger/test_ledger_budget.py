@@ -10,7 +10,7 @@ from ledger.ledger_world import PURE, TENTH, Place, charge, terms
 
 from dpsql.errors import BudgetSpent
 from dpsql.ledger.ledger import Ledger
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 APPROX = Accounting.APPROX
 

@@ -14,9 +14,9 @@ from dpsql.errors import (
     InterfaceError,
     OperationalError,
 )
-from dpsql.ledger.entry import Burned, Charged, Opened, Released
+from dpsql.ledger.chain.entry import Burned, Charged, Opened, Released
+from dpsql.ledger.charge import Failure, State
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import Failure, State
 
 
 def spent(ledger: Ledger) -> Fraction:

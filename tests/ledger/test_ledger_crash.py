@@ -13,16 +13,16 @@ import pytest
 from ledger.ledger_world import PROCESSES, TENTH, Place, charge, run, terms
 
 from dpsql.errors import ExecutionFailed
-from dpsql.ledger import opening
-from dpsql.ledger.anchor import WIDTH, Anchor, Tail
-from dpsql.ledger.chain import Chain
-from dpsql.ledger.database import Database
-from dpsql.ledger.entry import Charged
+from dpsql.ledger.chain.anchor import WIDTH, Anchor, Tail
+from dpsql.ledger.chain.entry import Charged
+from dpsql.ledger.chain.hash_chain import Chain
+from dpsql.ledger.charge import Kept, State
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.place import create_private
-from dpsql.ledger.request import Kept, State
-from dpsql.ledger.store import Store
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.ledger.storage import opening
+from dpsql.ledger.storage.file_safety import create_private
+from dpsql.ledger.storage.queries import Store
+from dpsql.ledger.storage.sqlite import Database
+from dpsql.privacy.accounting.loss import PrivacyLoss
 
 
 def die(*_: object) -> None:

@@ -12,10 +12,10 @@ from ledger.ledger_world import PURE, TENTH, Place, charge, place_in
 
 from dpsql.errors import LedgerFault
 from dpsql.ledger.amount import padded
-from dpsql.ledger.anchor import WIDTH
+from dpsql.ledger.chain.anchor import WIDTH
+from dpsql.ledger.charge import Kept
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import Kept
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 
 KEY = "c" * 64
 SPENT = 12 * TENTH

@@ -14,7 +14,7 @@ import pytest
 from ledger.ledger_world import TENTH, Place, charge, place_in, run, terms
 
 from dpsql.errors import LedgerFault
-from dpsql.ledger.entry import Charged
+from dpsql.ledger.chain.entry import Charged
 
 GRANTED, REFUSED = 0, 3
 NOBODY = 65534

@@ -12,7 +12,7 @@ import pytest
 from ledger.ledger_world import TENTH, Place, charge, place_in, run
 
 from dpsql.errors import LedgerFault
-from dpsql.ledger.anchor import WIDTH
+from dpsql.ledger.chain.anchor import WIDTH
 from dpsql.ledger.ledger import Ledger
 
 

@@ -12,11 +12,11 @@ import pytest
 from ledger.ledger_world import PURE, TENTH, Place, charge, run
 
 from dpsql.errors import LedgerFault, NameTaken, NotOwner, QuotaSpent, UnknownRelease
+from dpsql.ledger.charge import Kept
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.naming import Name
-from dpsql.ledger.request import Kept
-from dpsql.ledger.store import Store
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.ledger.saved_release import Name
+from dpsql.ledger.storage.queries import Store
+from dpsql.privacy.accounting.loss import PrivacyLoss
 
 KEY = "a" * 64
 MOST = 3

@@ -10,7 +10,7 @@ import pytest
 from ledger.ledger_world import Place, charge
 
 from dpsql.errors import LedgerFault
-from dpsql.ledger.place import filesystem
+from dpsql.ledger.storage.file_safety import filesystem
 
 
 def link(path: Path) -> None:

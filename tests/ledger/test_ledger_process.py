@@ -12,8 +12,8 @@ import pytest
 from ledger.ledger_world import PROCESSES, TENTH, Place, charge, place_in, run, terms
 
 from dpsql.errors import BudgetSpent, InterfaceError
-from dpsql.ledger.entry import Burned
-from dpsql.ledger.request import State
+from dpsql.ledger.chain.entry import Burned
+from dpsql.ledger.charge import State
 
 
 def spend_all(place: Place, who: int, tries: int, granted: Path) -> None:

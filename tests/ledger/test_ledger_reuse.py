@@ -6,9 +6,9 @@ import pytest
 from ledger.ledger_world import PURE, TENTH, Place, charge
 
 from dpsql.errors import BadParameter, BudgetSpent
+from dpsql.ledger.charge import Kept
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.request import Kept
-from dpsql.privacy.loss import PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 
 KEY, OTHER = "a" * 64, "b" * 64
 

@@ -11,9 +11,9 @@ import pytest
 from ledger.ledger_world import TENTH, Place, charge, terms
 
 from dpsql.errors import BudgetSpent, LedgerFault
-from dpsql.ledger.backend import Server
-from dpsql.ledger.opening import exists
-from dpsql.ledger.postgres import PostgresDatabase, connect_server
+from dpsql.ledger.storage.backend import Server
+from dpsql.ledger.storage.opening import exists
+from dpsql.ledger.storage.postgres import PostgresDatabase, connect_server
 
 NOWHERE = "postgresql://someone:hunter2@127.0.0.1:9/nowhere"
 

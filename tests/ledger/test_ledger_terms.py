@@ -6,9 +6,9 @@ import pytest
 from ledger.ledger_world import TENTH, Place, charge, terms
 
 from dpsql.errors import BudgetSpent, LedgerFault
-from dpsql.ledger.entry import Amended, Tightened
+from dpsql.ledger.chain.entry import Amended, Tightened
 from dpsql.ledger.terms import Terms
-from dpsql.privacy.loss import Accounting
+from dpsql.privacy.accounting.loss import Accounting
 
 ZCDP = Accounting.ZCDP
 MILLIONTH = Fraction(1, 10**6)

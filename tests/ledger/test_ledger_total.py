@@ -12,10 +12,10 @@ import pytest
 from ledger.ledger_world import TENTH, Place, charge, run, terms
 
 from dpsql.errors import LedgerFault
-from dpsql.ledger import total
 from dpsql.ledger.amount import padded
-from dpsql.ledger.anchor import Anchor
-from dpsql.ledger.entry import Summed, encode, link
+from dpsql.ledger.chain import checkpoint
+from dpsql.ledger.chain.anchor import Anchor
+from dpsql.ledger.chain.entry import Summed, encode, link
 from dpsql.ledger.ledger import Ledger
 
 APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
@@ -23,7 +23,7 @@ APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(total, "EVERY", 10)
+    monkeypatch.setattr(checkpoint, "EVERY", 10)
 
 
 def fill(place: Place, count: int = 25) -> None:
@@ -58,7 +58,7 @@ def test_an_opening_reads_no_entry_before_the_last_sum(place: Place) -> None:
             return rows(after, limit)
 
         ledger._chain.store.rows = counted
-        total.check_total(ledger._chain)
+        checkpoint.check_total(ledger._chain)
         # One look at the terms in force, the first entry; all others from the sum on.
         assert min(after for after in asked if after > 1) >= last - 2
 
@@ -75,7 +75,7 @@ def test_a_charge_while_another_opens_is_no_rollback(place: Place, count: int) -
                 return super().content(after)
 
         ledger._chain.anchor = Overtaken(ledger._chain.anchor.path)
-        total.check_total(ledger._chain)
+        checkpoint.check_total(ledger._chain)
         ledger._chain.anchor = Anchor(ledger._chain.anchor.path)
         ledger.verify()
 
@@ -179,10 +179,10 @@ def charge_and_die_before_the_anchor(place: Place) -> None:
     def die(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    total.EVERY = 10
+    checkpoint.EVERY = 10
     with place.open(terms(100)) as ledger:
         number = 0
-        while ledger._store.last() - ledger._store.summed() < total.EVERY - 1:
+        while ledger._store.last() - ledger._store.summed() < checkpoint.EVERY - 1:
             ledger.charge(charge(f"more {number}"))
             number += 1
         Anchor.append = die

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.engine.cause import causes_logged, causes_told, causes_untold
+from dpsql.engine.duckdb.failure_cause import causes_logged, causes_told, causes_untold
 from dpsql.errors import BadParameter, ExecutionFailed, LedgerFault, OverTarget, Span
 from dpsql.mcp.failure import corrections, fault
 from dpsql.mcp.reply import Fix

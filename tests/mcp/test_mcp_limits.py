@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from assistant import COUNT, GROUPS, Assistant, charges, told
 
-from dpsql.dbapi.budget import read_budget
 from dpsql.errors import ExecutionFailed, OverTarget
 from dpsql.mcp.argument import Query
 from dpsql.mcp.desk import Desk
 from dpsql.mcp.option import Options, WrongOptions, check
 from dpsql.mcp.purse import Purse, purse_of
-from dpsql.schema.decode import load_schema
+from dpsql.report.budget import read_budget
+from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
 
 

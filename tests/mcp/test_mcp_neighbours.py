@@ -16,14 +16,14 @@ from typing import Any
 import duckdb
 from assistant import command, environment
 from audit.test_worlds_look_alike import CANARY, with_canaries, within
+from dpsql.audit.databases.unit_ownership import Rows
 from fuzz.mutation import mutant
 from fuzz.query import query
 from grammar.compiler import FIXTURES
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.adversary import neighbours
-from dpsql.audit.owner import Rows
-from dpsql.schema.decode import load_schema
+from dpsql.audit.databases.random_databases import neighbours
+from dpsql.schema.load.load import load_schema
 
 CLINIC = FIXTURES / "clinic" / "schema.yaml"
 CALLS = 60

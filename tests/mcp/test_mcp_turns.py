@@ -14,7 +14,7 @@ from assistant import COUNT, GROUPS, LONG, LONG_AND_PUBLIC, Assistant, charges, 
 
 from dpsql.errors import BudgetSpent, ExecutionCancelled
 from dpsql.mcp.turn import MOST_WAITING, Halted, Stopped, TooMany, Turns
-from dpsql.session.draw import RUNNING
+from dpsql.session.run.charge_and_run import RUNNING
 
 
 def test_two_statements_at_once_are_both_answered_and_charged_once_each(company: Path) -> None:

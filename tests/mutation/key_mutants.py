@@ -5,41 +5,66 @@ from __future__ import annotations
 from mutation.mutants import Mutant
 
 _PAIRS = "tests/fuzz/test_generated_answer_keys.py"
+_ATOMS = "tests/session/test_digest_atoms.py"
 _RACING = "tests/session/test_racing.py"
 
 KEY_MUTANTS = (
     Mutant(
         "only tables are told apart where they are read twice",
-        "session/canonical.py",
+        "session/digest/canonical_digest.py",
         "self._leaves[kind, *parts] += 1",
         'self._leaves[kind, *parts] += kind == "scan"',
         _PAIRS,
     ),
     Mutant(
         "columns that break a window's ties are no part of what it means",
-        "session/canonical.py",
+        "session/digest/canonical_digest.py",
         'return digest_of("ties", *(self._columns[c.id] for c in output_columns(source)))',
         'return ""',
         _PAIRS,
     ),
     Mutant(
         "the order of a list's rows is no part of what LIMIT means",
-        "session/canonical.py",
+        "session/digest/canonical_digest.py",
         "return as_written(source, self._keys)",
         'return ""',
         _PAIRS,
     ),
     Mutant(
+        "texts in a digest run into each other",
+        "engine/digest.py",
+        'return "".join([f"{len(text)}:{text}" for text in texts])',
+        'return "".join(texts)',
+        _ATOMS,
+        fails_by="Error",
+    ),
+    Mutant(
+        "values of a list's cells run into each other",
+        "session/digest/cell_digest.py",
+        '",".join(map(str, map(len, texts))), "".join(texts)',
+        '"".join(texts)',
+        _ATOMS,
+        fails_by="Error",
+    ),
+    Mutant(
+        "the bounds of what is measured are in no digest",
+        "session/digest/tags.py",
+        '("argument", "step", "low", "high", "centre")',
+        '("argument", "step", "centre")',
+        "tests/session/test_tags.py",
+        fails_by="Error",
+    ),
+    Mutant(
         "who draws an answer again is shown their own draw",
         "ledger/ledger.py",
-        "others = reuse.others(self._chain, kept)",
+        "others = stored_answer.others(self._chain, kept)",
         "others: dict[str, bytes] = {}",
         _RACING,
         "file",
     ),
     Mutant(
         "what was drawn on an answer that isn't given is given",
-        "session/draw.py",
+        "session/run/charge_and_run.py",
         "changed.add(release.key)",
         "pass",
         _RACING,

@@ -16,14 +16,14 @@ _Service = partial(Mutant, fails_by=_WRONG)
 SERVICE_MUTANTS = (
     _Service(
         "a key is verified whatever its columns' types are",
-        "schema/keys.py",
+        "schema/verify.py",
         '(table.columns[name])} {table.columns[name].type}" for name in key]',
         '(table.columns[name])}" for name in key]',
         "tests/schema/test_keys.py",
     ),
     _Service(
         "questions of the catalogue may write",
-        "pgwire/catalogue/allowed.py",
+        "pgwire/catalog/allowlist.py",
         '"Select From Where Join',
         '"Update Insert Delete Returning Schema Select From Where Join',
         "tests/pgwire/test_wire_catalogue_limits.py",
@@ -31,7 +31,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "the catalogue's transactions may write",
-        "engine/enclosure.py",
+        "engine/sandbox/database.py",
         'cursor.execute("BEGIN TRANSACTION READ ONLY")',
         'cursor.execute("BEGIN TRANSACTION")',
         "tests/pgwire/test_wire_catalogue_limits.py",
@@ -39,7 +39,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "answers of the catalogue are fetched whole",
-        "engine/enclosure.py",
+        "engine/sandbox/database.py",
         "if rows < 0 or size < 0:",
         "if rows < 0 and size > 2**60:",
         "tests/pgwire/test_wire_catalogue_limits.py",
@@ -47,7 +47,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "a statement runs as it is written whatever tables it names",
-        "bind/public_only.py",
+        "bind/statements/public_statement.py",
         "_is_noisy(name, schema):\n            return None",
         "_is_noisy(name, schema):\n            continue",
         "tests/session/test_public_statements.py",
@@ -55,7 +55,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "what analysts wrote may call what tells of the host",
-        "bind/public_only.py",
+        "bind/statements/public_statement.py",
         "if any(map(tells, named)) or _calls(words) & telling_functions():",
         "if any(map(tells, named)) and _calls(words) & telling_functions():",
         "tests/session/test_public_attacks.py",
@@ -63,7 +63,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "copies lie beside files that can be read",
-        "engine/enclosure.py",
+        "engine/sandbox/database.py",
         "lock(connection, ())",
         'lock(connection, ("/etc/passwd",))',
         "tests/session/test_public_attacks.py",
@@ -71,7 +71,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "what analysts wrote runs in the environment of the owner",
-        "engine/aside.py",
+        "engine/sandbox/process.py",
         'env={"PYTHONPATH": paths}',
         'env={**os.environ, "PYTHONPATH": paths}',
         "tests/session/test_public_attacks.py",
@@ -79,7 +79,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "what analysts wrote takes any time",
-        "engine/aside.py",
+        "engine/sandbox/process.py",
         "deadline = time.monotonic() + seconds",
         "deadline = time.monotonic() + seconds * 10",
         "tests/session/test_public_attacks.py",
@@ -87,7 +87,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "a copy of what reads the clock is kept",
-        "session/copies.py",
+        "session/run/public_table_copies.py",
         "is not Visibility.PUBLIC or statement.reads_clock:",
         "is not Visibility.PUBLIC:",
         "tests/session/test_public_statements.py",
@@ -95,21 +95,21 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "public rows are read whatever they are",
-        "engine/most.py",
+        "engine/read_limit.py",
         "if rows > self.rows or size > self.bytes:",
         "if rows > self.rows and size > 2**60:",
         "tests/session/test_public_size.py",
     ),
     _Service(
         "public rows are remembered for ever",
-        "session/fact.py",
+        "session/compile/source_facts.py",
         "while self.values > MOST_VALUES and",
         "while self.values > 2**60 and",
         "tests/session/test_public_size.py",
     ),
     _Service(
         "a grant of all of a budget is rounded up",
-        "session/grant.py",
+        "session/compile/loss_conversion.py",
         "return min(rho, _cap(schema.budget).amount) if",
         "return rho if",
         "tests/session/test_refused_cost.py",
@@ -130,7 +130,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "a variance of few rows is certain",
-        "release/moment_interval.py",
+        "release/columns/moment_interval.py",
         "most[place] = max(most[place], abs(above - below) / (2 * _STEP))",
         "above, below = max(above, 0), max(below, 0)\n"
         "            most[place] += abs(above - below) / (2 * _STEP) * (near == point)",
@@ -138,28 +138,28 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "what was planned with a sidecar needs it",
-        "pgwire/work/worker.py",
+        "pgwire/workers/worker.py",
         "in_parts(readable(task.job, engine), engine)",
         "in_parts(task.job, engine)",
         "tests/session/test_sidecar_gone.py",
     ),
     _Service(
         "a release below a view is described as if it were the reader's own",
-        "session/opaque.py",
+        "session/explain/plan_visibility.py",
         "if not view:\n        return None",
         "if not view or release:\n        return None",
         "tests/session/test_hidden_canaries.py",
     ),
     _Service(
         "sums of stored cells are as noisy as they may be",
-        "session/made.py",
+        "session/answer/column_errors.py",
         "if most is None or _error(way) <= most}",
         "if most is None or most}",
         "tests/session/test_rollup.py",
     ),
     _Service(
         "bounds are suggested of answers that are randomised",
-        "bind/suggest.py",
+        "bind/statements/suggest_bounds.py",
         "return not said.isdisjoint(seen)",
         "return said is seen",
         "tests/session/test_randomised_views.py",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsql.pgwire.asking import Asking
+from dpsql.pgwire.query_service import Asking
 
 
 def rows(asking: Asking, sql: str) -> list[tuple[object, ...]]:

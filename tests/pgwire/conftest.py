@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from pgwire.shop import Served, make, served
 
-from dpsql.pgwire.asking import Asking
-from dpsql.pgwire.dataset import Dataset
-from dpsql.pgwire.limit import Limits
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.shared_dataset import Dataset
 
 
 @pytest.fixture(scope="session")

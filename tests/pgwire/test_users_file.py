@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pgwire.shop import make
 
-from dpsql.pgwire.option import Options, checked
-from dpsql.pgwire.user import Users, UsersFault, read_users, users_beside, write_users
+from dpsql.pgwire.login.users import Users, UsersFault, read_users, users_beside, write_users
+from dpsql.pgwire.options import Options, checked
 
 
 def test_users_are_read_as_they_were_written(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ from pgwire.pressure import question
 from pgwire.shop import Served, command, make, served
 
 from dpsql.errors import Error, LedgerFault, SchemaFault, SourceFault, SourceLocked
-from dpsql.pgwire.failure import fields
-from dpsql.pgwire.user import UsersFault
+from dpsql.pgwire.error_response import fields
+from dpsql.pgwire.login.users import UsersFault
 
 psycopg = pytest.importorskip("psycopg")
 

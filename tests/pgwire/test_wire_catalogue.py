@@ -17,16 +17,16 @@ import pytest
 from pgwire.shop import FIXTURES
 
 from dpsql.errors import DataError, Error, Refused, UnknownColumn, UnknownFunction, UnknownTable
-from dpsql.pgwire.catalogue.catalogue import Catalogue, Reader
-from dpsql.pgwire.catalogue.workers import CatalogueWorkers
-from dpsql.pgwire.limit import Limits
+from dpsql.pgwire.catalog.catalog import Catalogue, Reader
+from dpsql.pgwire.codec import text
+from dpsql.pgwire.codec.parameter import constant
+from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.portal import Answer
-from dpsql.pgwire.sql.command import Query, ReadOnly, read_command
-from dpsql.pgwire.sql.dialect import translated
-from dpsql.pgwire.sql.inference import parameter_types
-from dpsql.pgwire.value import text
-from dpsql.pgwire.value.parameter import constant
-from dpsql.schema.decode import load_schema
+from dpsql.pgwire.sql.commands import Query, ReadOnly, read_command
+from dpsql.pgwire.sql.translate import translated
+from dpsql.pgwire.sql.types.parameter_types import parameter_types
+from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers
+from dpsql.schema.load.load import load_schema
 
 SCHEMA = load_schema(FIXTURES / "schema.yaml")
 RECORDED: list[dict[str, Any]] = json.loads((FIXTURES / "metadata.json").read_text("utf-8"))

@@ -11,13 +11,13 @@ from pgwire.asking import rows
 from pgwire.shop import make
 from sqlglot import exp, parse_one
 
-from dpsql.engine.enclosure import Contents, Enclosures, TooLargeAnswer
+from dpsql.engine.sandbox.database import Contents, Enclosures, TooLargeAnswer
 from dpsql.errors import Error, Refused
-from dpsql.pgwire.asking import Asking
-from dpsql.pgwire.catalogue.allowed import check
-from dpsql.pgwire.catalogue.relation import relations
-from dpsql.pgwire.dataset import Dataset
-from dpsql.pgwire.limit import Limits
+from dpsql.pgwire.catalog.allowlist import check
+from dpsql.pgwire.catalog.relations import relations
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.shared_dataset import Dataset
 
 NAMES = "SELECT relname FROM pg_class WHERE relkind = 'r' ORDER BY 1"
 CANCELLED, TOO_LARGE = "57014", "54000"

@@ -10,10 +10,10 @@ from large import COLUMNS, TABLES, many_tables
 from pgwire.pressure import memory
 from pgwire.shop import served
 
-from dpsql.pgwire.catalogue import object as catalogue
-from dpsql.pgwire.catalogue.database import contents
-from dpsql.schema.decode import load_schema
-from dpsql.schema.qualified import identity
+from dpsql.pgwire.catalog import objects as catalogue
+from dpsql.pgwire.catalog.catalog_database import contents
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.qualified_name import identity
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -49,7 +49,7 @@ def test_the_catalogue_looks_at_each_table_once(
         looked[name] += 1
         return identity(name)
 
-    monkeypatch.setattr("dpsql.schema.qualified.identity", counted)
+    monkeypatch.setattr("dpsql.schema.qualified_name.identity", counted)
     listed = catalogue.listed(schema)
     assert set(looked.values()) == {1}
     found = contents(listed, ())

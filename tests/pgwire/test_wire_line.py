@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from dpsql.errors import ExecutionFailed
-from dpsql.pgwire.work.line import Line, Ticket
+from dpsql.pgwire.workers.admission_queue import Line, Ticket
 
 
 class Crowd:

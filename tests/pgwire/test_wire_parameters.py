@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pgwire.shop import Served
 
-from dpsql.pgwire.sql.split import spaced
+from dpsql.sqltext.split import spaced
 
 ASKED = [
     ("SELECT name FROM regions WHERE region_id IN ($1,$2) ORDER BY 1", (2, 3), 2),

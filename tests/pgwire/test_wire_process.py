@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pgwire.shop import make
 
-from dpsql.engine import catalogue
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb import catalog
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import DuckDBSource
-from dpsql.pgwire.asking import Asking
-from dpsql.pgwire.dataset import Dataset
-from dpsql.pgwire.limit import Limits
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.shared_dataset import Dataset
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
     # Types that the schema leaves out are read from the source.
     text = path.read_text().replace("age: {type: integer, bounds", "age: {bounds")
     path.write_text(text)
-    start, attach = DuckDBEngine.__init__, catalogue.attach
+    start, attach = DuckDBEngine.__init__, catalog.attach
 
     def guarded_start(self: DuckDBEngine, source: DuckDBSource, **options: Any) -> None:
         assert source == DuckDBSource(), "the server opened the data"
@@ -35,7 +35,7 @@ def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
         attach(connection, source)
 
     monkeypatch.setattr(DuckDBEngine, "__init__", guarded_start)
-    monkeypatch.setattr(catalogue, "attach", guarded_attach)
+    monkeypatch.setattr(catalog, "attach", guarded_attach)
     dataset = Dataset(path, Limits(workers=1))
     found = Asking(dataset, "alice")
     try:

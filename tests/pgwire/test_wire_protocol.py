@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.pgwire.protocol import frontend as f
-from dpsql.pgwire.protocol.fault import ProtocolFault
-from dpsql.pgwire.protocol.machine import TRANSITIONS, Machine, Phase
+from dpsql.pgwire.protocol import frontend_messages as f
+from dpsql.pgwire.protocol.state_machine import TRANSITIONS, Machine, Phase
+from dpsql.pgwire.protocol.violation import ProtocolFault
 
 
 def message(kind: str, body: bytes = b"") -> bytes:

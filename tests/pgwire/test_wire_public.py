@@ -11,9 +11,9 @@ from pgwire.asking import rows
 from pgwire.shop import Served
 
 from dpsql.errors import Error, TooComplex
-from dpsql.pgwire.asking import Asking
-from dpsql.pgwire.dataset import Dataset
-from dpsql.pgwire.failure import Cancelled
+from dpsql.pgwire.error_response import Cancelled
+from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.shared_dataset import Dataset
 
 LATERAL = (
     "SELECT r.name, s FROM regions r,"

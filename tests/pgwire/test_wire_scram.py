@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.pgwire.protocol.fault import ProtocolFault
 from dpsql.pgwire.protocol.scram import Exchange, prepared, pretended, read_verifier, verifier
+from dpsql.pgwire.protocol.violation import ProtocolFault
 
 SALT = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
 FIRST = "n,,n=user,r=rOprNGfwEbeRWgbNEkqO"

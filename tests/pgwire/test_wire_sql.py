@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from pgwire.shop import FIXTURES
 
 from dpsql.errors import Error
-from dpsql.pgwire.sql import command as c
-from dpsql.pgwire.sql.dialect import translated
-from dpsql.pgwire.sql.inference import parameter_types
-from dpsql.pgwire.sql.probe import asks_for_columns
-from dpsql.pgwire.sql.split import split
-from dpsql.pgwire.value import oid
-from dpsql.schema.decode import load_schema
+from dpsql.pgwire.codec import oid
+from dpsql.pgwire.sql import commands as c
+from dpsql.pgwire.sql.metadata_probe import asks_for_columns
+from dpsql.pgwire.sql.translate import translated
+from dpsql.pgwire.sql.types.parameter_types import parameter_types
+from dpsql.schema.load.load import load_schema
+from dpsql.sqltext.split import split
 
 SCHEMA = load_schema(FIXTURES / "schema.yaml")
 

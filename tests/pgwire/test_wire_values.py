@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.pgwire.value import binary, oid, text
-from dpsql.pgwire.value.copy import CopyOptions, copied
-from dpsql.pgwire.value.oid import Column
-from dpsql.pgwire.value.parameter import BadValue, python_value
+from dpsql.pgwire.codec import binary, oid, text
+from dpsql.pgwire.codec.copy import CopyOptions, copied
+from dpsql.pgwire.codec.oid import Column
+from dpsql.pgwire.codec.parameter import BadValue, python_value
 
 decimals = st.decimals(
     allow_nan=False, allow_infinity=False, min_value=Decimal(-(10**30)), max_value=Decimal(10**30)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from privacy.seeded import ReplayedRandomness, SeededRandomness, replayed, uniform_script
 
-from dpsql.privacy.mechanisms.acceptance import accept, sure_of
-from dpsql.privacy.rounding import exp
+from dpsql.privacy.directed_rounding import exp
+from dpsql.privacy.mechanisms.selection.bernoulli_exp import accept, sure_of
 
 exponents = st.fractions(min_value=0, max_value=1, max_denominator=10**6)
 

@@ -11,10 +11,10 @@ import pytest
 from dp_accounting import pld, rdp
 from founding.gaussian import epsilon_of
 
-from dpsql.privacy.conversion import epsilon_of_rho
+from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
-from dpsql.privacy.mechanisms.exponential import Exponential
-from dpsql.privacy.mechanisms.permute_and_flip import rho_of_pure
+from dpsql.privacy.mechanisms.selection.exponential import Exponential
+from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 
 ADD_OR_REMOVE = dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE
 MILLIONTH = Fraction(1, 10**6)

@@ -7,9 +7,15 @@ from fractions import Fraction
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from dpsql.privacy.composition import LEAST_DELTA, WIDEST, Moved, Pure, composed_epsilon
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.accounting.pld_composition import (
+    LEAST_DELTA,
+    WIDEST,
+    Moved,
+    Pure,
+    composed_epsilon,
+)
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
 DELTA = Fraction(1, 10**6)
 COUNT = Moved(DiscreteLaplace(Fraction(10)), 1)

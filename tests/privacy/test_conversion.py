@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.privacy.conversion import delta_of_rho, epsilon_of_rho, rho_of_epsilon
+from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho, epsilon_of_rho, rho_of_epsilon
 
 losses = st.fractions(min_value=Fraction(1, 10**6), max_value=100)
 deltas = st.sampled_from([Fraction(1, 10**power) for power in (1, 3, 6, 9, 15)])

@@ -14,9 +14,9 @@ from mpmath import mp, mpf
 from privacy.laws import exact, exponential_law, fit, loss_range, renyi
 from privacy.seeded import ReplayedRandomness, SeededRandomness, replayed
 
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.decay import FARTHEST, RELATIVE_ERROR, decays
-from dpsql.privacy.mechanisms.exponential import (
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.mechanisms.selection.exp_enclosure import FARTHEST, RELATIVE_ERROR, decays
+from dpsql.privacy.mechanisms.selection.exponential import (
     Exponential,
     choose,
     choose_exactly,

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from privacy.seeded import SeededRandomness
 from scipy import stats
 
-from dpsql.privacy.conversion import epsilon_of_rho
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho
 from dpsql.privacy.mechanisms import MECHANISMS, DiscreteGaussian
-from dpsql.privacy.mechanisms.gaussian_tail import gaussian_tail, normal_tail
 from dpsql.privacy.mechanisms.mechanism import Sensitivity
+from dpsql.privacy.mechanisms.noise.gaussian_tail import gaussian_tail, normal_tail
 
 variances = st.fractions(min_value=Fraction(1, 10), max_value=4096, max_denominator=100)
 

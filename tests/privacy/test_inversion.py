@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy.seeded import ReplayedRandomness, SeededRandomness, replayed, uniform_script
 
-from dpsql.privacy.mechanisms.inversion import Inversion
+from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
 
 ENDS = [Fraction(1, 7), Fraction(1, 3), Fraction(1, 2), Fraction(99_999, 100_000), Fraction(1)]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy.seeded import SeededRandomness
 
-from dpsql.privacy.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms import DiscreteLaplace
 from dpsql.privacy.mechanisms.mechanism import Sensitivity
 

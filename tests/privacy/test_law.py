@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy.seeded import ReplayedRandomness, uniform_script
 
-from dpsql.privacy.mechanisms.law import Law, cut_points
-from dpsql.privacy.mechanisms.place import Places
-from dpsql.privacy.mechanisms.sampling import Sampler
+from dpsql.privacy.mechanisms.noise.distribution import Law, cut_points
+from dpsql.privacy.mechanisms.noise.sampler import Sampler
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Places
 
 LAWS = {
     "laplace 1/3": Law.laplace(Fraction(1, 3)),

@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.noise_split import laplace_where_less, split_gaussian, split_laplace
+from dpsql.privacy.allocation.noise_allocation import (
+    laplace_where_less,
+    split_gaussian,
+    split_laplace,
+)
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
 statistics = st.lists(
     st.tuples(

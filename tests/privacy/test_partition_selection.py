@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy.seeded import SeededRandomness
 
-from dpsql.privacy.conversion import rho_of_epsilon
+from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpsql.privacy.partition_selection import each_may_show, selection_delta, threshold
 

@@ -20,8 +20,8 @@ from privacy.laws import (
 )
 from privacy.seeded import ReplayedRandomness, SeededRandomness
 
-from dpsql.privacy.loss import Accounting
-from dpsql.privacy.mechanisms.permute_and_flip import (
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.mechanisms.selection.permute_and_flip import (
     PermuteAndFlip,
     permute_and_flip,
     rho_of_pure,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.privacy.mechanisms.place import Places
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Places
 
 
 @pytest.mark.parametrize("bits", [1, 16, 17, 32, 33, 50, 51, 64, 114, 115, 300])

@@ -14,9 +14,9 @@ from privacy.laws import exact, exponential_law, fit, loss_range, permute_and_fl
 from privacy.seeded import SeededRandomness
 from privacy.splitting import Rows, Splitting
 
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.part import Part
-from dpsql.privacy.mechanisms.quantile import Quantiles
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.mechanisms.selection.quantile import Quantiles
+from dpsql.privacy.mechanisms.selection.quantile_range import Part
 
 FALSE_FAILURE = 1e-6
 ONE, HALF = Fraction(1), Fraction(1, 2)

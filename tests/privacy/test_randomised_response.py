@@ -14,8 +14,8 @@ from mpmath import mp, mpf
 from privacy.laws import exact, fit, renyi
 from privacy.seeded import SeededRandomness
 
-from dpsql.privacy.loss import Accounting
-from dpsql.privacy.mechanisms.randomised_response import RandomisedResponse
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 
 FALSE_FAILURE = 1e-6
 ONE = Fraction(1)

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.privacy.rounding import Enclosure, exp, ln, round_down, round_up, scaled_exp, sqrt
+from dpsql.privacy.directed_rounding import (
+    Enclosure,
+    exp,
+    ln,
+    round_down,
+    round_up,
+    scaled_exp,
+    sqrt,
+)
 
 rationals = st.fractions(min_value=Fraction(1, 10**12), max_value=10**6)
 

@@ -11,8 +11,8 @@ import pytest
 from privacy.seeded import SeededRandomness
 from scipy import stats
 
+from dpsql.privacy.mechanisms.noise.sampler import discrete_gaussian, discrete_laplace
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.privacy.mechanisms.sampling import discrete_gaussian, discrete_laplace
 
 FALSE_FAILURE = 1e-6
 COUNT = 1_000_000

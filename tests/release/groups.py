@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from privacy.seeded import SeededRandomness
 
-from dpsql.privacy.loss import Accounting
-from dpsql.session.prepared import PreparedRelease
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.session.compile.compiled import PreparedRelease
 from dpsql.session.session import Session
 
 ROWS = 64

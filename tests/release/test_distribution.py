@@ -19,7 +19,7 @@ from privacy.laws import exponential_law, fit, permute_and_flip_law
 from release.groups import ROWS, Answer, asked, exact
 from release.noise_fit import noise_fit
 
-from dpsql.plan.statistic import (
+from dpsql.plan.bounded_release.statistic import (
     Amount,
     Distinct,
     Ones,
@@ -29,8 +29,8 @@ from dpsql.plan.statistic import (
     Square,
     Statistic,
 )
-from dpsql.privacy.loss import Accounting
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
 ALPHA = 1e-6
 BOTH = pytest.mark.parametrize("accounting", [Accounting.PURE, Accounting.ZCDP])

@@ -11,12 +11,12 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.formula import Axis, Moments
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.release.calibrate import Noise
-from dpsql.release.interval import error
-from dpsql.release.moment import moment
+from dpsql.plan.bounded_release.estimator import Axis, Moments
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.release.calibration import Noise
+from dpsql.release.columns.confidence_interval import error
+from dpsql.release.columns.moments import moment
 
 RADIUS = 50
 X, Y = Axis(1, 2, 50, RADIUS, Fraction(1)), Axis(3, 4, 40, RADIUS, Fraction(1, 10))

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpsql.release import key
-from dpsql.release.key import ascending, taken
+from dpsql.release.columns import group_keys
+from dpsql.release.columns.group_keys import ascending, taken
 
 DAY = dt.date(1995, 3, 1)
 
@@ -18,7 +18,7 @@ DAY = dt.date(1995, 3, 1)
 def how_many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways to sort, whatever the number of keys."""
     if request.param == "many":
-        monkeypatch.setattr(key, "_FEW", 0)
+        monkeypatch.setattr(group_keys, "_FEW", 0)
 
 
 @pytest.mark.parametrize(

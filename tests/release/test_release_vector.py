@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.plan.formula import Formula, Linear, Mean
-from dpsql.privacy.mechanisms.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.place import Integers
-from dpsql.release.arrow import arrow_array
-from dpsql.release.integers import of_column, of_list
-from dpsql.release.value import evaluate
-from dpsql.release.vector import whole_column
-from dpsql.schema.type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.release.columns.arrow import arrow_array
+from dpsql.release.columns.estimate import evaluate
+from dpsql.release.columns.estimate_vectorized import whole_column
+from dpsql.release.columns.integer_arrays import of_column, of_list
+from dpsql.schema.sql_type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
 
 EXTREMES = [0, 1, -1, 2, 127, 128, -128, -129, 2**31, -(2**31) - 1, 10**15, -(10**15), 2**53 + 1]
 CENT = Fraction(1, 100)

@@ -7,9 +7,9 @@ import pytest
 from grammar.compiler import prepared, schema_of
 from grammar.public_rows import PUBLIC
 
-from dpsql.audit.owner import Rows
-from dpsql.audit.worlds import Groups, Worlds
-from dpsql.rewrite.setting import AS_DECLARED, Settings
+from dpsql.audit.databases.database_batch import Groups, Worlds
+from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.bounding.settings import AS_DECLARED, Settings
 
 SQL = "SELECT ward, count(*), sum(cost), dp_over_limit(sum(cost)) FROM visits GROUP BY ward"
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpsql.release.hierarchy import Hierarchy
-from dpsql.release.level import structure
-from dpsql.release.margins import Margins
+from dpsql.release.consistency.hierarchy import Hierarchy
+from dpsql.release.consistency.levels import structure
+from dpsql.release.consistency.margins import Margins
 
 UNEVEN = Hierarchy((1, 3, 7), (np.array([0, 0, 0]), np.array([0, 0, 1, 1, 1, 2, 2])))
 """A total, three regions, seven countries."""

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from dpsql.plan.aggregate import PAIRED, SPREADS, AggregateFunction
+from dpsql.plan.bounded_release.estimator import Axis, Formula, Linear, Mean, Moments, Variance
+from dpsql.plan.bounded_release.statistic import Measured
 from dpsql.plan.expression import Column
-from dpsql.plan.formula import Axis, Formula, Linear, Mean, Moments, Variance
-from dpsql.plan.statistic import Measured
-from dpsql.privacy.mechanisms.laplace import DiscreteLaplace
-from dpsql.release.arrow import arrow_array
-from dpsql.release.interval import error
-from dpsql.release.value import evaluate
-from dpsql.release.vector import whole_column
-from dpsql.schema.type import HUGEINT, Decimal, Double, SqlType
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.release.columns.arrow import arrow_array
+from dpsql.release.columns.confidence_interval import error
+from dpsql.release.columns.estimate import evaluate
+from dpsql.release.columns.estimate_vectorized import whole_column
+from dpsql.schema.sql_type import HUGEINT, Decimal, Double, SqlType
 
 FAR = 2**120
 STEPS = [Fraction(1, 2**90), Fraction(1, 10**38), Fraction(1), Fraction(10**12), Fraction(2**425)]

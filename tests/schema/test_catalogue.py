@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 from schema.shop import load
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.errors import SchemaFault, SourceFault
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.type import (
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.sql_type import (
     Date,
     Decimal,
     Double,

@@ -8,9 +8,9 @@ import platformdirs
 import pytest
 from schema.shop import SHOP, changed, load
 
-from dpsql.privacy.loss import Accounting
+from dpsql.privacy.accounting.loss import Accounting
 from dpsql.schema.model import EntityUnit, Hop, Limits, Neighbors, Public, Reference, RowUnit
-from dpsql.schema.type import Decimal, Double, Integer
+from dpsql.schema.sql_type import Decimal, Double, Integer
 
 
 def test_ownership_follows_references_to_the_entity(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from schema.shop import SHOP, changed, line_of, load
 
 from dpsql.errors import SchemaFault
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
 
 
 class Fault(NamedTuple):

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import verify_keys
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit
+from dpsql.schema.verify import verify_keys
 
 
 def test_tpch_is_what_the_generator_writes(fixtures: Path, tpch_folder: Path) -> None:

@@ -8,11 +8,11 @@ import duckdb
 import pytest
 from schema.shop import load
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.errors import SourceFault
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.keys import KeyRecord, duplicate_free, record_path, verified, verify_keys
+from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema
+from dpsql.schema.verify import KeyRecord, duplicate_free, record_path, verified, verify_keys
 
 TEXT = """\
 dataset: shop

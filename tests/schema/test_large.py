@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from large import VALUES, many_tables, many_values, measured
 
-from dpsql.schema.decode import load_schema
-from dpsql.schema.looser import loosened
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.policy_diff import loosened
 from dpsql.session.session import Session
 
 MOST_MEGABYTES = 500

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from schema.shop import SHOP, changed, load
 
-from dpsql.schema.looser import loosened
+from dpsql.schema.policy_diff import loosened
 
 CAPPED = SHOP.replace(
     "delta: 1e-6}", "delta: 1e-6}\ngroup_size: 2\nanalysts: {al: {epsilon: 0.5}}"

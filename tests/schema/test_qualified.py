@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from schema.shop import SHOP, changed, load
 
 from dpsql.dbapi.connection import connect
-from dpsql.engine.catalogue import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalogue
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SchemaFault
-from dpsql.schema.qualified import bare, identity, meant, schema_of
+from dpsql.schema.qualified_name import bare, identity, meant, schema_of
 
 NAMES = ("orders", "sales.orders", "hr.people", "sales.towns", "hr.towns", "public.lines")
 

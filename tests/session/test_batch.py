@@ -11,10 +11,10 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import BudgetSpent, ExecutionFailed, ProgrammingError, Refused
-from dpsql.ledger.entry import Burned, Charged
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.session.account import recorded_ledger
+from dpsql.ledger.chain.entry import Burned, Charged
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.session.batch import together
+from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.session import Session
 
 SCHEMA = """

@@ -14,10 +14,10 @@ import duckdb
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import Error, ExecutionFailed
 from dpsql.release.job import Job, run
-from dpsql.schema.catalogue import engine_source
+from dpsql.report.explain_text import Explanation
+from dpsql.schema.load.column_types import engine_source
 from dpsql.session.session import Session
 
 CANARY = re.compile("zq7cell")

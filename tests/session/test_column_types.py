@@ -13,14 +13,14 @@ import pytest
 from pgwire.shop import served
 from readme import check_table
 
-from dpsql.cli.init.database import of_database
-from dpsql.cli.init.skeleton import skeleton
+from dpsql.cli.init.from_database import of_database
+from dpsql.cli.init.schema_yaml import skeleton
 from dpsql.dbapi.connection import Connection, connect
 from dpsql.errors import SchemaFault
-from dpsql.pgwire.value import oid as o
-from dpsql.schema.decode import load_schema
-from dpsql.schema.reading import READINGS, reading
-from dpsql.schema.type import parse_type
+from dpsql.pgwire.codec import oid as o
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.source_types import READINGS, reading
+from dpsql.schema.sql_type import parse_type
 
 psycopg = pytest.importorskip("psycopg")
 

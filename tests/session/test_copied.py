@@ -6,9 +6,9 @@ import pytest
 from grammar.compiler import prepared
 from grammar.public_rows import public_connection
 
-from dpsql.emit.relation import emit_plan
-from dpsql.emit.render import rendered
-from dpsql.session.copied import copied_rows, copied_scans
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.sql.render import rendered
+from dpsql.session.run.public_tables import copied_rows, copied_scans
 
 BY_DOCTOR = "(SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id)"
 

@@ -10,9 +10,9 @@ import pytest
 from grammar.compiler import prepared
 from grammar.notes import Claim, claims
 
-from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import Error
-from dpsql.schema.decode import load_schema
+from dpsql.report.explain_text import Explanation
+from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"

@@ -18,7 +18,7 @@ from dpsql.errors import (
     SourceFault,
 )
 from dpsql.release.job import Job
-from dpsql.session import execution as module
+from dpsql.session.run import execution as module
 from dpsql.session.session import Session
 
 SHOP = """\

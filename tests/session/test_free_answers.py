@@ -11,13 +11,13 @@ import duckdb
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.cli.budget.beside import beside_ledger
-from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import BudgetSpent, Refused
-from dpsql.privacy.mechanisms.randomised_response import RandomisedResponse
-from dpsql.schema.decode import load_schema
-from dpsql.schema.looser import loosened
-from dpsql.session.keeping import Wanted
+from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
+from dpsql.report.explain_text import Explanation
+from dpsql.report.local_epsilon import beside_ledger
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.policy_diff import loosened
+from dpsql.session.saved.create import Wanted
 from dpsql.session.session import Session
 
 SCHEMA = """

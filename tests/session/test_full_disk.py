@@ -123,7 +123,7 @@ def test_an_anchor_on_a_full_disk_charges_nothing(
 def test_an_answer_that_finds_no_room_after_all_says_that_its_charge_stands(
     shop: Path, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dpsql.ledger.room import Room
+    from dpsql.ledger.storage.disk_reservation import Room
 
     session = Session(shop)
     session.query(SUM)

@@ -13,10 +13,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.console import listing
+from dpsql.console import schema_listing
 from dpsql.dbapi.connection import Connection, connect
-from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import Error
+from dpsql.report.explain_text import Explanation
 from dpsql.session.dataset import load_dataset
 
 SCHEMA = """\
@@ -198,5 +198,8 @@ def test_views_that_hide_are_answered(company: Path) -> None:
 
 def test_no_listing_names_what_is_hidden(company: Path) -> None:
     schema = load_dataset(company)
-    names = [listing.tables(schema), *(listing.columns(schema, name) for name in schema.offered)]
+    names = [
+        schema_listing.tables(schema),
+        *(schema_listing.columns(schema, name) for name in schema.offered),
+    ]
     assert not [line for text in names for line in canaries(str(text)) if True]

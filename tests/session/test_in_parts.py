@@ -10,13 +10,13 @@ from grammar.compiler import prepared
 from privacy.seeded import SeededRandomness
 from session.jobs import job_of
 
-from dpsql.audit.engine import WorldEngine
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.audit.databases.synthetic_engine import WorldEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionFailed
+from dpsql.physical import unit_batches
+from dpsql.physical.unit_batches import in_parts
 from dpsql.release.job import Job, run
-from dpsql.session import parts
-from dpsql.session.parts import in_parts
 
 FLAGS = "SELECT l_returnflag, sum(l_quantity) FROM lineitem{} GROUP BY 1"
 PRICES = "SELECT l_extendedprice, count(*) FROM lineitem{} GROUP BY 1"
@@ -92,7 +92,7 @@ def test_what_memory_does_not_hold_at_once_is_found_in_parts(
         )
     job = job_of("SELECT item, count(*) FROM sales GROUP BY item", SCHEMA, tmp_path)
     for place in ("_FEW_GROUPS", "_MANY_GROUPS"):
-        monkeypatch.setattr(parts, place, parts._Worth(rows=100_000, parts=8))
+        monkeypatch.setattr(unit_batches, place, unit_batches._Worth(rows=100_000, parts=8))
     with DuckDBEngine(job.source, threads=1, memory_limit="32MB") as engine:
         with pytest.raises(ExecutionFailed):
             run(job, engine, SeededRandomness("parts"))

@@ -7,15 +7,15 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.plan.bounded import Split
-from dpsql.release.key import domain_table
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.plan.bounded_release.bounded_release import Split
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.prepared import PreparedRelease
-from dpsql.session.ready import open_source, prepare_source
+from dpsql.session.compile.compiled import PreparedRelease
 from dpsql.session.session import Session
+from dpsql.session.sidecar import open_source, prepare_source
 
 SCHEMA = """\
 dataset: shop

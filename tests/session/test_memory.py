@@ -10,7 +10,7 @@ import pytest
 from privacy.seeded import SeededRandomness
 from session.jobs import job_of
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.errors import ExecutionFailed
 from dpsql.release.job import run
 

@@ -9,7 +9,7 @@ import pytest
 from readme import check_table
 
 from dpsql.errors import BudgetSpent
-from dpsql.privacy.conversion import epsilon_of_rho
+from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho
 from dpsql.session.session import Session
 
 SQL = "SELECT count(*) FROM people"

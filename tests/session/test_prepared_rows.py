@@ -9,15 +9,15 @@ import duckdb
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.engine.duckdb import DuckDBEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.fingerprint import fingerprint
-from dpsql.engine.made_of import OF_UNITS
+from dpsql.engine.sidecar.contents import OF_UNITS
 from dpsql.errors import SourceFault
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
-from dpsql.schema.keys import verify_keys
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.ready import open_source, prepare_source, sidecar_of, sidecar_path
+from dpsql.schema.verify import verify_keys
+from dpsql.session.sidecar import open_source, prepare_source, sidecar_of, sidecar_path
 
 SCHEMA = """\
 dataset: shop
@@ -120,7 +120,7 @@ def test_one_whose_rows_would_not_be_there_once_is_not_made(
     # A sale whose key comes twice gives each of its lines two times, if it passes for a key.
     with duckdb.connect(str(schema.source.path)) as connection:
         connection.execute("INSERT INTO sales FROM sales WHERE sale = 1")
-    monkeypatch.setattr("dpsql.session.ready.verify_keys", lambda *_: dict.fromkeys(ROWS, True))
+    monkeypatch.setattr("dpsql.session.sidecar.verify_keys", lambda *_: dict.fromkeys(ROWS, True))
     with (
         DuckDBEngine(engine_source(schema)) as engine,
         pytest.raises(SourceFault, match="lines can't be prepared"),
@@ -139,7 +139,7 @@ def test_one_of_a_source_that_changed_since_its_keys_were_verified_is_not_made(
             connection.execute("INSERT INTO sales FROM sales WHERE sale = 1")
         return found
 
-    monkeypatch.setattr("dpsql.session.ready.verify_keys", then_changed)
+    monkeypatch.setattr("dpsql.session.sidecar.verify_keys", then_changed)
     with (
         DuckDBEngine(engine_source(schema)) as engine,
         pytest.raises(SourceFault, match="has changed"),

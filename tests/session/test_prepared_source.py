@@ -13,25 +13,24 @@ from corpus.statement import FIXTURES, tpch, written
 from corpus.test_tpch import ANSWERED
 from privacy.seeded import ReplayedRandomness
 
-from dpsql.engine.beside import ROWS, UNIT, beyond_of, rows_with
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.engine.made_of import OF_UNITS, PREPARED
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.sidecar.contents import OF_UNITS, PREPARED
+from dpsql.engine.sidecar.row_columns import ROWS, UNIT, beyond_of, rows_with
 from dpsql.errors import Error
-from dpsql.plan.bounded import Cell, LightRows, Split, UnitSums
+from dpsql.plan.bounded_release.bounded_release import Cell, LightRows, Split, UnitSums
+from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.operator import Plan
-from dpsql.plan.query import EngineQuery
-from dpsql.release.key import domain_table
-from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.schema.bounded import bounded
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.counted import counted
-from dpsql.schema.decode import load_schema
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import EntityUnit, Schema
-from dpsql.session.fact import SourceFacts
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, prepare
-from dpsql.session.ready import open_source, prepare_source, sidecar_path
+from dpsql.schema.sidecar_columns import bounded, counted
+from dpsql.session.compile.compiled import Prepared, prepare
+from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.session import Session
+from dpsql.session.sidecar import open_source, prepare_source, sidecar_path
 
 SALT = bytes(range(16))
 """Of the sidecar and of the statements: so they draw the same groups of a unit's."""
@@ -187,7 +186,7 @@ def test_a_long_table_is_made_in_parts_of_its_units(
 
     steps: list[str] = []
     at_once = rows()
-    monkeypatch.setattr("dpsql.engine.sidecar._AT_ONCE", -(-len(at_once) // 3))
+    monkeypatch.setattr("dpsql.engine.sidecar.file._AT_ONCE", -(-len(at_once) // 3))
     in_parts = rows()
     assert "counting and sorting the rows of lineitem, part 3 of 3" in steps
     assert in_parts != at_once
@@ -329,7 +328,7 @@ def test_what_is_beyond_its_bounds_is_told_of_whole_tables(
             }
             return {name: {n for (n,) in column.fetchall()} for name, column in columns.items()}
 
-    monkeypatch.setattr("dpsql.engine.sidecar._AT_ONCE", 20_000)
+    monkeypatch.setattr("dpsql.engine.sidecar.file._AT_ONCE", 20_000)
     within = ["l_linenumber", "l_quantity", "l_extendedprice", "l_discount", "l_tax"]
     assert told(schema) == {name: {0} for name in within}
     far = over_lines(schema, tpch_folder, tmp_path / "far")

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 from session.clinic import made
 
-from dpsql.engine.aside import Aside
-from dpsql.engine.enclosure import (
+from dpsql.engine.arrow_result import stream
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.database import (
     Asked,
     Contents,
     Enclosures,
@@ -23,9 +24,8 @@ from dpsql.engine.enclosure import (
     Unanswered,
     said,
 )
-from dpsql.engine.most import Most
-from dpsql.engine.result import stream
-from dpsql.engine.telling import telling_functions
+from dpsql.engine.sandbox.introspection_functions import telling_functions
+from dpsql.engine.sandbox.process import Aside
 from dpsql.errors import Error, ExecutionCancelled, TooComplex
 from dpsql.session.session import Session
 
@@ -40,7 +40,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     schema = made(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPSQL_STATE", str(folder / "state"))
-        patch.setattr("dpsql.session.execution.SECONDS", 2)
+        patch.setattr("dpsql.session.run.execution.SECONDS", 2)
         found = Session(schema)
         yield found
         found.close()

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.session.answer import Answer
+from dpsql.session.answer.answer import Answer
 from dpsql.session.session import Session
 
 SCHEMA = """

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from dpsql.errors import TooComplex
-from dpsql.session.fact import MOST_VALUES
+from dpsql.session.compile.source_facts import MOST_VALUES
 from dpsql.session.session import Session
 
 SCHEMA = """\

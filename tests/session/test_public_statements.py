@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from session.clinic import made
 
-from dpsql.bind.parameter import literals
+from dpsql.bind.syntax.parameter import literals
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import DataError, Error, GroupingFault, Refused, UnknownTable
 from dpsql.session.session import Session

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 from ledger.ledger_world import PROCESSES, Place, place_in
 
-from dpsql.session.draw import RUNNING
+from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.session.session import Session
 
 SCHEMA = """\

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.privacy.mechanisms.randomised_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 from dpsql.session.session import Session
 
 SCHEMA = """

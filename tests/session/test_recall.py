@@ -15,10 +15,10 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.bind.statement import bind
 from dpsql.errors import LedgerFault, SourceFault
-from dpsql.session.account import ledger_location
-from dpsql.session.plans import Plans
-from dpsql.session.prepared import Prepared
-from dpsql.session.recall import MOST, Recall
+from dpsql.session.answer.answer_cache import MOST, Recall
+from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.plan_cache import Plans
+from dpsql.session.ledger_access import ledger_location
 from dpsql.session.session import Session
 
 SCHEMA = """\

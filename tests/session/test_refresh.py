@@ -12,11 +12,11 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.cli.ledger import amend
 from dpsql.errors import BudgetSpent, LedgerFault, SchemaFault
-from dpsql.pgwire.dataset import Dataset
-from dpsql.pgwire.limit import Limits
-from dpsql.schema.decode import load_schema
-from dpsql.schema.period import period_of
-from dpsql.schema.refresh import Every
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.shared_dataset import Dataset
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.refresh_period import period_of
+from dpsql.schema.refresh_schedule import Every
 from dpsql.session.session import Session
 
 SCHEMA = """\

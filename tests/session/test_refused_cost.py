@@ -12,7 +12,7 @@ import pytest
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BudgetSpent, OverTarget
-from dpsql.session.kept import NotOpened
+from dpsql.session.saved.saved_releases import NotOpened
 from dpsql.session.session import Session
 
 SCHEMA = """\

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.ledger.entry import Charged
-from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.session.account import recorded_ledger
-from dpsql.session.answer import Answer
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.ledger.chain.entry import Charged
+from dpsql.session.answer.answer import Answer
+from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.session import Session
 
 FINE = (

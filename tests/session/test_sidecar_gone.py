@@ -12,19 +12,19 @@ import pytest
 from grammar.exact import Exact
 from privacy.seeded import SeededRandomness
 
-from dpsql.engine.duckdb import DuckDBEngine
-from dpsql.pgwire.work.task import RunJob, tables_of
-from dpsql.pgwire.work.worker import _Desk
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.pgwire.workers.tasks import RunJob, tables_of
+from dpsql.pgwire.workers.worker import _Desk
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
-from dpsql.schema.catalogue import engine_source
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.execution import Execution
-from dpsql.session.from_source import readable
-from dpsql.session.prepared import Prepared
-from dpsql.session.ready import open_source, prepare_source, sidecar_of, sidecar_path
+from dpsql.session.compile.compiled import Prepared
+from dpsql.session.run.execution import Execution
+from dpsql.session.run.sidecar_fallback import readable
 from dpsql.session.session import Session
+from dpsql.session.sidecar import open_source, prepare_source, sidecar_of, sidecar_path
 
 SCHEMA = """\
 dataset: shop

@@ -12,14 +12,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from cli.cli_run import Run, runner
 
+from dpsql.bounding.settings import Settings
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.plot import HEIGHT, WIDTH, Line, blocks
 from dpsql.errors import BadParameter, Refused
-from dpsql.release.interval import error
-from dpsql.rewrite.setting import Settings
-from dpsql.session.account import existing_ledger
+from dpsql.release.columns.confidence_interval import error
+from dpsql.report.chart import HEIGHT, WIDTH, Line, blocks
+from dpsql.session.explain.error_curve import MOST_POINTS, Measure, grid
+from dpsql.session.ledger_access import existing_ledger
 from dpsql.session.session import Session
-from dpsql.session.sweep import MOST_POINTS, Measure, grid
 
 SCHEMA = """
 dataset: swept

@@ -13,9 +13,9 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import OverTarget, Refused
-from dpsql.schema.decode import load_schema
+from dpsql.schema.load.load import load_schema
+from dpsql.session.compile.error_target import _epsilon, _place
 from dpsql.session.session import Session
-from dpsql.session.target import _epsilon, _place
 
 BY_STATUS = "SELECT o_orderstatus, count(*) AS n, sum(o_totalprice) AS s FROM orders GROUP BY 1"
 COUNT = "SELECT o_orderstatus, count(*) AS n FROM orders GROUP BY o_orderstatus ORDER BY n"

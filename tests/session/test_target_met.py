@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from privacy.seeded import SeededRandomness
 
+from dpsql.bounding.settings import Settings
 from dpsql.engine.engine import Engine
 from dpsql.errors import OverTarget
-from dpsql.release.column import columns
-from dpsql.release.key import listed_keys
-from dpsql.release.noise import NoisyGroups
-from dpsql.rewrite.setting import Settings
-from dpsql.schema.decode import load_schema
-from dpsql.session.execution import Execution
+from dpsql.release.add_noise import NoisyGroups
+from dpsql.release.columns.group_keys import listed_keys
+from dpsql.release.columns.released_table import columns
+from dpsql.schema.load.load import load_schema
+from dpsql.session.run.execution import Execution
 from dpsql.session.session import Session
 
 SCHEMA = """

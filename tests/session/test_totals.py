@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.release.column import columns
-from dpsql.release.interval import Combined
-from dpsql.release.key import listed_keys
-from dpsql.release.noise import NoisyGroups
-from dpsql.rewrite.setting import Settings
-from dpsql.session.answer import Answer
+from dpsql.bounding.settings import Settings
+from dpsql.release.add_noise import NoisyGroups
+from dpsql.release.columns.confidence_interval import Combined
+from dpsql.release.columns.group_keys import listed_keys
+from dpsql.release.columns.released_table import columns
+from dpsql.session.answer.answer import Answer
 from dpsql.session.session import Session
 
 SCHEMA = """

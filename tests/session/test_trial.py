@@ -11,13 +11,13 @@ import pytest
 from grammar.compiler import FIXTURES, schema_of
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.fact import WorldFacts
+from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.operator import Limit
-from dpsql.schema.decode import load_schema
-from dpsql.session.execution import Execution
-from dpsql.session.grant import grant
-from dpsql.session.prepared import Prepared, prepare
+from dpsql.schema.load.load import load_schema
+from dpsql.session.compile.compiled import Prepared, prepare
+from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.run.execution import Execution
 
 SCHEMA = schema_of("clinic")
 ANSWERED = [

@@ -12,16 +12,16 @@ from privacy.seeded import SeededRandomness
 from sqlalchemy import create_engine, inspect
 
 from dpsql.bind.statement import bind
-from dpsql.console import listing
+from dpsql.console import schema_listing
 from dpsql.dbapi.connection import connect
-from dpsql.dbapi.explanation import Explanation
 from dpsql.errors import Error, LedgerFault, SchemaFault, UnknownTable
-from dpsql.pgwire.catalogue.catalogue import Catalogue
-from dpsql.pgwire.catalogue.workers import CatalogueWorkers
-from dpsql.pgwire.limit import Limits
-from dpsql.pgwire.sql.dialect import translated
-from dpsql.schema.looser import loosened
+from dpsql.pgwire.catalog.catalog import Catalogue
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.sql.translate import translated
+from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers
+from dpsql.report.explain_text import Explanation
 from dpsql.schema.model import Schema
+from dpsql.schema.policy_diff import loosened
 from dpsql.session.dataset import load_dataset
 from dpsql.session.session import Session
 
@@ -188,7 +188,10 @@ def test_no_list_of_tables_has_a_hidden_one(
     school: Path, catalogue_workers: CatalogueWorkers
 ) -> None:
     schema = load_dataset(school)
-    told = [listing.tables(schema), *(listing.columns(schema, name) for name in schema.offered)]
+    told = [
+        schema_listing.tables(schema),
+        *(schema_listing.columns(schema, name) for name in schema.offered),
+    ]
     found = inspect(create_engine(f"dpsql:///{school}"))
     assert found.get_table_names() == ["marks", "answers"]
     assert found.get_view_names() == ["adults", "ages", "outer_ones"]

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Final
 
 from dpsql.cli.__main__ import start
-from dpsql.ledger import chain
+from dpsql.ledger.chain import hash_chain
 
 CLOCK: Final = "SOAK_CLOCK"
 
@@ -26,5 +26,5 @@ def _now(zone: dt.tzinfo) -> dt.datetime:
 
 
 if __name__ == "__main__":
-    vars(chain)["datetime"] = SimpleNamespace(now=_now)
+    vars(hash_chain)["datetime"] = SimpleNamespace(now=_now)
     start()

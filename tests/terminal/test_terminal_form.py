@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from dpsql.dbapi.result import Description
-from dpsql.dbapi.value import Value
-from dpsql.terminal.export import csv, json
-from dpsql.terminal.table import listing, markdown, plain, spell
-from dpsql.terminal.visible import visible
+from dpsql.report.export import csv, json
+from dpsql.report.result.python_value import Value
+from dpsql.report.result.result import Description
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import listing, markdown, plain, spell
 
 
 def column(name: str, code: str = "VARCHAR") -> Description:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsql.errors import Refused, Span, UnknownTable
-from dpsql.terminal.message import describe
+from dpsql.report.terminal.error_message import describe
 
 
 def said(sql: str, start: int, end: int) -> list[str]:

@@ -1,10 +1,10 @@
 """`dpsql init`: a schema file to be edited, from what a source's catalogue says.
 
-| module     | what it does                                                        |
-| ---------- | ------------------------------------------------------------------- |
-| command    | finds out what the source is, and writes the file                   |
-| draft      | what is known of tables before their owner decides                  |
-| database   | a draft from a DuckDB file or a folder of Parquet and CSV files     |
-| smartnoise | a draft from a metadata file of SmartNoise                          |
-| skeleton   | a draft as YAML, with what is to be decided in its comments         |
+| module          | what it does                                                    |
+| --------------- | --------------------------------------------------------------- |
+| command         | finds out what the source is, and writes the file               |
+| draft           | what is known of tables before their owner decides              |
+| from_database   | a draft from a DuckDB file or a folder of Parquet and CSV files |
+| from_smartnoise | a draft from a metadata file of SmartNoise                      |
+| schema_yaml     | a draft as YAML, with what is to be decided in its comments     |
 """

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from dpsql.cli.failure import explained, say
-from dpsql.cli.init.database import of_database, of_folder
+from dpsql.cli.exit_codes import explained, say
 from dpsql.cli.init.draft import Draft
-from dpsql.cli.init.skeleton import skeleton
-from dpsql.cli.init.smartnoise import of_metadata
+from dpsql.cli.init.from_database import of_database, of_folder
+from dpsql.cli.init.from_smartnoise import of_metadata
+from dpsql.cli.init.schema_yaml import skeleton
 from dpsql.errors import SourceFault
-from dpsql.terminal.visible import visible
+from dpsql.report.terminal.sanitize import visible
 
 STDOUT = Path("-")
 

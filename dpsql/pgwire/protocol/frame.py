@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
-from dpsql.pgwire.protocol.fault import ProtocolFault
+from dpsql.pgwire.protocol.violation import ProtocolFault
 
 LONGEST_STARTUP: Final = 8 * 1024
 LONGEST_LOGIN: Final = 8 * 1024

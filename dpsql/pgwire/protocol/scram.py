@@ -17,7 +17,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Final
 
-from dpsql.pgwire.protocol.fault import ProtocolFault
+from dpsql.pgwire.protocol.violation import ProtocolFault
 
 MECHANISM: Final = "SCRAM-SHA-256"
 ITERATIONS: Final = 4096

@@ -1,20 +1,20 @@
 """The scalar functions that may be called: one entry each; what isn't here is refused.
 
-| module         | what it holds                                                          |
-| -------------- | ---------------------------------------------------------------------- |
-| function       | what an entry says: types, domain, total form, constants                |
-| signature      | rules for types                                                         |
-| bound          | rules for domains                                                       |
-| evaluation     | values over finite sets of arguments, computed by the engine itself     |
-| rounding       | floor, round, abs, sign …                                               |
-| numeric        | %, //, gcd, greatest, bits, isnan …                                     |
-| transcendental | sqrt, power, ln, sin …                                                  |
-| text           | lower, substring, replace, concat, md5 …                                |
-| pattern        | LIKE, regular expressions                                               |
-| document       | what stands at a path of a JSON text                                    |
-| part           | year, month, hour, epoch, monthname …                                   |
-| grid           | date_trunc, time_bucket, last_day, strftime                             |
-| shift          | date + 1, moment + INTERVAL, date_diff, make_date …                     |
+| module          | what it holds                                                       |
+| --------------- | ------------------------------------------------------------------- |
+| function        | what an entry says: types, domain, total form, constants            |
+| type_rules      | rules for types                                                     |
+| domain_rules    | rules for domains                                                   |
+| evaluation      | values over finite sets of arguments, computed by the engine itself |
+| rounding        | floor, round, abs, sign …                                           |
+| numeric         | %, //, gcd, greatest, bits, isnan …                                 |
+| transcendental  | sqrt, power, ln, sin …                                              |
+| text            | lower, substring, replace, concat, md5 …                            |
+| pattern         | LIKE, regular expressions                                           |
+| json            | what stands at a path of a JSON text                                |
+| date_part       | year, month, hour, epoch, monthname …                               |
+| date_trunc      | date_trunc, time_bucket, last_day, strftime                         |
+| date_arithmetic | date + 1, moment + INTERVAL, date_diff, make_date …                 |
 
 COALESCE, NULLIF, IF and CASE are expressions of their own; `/` and `+ - *` on numbers are
 arithmetic; `now()` and its like are constants before a statement is bound.
@@ -22,14 +22,14 @@ arithmetic; `now()` and its like are constants before a statement is bound.
 
 from __future__ import annotations
 
-from dpsql.plan.functions.document import DOCUMENTS
+from dpsql.plan.functions.date_arithmetic import SHIFTS
+from dpsql.plan.functions.date_part import PARTS
+from dpsql.plan.functions.date_trunc import GRIDS
 from dpsql.plan.functions.function import Function
-from dpsql.plan.functions.grid import GRIDS
+from dpsql.plan.functions.json import DOCUMENTS
 from dpsql.plan.functions.numeric import NUMERIC
-from dpsql.plan.functions.part import PARTS
 from dpsql.plan.functions.pattern import PATTERN
 from dpsql.plan.functions.rounding import ROUNDING
-from dpsql.plan.functions.shift import SHIFTS
 from dpsql.plan.functions.text import TEXT
 from dpsql.plan.functions.transcendental import TRANSCENDENTAL
 

@@ -14,10 +14,16 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from dpsql.engine.constant import Argument, Template, Unanswered, Undefined, evaluate
-from dpsql.plan.describe import describe_number
+from dpsql.engine.duckdb.constant_evaluation import (
+    Argument,
+    Template,
+    Unanswered,
+    Undefined,
+    evaluate,
+)
 from dpsql.plan.expression import Scalar
-from dpsql.schema.type import (
+from dpsql.plan.expression_text import describe_number
+from dpsql.schema.sql_type import (
     Boolean,
     Date,
     Decimal,

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from dpsql.engine.constant import Template
+from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.plan.expression import Call, Expression, Scalar
 from dpsql.plan.functions.evaluation import Operand, evaluated
 from dpsql.privacy.domain import Domain
-from dpsql.schema.type import SqlType
+from dpsql.schema.sql_type import SqlType
 
 
 class Total(Enum):

@@ -8,12 +8,12 @@ from functools import reduce
 from math import ceil, floor
 
 from dpsql.plan.expression import Expression
-from dpsql.plan.functions.bound import anything, corners, perhaps, truth, within
+from dpsql.plan.functions.domain_rules import anything, corners, perhaps, truth, within
 from dpsql.plan.functions.function import Application, Function, Rule, Signature, Total, Types
-from dpsql.plan.functions.signature import binary, doubles, first, fixed, times, unary
-from dpsql.plan.number import integer_type, quotient_type, remainder_type
+from dpsql.plan.functions.type_rules import binary, doubles, first, fixed, times, unary
+from dpsql.plan.numeric_types import integer_type, quotient_type, remainder_type
 from dpsql.privacy.domain import Domain, Interval
-from dpsql.schema.type import BIGINT, HUGEINT, UHUGEINT, Boolean, Integer, SqlType
+from dpsql.schema.sql_type import BIGINT, HUGEINT, UHUGEINT, Boolean, Integer, SqlType
 
 _ZERO = Interval(Fraction(0), Fraction(0))
 _UNBOUNDED = Interval(None, None)

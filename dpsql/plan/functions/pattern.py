@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.functions.bound import anything, truth
+from dpsql.plan.functions.domain_rules import anything, truth
 from dpsql.plan.functions.function import Function, Rule, Total
-from dpsql.plan.functions.signature import first, fixed, texts
 from dpsql.plan.functions.text import MOST_CHARACTERS, MOST_GROWTH, growth
-from dpsql.schema.type import Boolean, Integer, SqlType, Varchar
+from dpsql.plan.functions.type_rules import first, fixed, texts
+from dpsql.schema.sql_type import Boolean, Integer, SqlType, Varchar
 
 _TEXT = Varchar()
 _GROUP = Integer(32)

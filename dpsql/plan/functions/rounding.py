@@ -6,12 +6,12 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.functions.bound import corners, monotone, whole
+from dpsql.plan.functions.domain_rules import corners, monotone, whole
 from dpsql.plan.functions.function import Application, Function, Signature, Total
-from dpsql.plan.functions.signature import doubles, unary
-from dpsql.plan.number import is_number
+from dpsql.plan.functions.type_rules import doubles, unary
+from dpsql.plan.numeric_types import is_number
 from dpsql.privacy.domain import Domain, Interval
-from dpsql.schema.type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
+from dpsql.schema.sql_type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
 
 MOST_DIGITS = 38
 

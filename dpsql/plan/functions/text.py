@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dpsql.plan.expression import Call, Expression, Literal
-from dpsql.plan.functions.bound import anything, perhaps, truth, within
+from dpsql.plan.functions.domain_rules import anything, perhaps, truth, within
 from dpsql.plan.functions.function import Application, Function, Rule, Signature, Total, Types
-from dpsql.plan.functions.signature import first, fixed, texts
+from dpsql.plan.functions.type_rules import first, fixed, texts
 from dpsql.privacy.domain import Domain
-from dpsql.schema.type import (
+from dpsql.schema.sql_type import (
     BIGINT,
     Boolean,
     Double,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsql.plan.functions.bound import (
+from dpsql.plan.functions.domain_rules import (
     corners,
     finite_within,
     monotone,
     perhaps,
 )
 from dpsql.plan.functions.function import Application, Function, Rule, Total
-from dpsql.plan.functions.signature import doubles, first
+from dpsql.plan.functions.type_rules import doubles, first
 from dpsql.privacy.domain import Domain, Interval
 
 

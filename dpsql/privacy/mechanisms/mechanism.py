@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from dpsql.privacy.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.place import Integers
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 
 

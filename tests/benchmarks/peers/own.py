@@ -11,10 +11,10 @@ from benchmarks.shapes import SHAPES as QUERIES
 from benchmarks.speed import schema_over
 from measured import LINES, ORDERS, SHAPES, Rows, measured, show
 
-from dpsql.rewrite.setting import AS_DECLARED, Settings
-from dpsql.schema.decode import load_schema
-from dpsql.session.ready import open_source, prepare_source
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
+from dpsql.session.sidecar import open_source, prepare_source
 
 LIMITS = {
     "{groups: 12, rows_per_group: 24, rows: 40}": (

@@ -1,0 +1,211 @@
+"""Domains of the columns that operators hand on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import reduce
+from typing import assert_never
+
+from dpsql.analysis.domains.expression_domain import DAY, TRUTH, Environment, domain
+from dpsql.analysis.domains.predicate_narrowing import Known, narrow
+from dpsql.analysis.lineage.lineage import private_scans
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OpenFunction
+from dpsql.plan.expression import Column, Scalar
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Mark,
+    OuterJoin,
+    OuterKind,
+    Output,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    SetOperation,
+    Sort,
+    Union,
+    Values,
+    Whole,
+    Window,
+    WindowCall,
+)
+from dpsql.plan.output_columns import output_columns
+from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
+from dpsql.schema.model import Column as Declared
+from dpsql.schema.sql_type import Boolean, Date, SqlType
+
+
+def environment(plan: Plan) -> Environment:
+    """The domain of each column that `plan` hands on."""
+    match plan:
+        case Scan(table=table, columns=columns, known=known):
+            declared = _known((c, declared_domain(table.columns[c.name])) for c in columns)
+            return {**declared, **dict(known)}
+        case Filter(source=source, predicate=predicate):
+            return narrow(predicate, environment(source))
+        case Project(source=source, outputs=outputs):
+            below = environment(source)
+            return _known((o.column, _output(o, below)) for o in outputs)
+        case Join(sources=sources, on=on):
+            merged = {i: d for source in sources for i, d in environment(source).items()}
+            for predicate in on:
+                merged = dict(narrow(predicate, merged))
+            return merged
+        case OuterJoin(kind=kind, left=left, right=right):
+            ours, theirs = environment(left), environment(right)
+            if kind is OuterKind.FULL:
+                ours = {i: d.as_nullable() for i, d in ours.items()}
+            return {**ours, **{i: d.as_nullable() for i, d in theirs.items()}}
+        case Mark(source=source, column=column):
+            return {**environment(source), column.id: Domain(values=TRUTH, nullable=False)}
+        case Union(sources=sources, outputs=columns):
+            return dict(zip((c.id for c in columns), _arms(sources), strict=True))
+        case SetOperation(left=left, outputs=columns):
+            return dict(zip((c.id for c in columns), _arms((left,)), strict=True))
+        case Window(source=source, outputs=windows):
+            below, most = environment(source), _rows_per_unit(source)
+            return {**below, **{w.column.id: _window(w.call, below, most) for w in windows}}
+        case Values(outputs=columns, rows=rows):
+            return _known((c, _listed(rows, place)) for place, c in enumerate(columns))
+        case Aggregate(source=source, keys=keys, aggregates=aggregates):
+            below = environment(source)
+            most = _rows_per_unit(source)
+            grouped = [(k.column, domain(k.expression, below)) for k in keys]
+            return _known(
+                [*grouped, *((a.column, per_unit(a.call, below, most)) for a in aggregates)]
+            )
+        case Release() | Whole():
+            return _known((c, UNKNOWN) for c in output_columns(plan))
+        case Sort(source=source) | Limit(source=source):
+            return environment(source)
+        case missing:
+            assert_never(missing)
+
+
+def _known(domains: Iterable[tuple[Column, Domain]]) -> Environment:
+    known: dict[Known, Domain] = {}
+    known.update((column.id, found) for column, found in domains)
+    return known
+
+
+def _output(output: Output, below: Environment) -> Domain:
+    """What an output may be: as its view's owner declares it, but for NULLs that can't be."""
+    derived = domain(output.expression, below)
+    if output.declared is None or derived.nullable:
+        return output.declared or derived
+    return output.declared.as_not_null()
+
+
+def _listed(rows: tuple[tuple[Scalar, ...], ...], place: int) -> Domain:
+    """The values of one column of a table that the statement lists."""
+    found = dict.fromkeys(row[place] for row in rows)
+    values = tuple(value for value in found if value is not None)
+    return of_values(values, nullable=None in found) if found else UNKNOWN
+
+
+def _arms(sources: tuple[Plan, ...]) -> list[Domain]:
+    """The domain of each place of a set operation: what any arm may have there."""
+    found: list[list[Domain]] = []
+    for source in sources:
+        below = environment(source)
+        found.append([below.get(c.id, UNKNOWN) for c in output_columns(source)])
+    return [reduce(Domain.union, domains) for domains in zip(*found, strict=True)]
+
+
+def _rows_per_unit(source: Plan) -> int:
+    """How many rows of a unit the schema's limits expect; what passes it is clamped above."""
+    found = [scan.table.limits.rows for scan in private_scans(source)]
+    return max(found, default=0)
+
+
+def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
+    """An aggregate over one unit's rows, if there are at most `rows`; no more is known without."""
+    argument = domain(call.arguments[0], below) if call.arguments else UNKNOWN
+    match call.function:
+        case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
+            return Domain(values=TRUTH, nullable=True)
+        case OpenFunction():
+            return UNKNOWN
+        case AggregateFunction.COUNT:
+            bounds = Interval(Fraction(0), Fraction(rows)) if rows else None
+            return Domain(bounds, nullable=False)
+        case AggregateFunction.SUM:
+            if not rows or argument.bounds is None:
+                return UNKNOWN
+            zero = Interval(Fraction(0), Fraction(0))
+            return Domain((argument.bounds * Interval(Fraction(rows), Fraction(rows))).union(zero))
+        case AggregateFunction.AVG:
+            return Domain(argument.bounds)  # the mean of 1 and 3 is neither
+        case AggregateFunction.QUANTILE_CONT:
+            return _interpolated(call.arguments[0].type, argument)
+        case (
+            AggregateFunction.MIN
+            | AggregateFunction.MAX
+            | AggregateFunction.QUANTILE_DISC
+            | AggregateFunction.MODE
+            | AggregateFunction.ARG_MAX
+            | AggregateFunction.ARG_MIN
+        ):
+            return argument.as_nullable()
+        case (
+            AggregateFunction.VAR_POP
+            | AggregateFunction.VAR_SAMP
+            | AggregateFunction.STDDEV_POP
+            | AggregateFunction.STDDEV_SAMP
+            | AggregateFunction.COVAR_POP
+            | AggregateFunction.COVAR_SAMP
+            | AggregateFunction.CORR
+            | AggregateFunction.REGR_SLOPE
+            | AggregateFunction.REGR_INTERCEPT
+            | AggregateFunction.REGR_R2
+        ):
+            return UNKNOWN
+        case missing:
+            assert_never(missing)
+
+
+def _interpolated(kind: SqlType, values: Domain) -> Domain:
+    """What lies between two values: between two days there are moments."""
+    if values.bounds is None or not isinstance(kind, Date):
+        return Domain(values.bounds)
+    return Domain(values.bounds * Interval(DAY, DAY))
+
+
+def _window(call: WindowCall, below: Environment, rows: int) -> Domain:
+    """A window function over one unit's rows, if there are at most `rows`, or over any, if none."""
+    match call.function:
+        case "count" | "row_number" | "rank" | "dense_rank" if rows:
+            first = 0 if call.function == "count" else 1
+            return Domain(Interval(Fraction(first), Fraction(rows)), nullable=False)
+        case (
+            "min"
+            | "max"
+            | "quantile_disc"
+            | "lag"
+            | "lead"
+            | "first_value"
+            | "last_value"
+            | "nth_value"
+        ):
+            return domain(call.arguments[0], below).as_nullable()
+        case "quantile_cont":
+            return _interpolated(call.arguments[0].type, domain(call.arguments[0], below))
+        case _:
+            return UNKNOWN
+
+
+def declared_domain(column: Declared) -> Domain:
+    """What the schema says of a column."""
+    if column.values is not None:
+        return of_values(column.values, nullable=column.nullable)
+    if isinstance(column.type, Boolean):
+        return Domain(values=TRUTH, nullable=column.nullable)
+    if column.bounds is not None:
+        low, high = map(coordinate, column.bounds)
+        if low is not None and high is not None:
+            return Domain(Interval(low, high), nullable=column.nullable)
+    return Domain(nullable=column.nullable, declared_length=column.max_length)

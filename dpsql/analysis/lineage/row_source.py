@@ -1,0 +1,103 @@
+"""The one table whose rows a relation's rows stem from, no two of them from the same.
+
+Then a unit has no more rows in the relation, and in any group of them, than in that table. And the
+relation over a part of the table's rows is a part of the relation, so that it can be computed part
+by part: every other table is read whole each time, and nothing looks at two of the table's rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from dpsql.analysis.lineage.functional_dependency import Trusted, each_meets_one
+from dpsql.plan.expression import Column, Expression
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Mark,
+    OuterJoin,
+    Output,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    SetOperation,
+    Sort,
+    Union,
+    Values,
+    Whole,
+    Window,
+)
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import operators, replace_sources
+
+
+@dataclass(frozen=True, slots=True)
+class Stem:
+    """The private table, the columns that hand on its own, and whether each row has one here."""
+
+    scan: Scan
+    columns: Mapping[Column, Column]
+    is_whole: bool
+
+
+def stem(plan: Plan, trusted: Trusted) -> Stem | None:
+    """Where the rows of `plan` stem from, if the keys of `trusted` tables prove it."""
+    match plan:
+        case Scan(unit=None) | Values() | Whole() | Release():
+            return None
+        case Scan(columns=found):
+            return Stem(plan, {c: c for c in found}, is_whole=True)
+        case Filter(source=source):
+            below = stem(source, trusted)
+            return None if below is None else replace(below, is_whole=False)
+        case Project(source=source, outputs=outputs):
+            below = stem(source, trusted)
+            if below is None:
+                return None
+            handed = {
+                o.column: below.columns[o.expression]
+                for o in outputs
+                if isinstance(o.expression, Column) and o.expression in below.columns
+            }
+            return replace(below, columns=handed)
+        case Join(sources=sources, on=on):
+            return _joined(sources, on, trusted)
+        case Window():
+            # row_number() over a part of a unit's rows counts anew from 1.
+            return None
+        case Aggregate() | Union() | SetOperation() | Sort() | Limit():
+            return None
+        case Mark() | OuterJoin():
+            # Part by part it could be, but what is asked, or looked up, would be so each time.
+            return None
+        case missing:
+            assert_never(missing)
+
+
+def over(plan: Plan, found: Stem, source: Plan, handed: tuple[Column, ...]) -> Plan:
+    """`plan` over `source` in place of the table it stems from, with `handed` columns more."""
+    if plan == found.scan:
+        return source
+    if not any(operator == found.scan for operator in operators(plan)):
+        return plan
+    changed = replace_sources(lambda below: over(below, found, source, handed), plan)
+    if isinstance(changed, Project):
+        more = tuple(Output(column, column) for column in handed)
+        return replace(changed, outputs=(*changed.outputs, *more))
+    return changed
+
+
+def _joined(sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted: Trusted) -> Stem | None:
+    """One source's rows, if each meets at most one row of all the others together."""
+    for source in sources:
+        found = stem(source, trusted)
+        others = [other for other in sources if other is not source]
+        joined = frozenset(output_columns(source))
+        if found is not None and each_meets_one(joined, others, on, trusted):
+            return replace(found, is_whole=False)
+    return None

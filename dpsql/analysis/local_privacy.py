@@ -1,0 +1,68 @@
+"""Is a release made of randomised answers alone: then it shows no more than they hid when given.
+
+SELECT drink, count(*) FROM survey GROUP BY drink
+
+Each row of `survey` is a unit, all of them are read, and their number is public. Neighbours have a
+row replaced: another true answer, of which other things are said with probabilities that are at
+most e^ε apart. All that is computed of what was said alone is no farther apart, without noise; nor
+is it if more is asked of it later. What a row holds beside is in nothing that is read.
+
+Every condition is one of the schema and of what is emitted; each keeps out a pair of neighbours
+that exact integers would tell apart:
+
+a unit is removed      its row was counted, whatever it said
+several rows of a unit m answers of one true answer lose m times as much
+WHERE age > 60         a row of 61 or of 59: it is counted, or not, whatever it said
+GROUP BY region        the row leaves one region for another
+sum(age)               the age itself
+a join                 who has a partner, and how many
+a missing number       of rows: it isn't declared to be nobody's secret
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.analysis.public_row_count import all_rows
+from dpsql.analysis.randomized_response import lifted
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, OneRowPerUnit
+from dpsql.plan.bounded_release.statistic import Amount, Ones
+from dpsql.plan.traversal import columns
+from dpsql.privacy.distance import Apart
+from dpsql.schema.model import Column, Table
+from dpsql.schema.randomized_response_loss import shows_answers
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The columns of randomised answers that are read of all rows of `table`, and nothing else."""
+
+    table: Table
+    columns: tuple[Column, ...]
+
+
+def answers_alone(bounded: BoundedRelease, apart: Apart) -> Alone | None:
+    """What `bounded` is made of, if that is randomised answers alone; None if it isn't.
+
+    `apart`: how far the databases are that nobody may tell from each other.
+    """
+    terms = bounded.terms
+    scan = all_rows(terms.source)
+    if scan is None or not shows_answers(scan.table, apart):
+        return None
+    if not isinstance(bounded.limited, OneRowPerUnit) or terms.selections:
+        return None
+    if bounded.selection is not None or bounded.least is not None:
+        return None
+    if not all(isinstance(statistic.term, Ones | Amount) for statistic in terms.statistics):
+        return None  # units are told apart by more than what they said
+    read = columns(
+        *(key.expression for key in terms.keys),
+        *(s.term.value.argument for s in terms.statistics if isinstance(s.term, Amount)),
+        *(s.filter for s in terms.statistics if s.filter is not None),
+    )
+    answers = lifted(terms.source, None).responses
+    if not terms.statistics or not read <= answers.keys():
+        return None
+    named = {found.name for column, found in answers.items() if column in read}
+    return Alone(scan.table, tuple(scan.table.columns[name] for name in sorted(named)))

@@ -1,0 +1,285 @@
+"""The chain of operators of a bounded release as text, each line with its distance.
+
+LimitGroups(6, by domain)                   Groups(count=1, per_unit=6)
+ClampPartials(rows_per_group=60)          Units(count=1)
+…
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from dpsql.analysis.lineage.lineage import Visibility, has_row_units, unit_kind, visibility
+from dpsql.analysis.stability import distance, limited_distance, partials_distance, terms_distance
+from dpsql.plan.aggregate import AggregateOutput
+from dpsql.plan.bounded_release.bounded_release import (
+    BoundedRelease,
+    ByDomain,
+    ByHash,
+    ByUnit,
+    GroupLimit,
+    LimitGroups,
+    OneRowPerUnit,
+    Terms,
+)
+from dpsql.plan.expression_text import describe
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Mark,
+    OuterJoin,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    SetOperation,
+    Sort,
+    Union,
+    Values,
+    Whole,
+    Window,
+)
+from dpsql.privacy.distance import Distance, Groups, Units
+from dpsql.schema.model import EntityUnit, Public, RowUnit
+
+Line = tuple[int, str, str]
+
+WIDTH = 90
+"""Remarks of longer lines don't push the others' aside."""
+
+
+def chain(bounded: BoundedRelease, units: int) -> str:
+    """The operators of `bounded`, outermost first, with what `units` units change in each."""
+    return aligned(chain_lines(bounded, units))
+
+
+def chain_lines(bounded: BoundedRelease, units: int) -> list[Line]:
+    """The same line by line: depth, operator, distance."""
+    return [(depth, text, show(found)) for depth, text, found in _bounded(bounded, units)]
+
+
+def view_line(view: str, rows: Plan, units: int) -> Line:
+    """The one line of a release whose rows a view hides."""
+    return 0, _view(view, rows), show(distance(rows, units))
+
+
+def tree(plan: Plan, units: int) -> str:
+    """The operators of a plan, private ones with their distance, others with what they are."""
+    return aligned(tree_lines(plan, units))
+
+
+def tree_lines(plan: Plan, units: int) -> list[Line]:
+    """The same line by line: depth, operator, distance or visibility."""
+    return _lines(plan, units, 0)
+
+
+def aligned(lines: list[Line]) -> str:
+    """Indented lines with their remarks in one column."""
+    texts = ["  " * depth + text for depth, text, _ in lines]
+    width = max((len(text) for text in texts if len(text) <= WIDTH), default=0)
+    return "\n".join(
+        f"{text:<{width}}  -- {remark}" for text, (_, _, remark) in zip(texts, lines, strict=True)
+    )
+
+
+def show(found: Distance) -> str:
+    """A distance as the notes write it."""
+    match found:
+        case Units(count=count):
+            return f"Units(count={count})"
+        case Groups(count=count, per_unit=per_unit):
+            return f"Groups(count={count}, per_unit={per_unit})"
+        case missing:
+            assert_never(missing)
+
+
+def describe_limit(limit: GroupLimit, rows: int | None = None) -> str:
+    """What keeps a unit to so many groups, and to so many rows in all of them."""
+    few = "" if rows is None else f"; rows={rows} in all"
+    match limit:
+        case ByHash(groups=groups):
+            return f"LimitGroups({groups}, by keyed hash{few})"
+        case ByDomain(groups=groups):
+            return f"LimitGroups({groups}, all there are{few})"
+        case ByUnit(tables=tables):
+            return f"LimitGroups(1, the unit determines the keys: verified {', '.join(tables)})"
+        case missing:
+            assert_never(missing)
+
+
+def _bounded(bounded: BoundedRelease, units: int) -> list[tuple[int, str, Distance]]:
+    limited = bounded.limited
+    top = limited_distance(limited, units)
+    match limited:
+        case OneRowPerUnit():
+            head: list[tuple[int, str, Distance]] = [(0, "OneRowPerUnit()", top)]
+        case LimitGroups(source=clamped, limit=limit):
+            head = [
+                (0, describe_limit(limit, limited.rows), top),
+                (
+                    1,
+                    f"ClampPartials(rows_per_group={clamped.rows_per_group})",
+                    partials_distance(clamped, units),
+                ),
+                (2, "Partials(per unit and group)", partials_distance(clamped.source, units)),
+            ]
+        case missing:
+            assert_never(missing)
+    terms = bounded.terms
+    depth = len(head)
+    return [
+        *head,
+        (depth, _terms(terms), terms_distance(terms, units)),
+        *_rows(terms.source, units, depth + 1),
+    ]
+
+
+def _plan(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]:
+    return [
+        (depth, operator(plan), distance(plan, units)),
+        *(line for source in _told(plan) for line in _plan(source, units, depth + 1)),
+    ]
+
+
+def _rows(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]:
+    """The rows of a release; where a view makes it of what it hides, that view alone."""
+    hidden = hidden_in(plan)
+    if hidden:
+        return [(depth, _view(hidden, plan), distance(plan, units))]
+    return _plan(plan, units, depth)
+
+
+def _lines(plan: Plan, units: int, depth: int) -> list[Line]:
+    kind = visibility(plan)
+    remark = show(distance(plan, units)) if kind is Visibility.PRIVATE else kind.value
+    return [
+        (depth, operator(plan), remark),
+        *(line for source in _shown(plan) for line in _lines(source, units, depth + 1)),
+    ]
+
+
+def _shown(plan: Plan) -> tuple[Plan, ...]:
+    """What is below a release has a chain of its own; what a view hides has none."""
+    return () if isinstance(plan, Release) else _told(plan)
+
+
+def _told(plan: Plan) -> tuple[Plan, ...]:
+    """What an operator reads, but for what a view reads in its reader's place."""
+    return () if isinstance(plan, Project) and plan.view else sources(plan)
+
+
+def hidden_in(plan: Plan) -> str:
+    """The view that hides a table which `plan` itself reads, where the release is the view's."""
+    if isinstance(plan, Scan):
+        return plan.table.alias
+    return next((view for view in map(hidden_in, _told(plan)) if view), "")
+
+
+def _view(name: str, plan: Plan) -> str:
+    """A view in the place of all that it reads."""
+    kind = unit_kind(plan)
+    if kind is None:
+        return f"View({name})"
+    return f"View({name}, unit={'row' if has_row_units(plan) else kind})"
+
+
+def sources(plan: Plan) -> tuple[Plan, ...]:
+    """What an operator reads."""
+    match plan:
+        case Scan() | Values() | Whole():
+            return ()
+        case Join(sources=found) | Union(sources=found):
+            return found
+        case OuterJoin(left=left, right=right) | SetOperation(left=left, right=right):
+            return (left, right)
+        case Mark(source=source, relation=relation):
+            return (source, relation)
+        case (
+            Filter(source=source)
+            | Project(source=source)
+            | Aggregate(source=source)
+            | Window(source=source)
+            | Release(source=source)
+            | Sort(source=source)
+            | Limit(source=source)
+        ):
+            return (source,)
+        case missing:
+            assert_never(missing)
+
+
+def operator(plan: Plan) -> str:
+    """One operator in one line."""
+    match plan:
+        case Scan():
+            ready = "" if plan.ready is None else ", prepared"
+            return f"Scan({plan.table.shown}, {_owner(plan)}{ready})"
+        case Filter(predicate=predicate):
+            return f"Filter({describe(predicate)})"
+        case Project(view=view) if view:
+            return _view(view, plan)
+        case Project(outputs=outputs):
+            return f"Project({', '.join(describe(o.expression) for o in outputs)})"
+        case Join(on=on):
+            return f"Join({' AND '.join(map(describe, on)) or 'all pairs'})"
+        case OuterJoin(kind=kind, on=on):
+            return f"OuterJoin({kind.value}, {' AND '.join(map(describe, on)) or 'all pairs'})"
+        case Mark(on=on):
+            return f"Mark(has a row where {' AND '.join(map(describe, on)) or 'anything'})"
+        case Union():
+            return "Union()"
+        case SetOperation(kind=operation):
+            return f"SetOperation({operation.value})"
+        case Window(outputs=windows):
+            return f"Window({', '.join(w.column.name for w in windows)})"
+        case Values(rows=rows):
+            return f"Values({len(rows)} rows)" if rows else "Nothing()"
+        case Whole(tables=tables):
+            return f"Whole(as written, over copies of {', '.join(tables) or 'no table'})"
+        case Aggregate(keys=keys, aggregates=aggregates):
+            return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
+        case Release(keys=keys, aggregates=aggregates, is_found=is_found):
+            grouped = _grouped([describe(k.expression) for k in keys], aggregates)
+            return f"Release({grouped}{'; of groups that have rows' if is_found else ''})"
+        case Sort(by=by):
+            terms = (describe(k.expression) + (" DESC" if k.descending else "") for k in by)
+            return f"Sort({', '.join(terms)})"
+        case Limit(count=count, offset=offset):
+            return f"Limit({count}, offset={offset})"
+        case missing:
+            assert_never(missing)
+
+
+def _terms(terms: Terms) -> str:
+    parts = [describe(key.expression) for key in terms.keys]
+    listed = {place for found in terms.domains for place in found.keys}
+    sizes = " x ".join(str(len(found.cells)) for found in terms.domains)
+    keys = f"keys={', '.join(parts)}" if parts else "no keys"
+    if not parts:
+        return f"Terms({keys})"
+    if len(listed) == len(parts):
+        return f"Terms({keys}; {sizes} cells)"
+    return f"Terms({keys}; {'partly ' if listed else ''}unlisted)"
+
+
+def _grouped(keys: list[str], aggregates: tuple[AggregateOutput, ...]) -> str:
+    found = [output.column.name for output in aggregates]
+    return ", ".join([*keys, *found])
+
+
+def _owner(scan: Scan) -> str:
+    match scan.table.ownership:
+        case Public():
+            return "public"
+        case RowUnit():
+            return "unit=row"
+        case EntityUnit(kind=kind, hops=hops) if any(hop.hidden for hop in hops):
+            by = ", ".join(hops[0].columns)
+            return f"unit={by if len(hops[0].columns) == 1 else f'({by})'} → {kind}"
+        case EntityUnit(hops=hops, column=column):
+            path = [hop.shown for hop in hops]
+            return f"unit={'.'.join([*path, column])}"
+        case missing:
+            assert_never(missing)

@@ -1,0 +1,285 @@
+"""Sensitivity of a bounded release: exact integers, no tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isqrt
+from typing import assert_never
+
+from dpsql.analysis.joint_sensitivity import Block, blocks
+from dpsql.analysis.stability import limited_distance
+from dpsql.errors import Refused
+from dpsql.plan.bounded_release.bounded_release import (
+    BoundedRelease,
+    ByDomain,
+    Limited,
+    LimitGroups,
+    OneRowPerUnit,
+)
+from dpsql.plan.bounded_release.statistic import (
+    Amount,
+    Deviations,
+    Distinct,
+    DistinctSum,
+    Ones,
+    Over,
+    Presence,
+    Present,
+    Product,
+    Square,
+    Statistic,
+)
+from dpsql.privacy.distance import Apart, Groups
+
+Measure = Callable[[int, int], Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """What changes in all groups together, in a norm of any weights.
+
+    It is no more than if, in `groups` groups, each block changed as in the worst of its corners:
+    each in so many of its own, as a unit's rows fill fewer groups than it is in.
+    """
+
+    groups: tuple[int, ...]
+    blocks: tuple[Block, ...]
+
+    @property
+    def groups_of_each(self) -> tuple[int, ...]:
+        """The groups of each statistic, by its place."""
+        found = {p: n for b, n in zip(self.blocks, self.groups, strict=True) for p in b.places}
+        return tuple(found[place] for place in range(len(found)))
+
+    @property
+    def apart(self) -> tuple[int, ...] | None:
+        """The change of each statistic, if all may be extreme at once; None if they may not."""
+        if any(len(block.corners) > 1 for block in self.blocks):
+            return None
+        found = {p: c for b in self.blocks for p, c in zip(b.places, b.corners[0], strict=True)}
+        return tuple(found[place] for place in range(len(found)))
+
+    @property
+    def corners(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """For each block its corners, as changes of all statistics."""
+        places = range(sum(len(block.places) for block in self.blocks))
+        return tuple(
+            tuple(
+                tuple(dict(zip(block.places, corner, strict=True)).get(p, 0) for p in places)
+                for corner in block.corners
+            )
+            for block in self.blocks
+        )
+
+    def total(self, measure: Measure) -> Fraction:
+        """Σ of `measure`(place, change) over blocks and groups, at the worst corners."""
+        worst = (number * b for number, b in zip(self.groups, self._worst(measure), strict=True))
+        return sum(worst, Fraction(0))
+
+    def in_one_group(self, measure: Measure) -> Fraction:
+        """The same for a single group."""
+        return sum(self._worst(measure), Fraction(0))
+
+    def _worst(self, measure: Measure) -> list[Fraction]:
+        """Σ of `measure`(place, change) at each block's worst corner."""
+        return [
+            max(
+                sum((measure(p, c) for p, c in zip(b.places, k, strict=True)), Fraction(0))
+                for k in b.corners
+            )
+            for b in self.blocks
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """In a group statistic j changes by at most `per_group[j]`, in all as `l1` and `l2` say.
+
+    `units` steps lead from one neighbour to the other, and each of these units is in at most
+    `groups` groups. All of them may be in the same ones, where their changes add up: `per_group` is
+    of all. Or their groups differ, up to `units * groups` of them, and each changes less: in any
+    norm, the sum of k units' changes is at most k times the worst of one (triangle inequality).
+    """
+
+    groups: int
+    per_group: tuple[int, ...]
+    units: int
+    l1: Norm
+    l2: Norm
+
+
+def sensitivity(release: BoundedRelease, apart: Apart) -> Sensitivity:
+    """What so many privacy units can change in the integers of `release`."""
+    changed = limited_distance(release.limited, apart.steps)
+    statistics = release.terms.statistics
+    if apart.replaced:
+        return _replaced(release, changed)
+    if any(isinstance(s.term, Deviations) for s in statistics):
+        raise Refused(
+            "squared differences of all pairs of rows have no bound where rows are removed",
+            hint="ask with neighbors: change_one",
+            note="public_rows",
+        )
+    bounds = tuple(partial_bound(s, release.limited) for s in statistics)
+    return Sensitivity(
+        groups=changed.per_unit,
+        per_group=tuple(changed.count * bound for bound in bounds),
+        units=changed.count,
+        l1=_norm(changed.per_unit, release, changed.count, squared=False),
+        l2=_norm(changed.per_unit, release, changed.count, squared=True),
+    )
+
+
+def _norm(
+    groups: int, release: BoundedRelease, units: int, *, squared: bool, times: int = 1
+) -> Norm:
+    """Each unit has its rows in one of the databases only; or others, `times` as many, in each."""
+    statistics = release.terms.statistics
+    bounds = (partial_bound(s, release.limited) for s in statistics)
+    rows = [units * bound // s.magnitude for s, bound in zip(statistics, bounds, strict=True)]
+    found = tuple(block.of_rows(rows) for block in blocks(statistics, squared=squared))
+    filled = filled_groups(release.limited, groups)
+    # A block is of rows or of units: joint never has both in one.
+    of_rows = [all(statistics[place].is_of_rows for place in block.places) for block in found]
+    return Norm(tuple(times * (filled if rows else groups) for rows in of_rows), found)
+
+
+def filled_groups(limited: Limited, groups: int) -> int:
+    """How many groups a unit can fill with as many rows as count in one, being in `groups`.
+
+    Let u_g rows of a unit count in group g: none is more than r, `rows_per_group`, and all
+    together are no more than R, `rows`. A sum of convex functions of them that are 0 at 0, as is
+    Σ u_g, Σ u_g² or the loss of Laplace noise, is largest in a corner of what they can be: where
+    Σ u_g may be ⌈R / r⌉·r, that is r in ⌈R / r⌉ groups and 0 in all others. Of 120 rows at most,
+    60 at most in each of six groups: no more than two groups of 60, and not 360 rows.
+    """
+    match limited:
+        case LimitGroups(rows=int(rows)):
+            return min(groups, -(-rows // rows_per_group(limited)))
+        case LimitGroups() | OneRowPerUnit():
+            return groups
+        case missing:
+            assert_never(missing)
+
+
+def _replaced(release: BoundedRelease, changed: Groups) -> Sensitivity:
+    """Each of `changed.count / 2` units is another in the other database: t in a group becomes t'.
+
+    Both lie in the interval [-a, b] that the unit's sum is clamped to, and 0 does: t and t' are a
+    + b apart at most. In a table of [6, 10] a row's change moves a count of all rows by 0, one of
+    some rows by 1, a sum by 4 where it is one of differences from 8, by 10 where rows drop out.
+    """
+    units, groups = changed.count // 2, changed.per_unit
+    statistics, limited = release.terms.statistics, release.limited
+    intervals = [partial_interval(s, limited) for s in statistics]
+    widths = [high - low for low, high in intervals]
+    norms = []
+    for squared in (False, True):
+        # The groups of the two units are others, or the same: in up to `groups` of them t, in up to
+        # `groups` t', in those they share |t - t'| <= |t| + |t'|.
+        # So it is where rows in all are limited: what t and t' are at worst is convex in how many
+        # rows of either count in each group, and largest where these are r or 0 (filled_groups).
+        found = _norm(groups, release, units, squared=squared, times=2)
+        if squared:
+            found = replace(
+                found, blocks=tuple(_widened(b, intervals, units) for b in found.blocks)
+            )
+        if _has_few_groups(release):
+            # There are no others: |t - t'| in each.
+            alone = [Block((p,), ((units * width,),)) for p, width in enumerate(widths)]
+            own = Norm((groups,) * len(alone), tuple(alone))
+            found = _less(found, own, widths, power=1 + squared)
+        norms.append(found)
+    return Sensitivity(
+        groups=groups,
+        per_group=tuple(units * width for width in widths),
+        units=changed.count,
+        l1=norms[0],
+        l2=norms[1],
+    )
+
+
+def _widened(block: Block, intervals: Sequence[tuple[int, int]], units: int) -> Block:
+    """`block` such that twice the square of its worst corner bounds that of t - t' in any weights.
+
+    Of one statistic: (t - t')² <= (a + b)², and t² + t'² <= 2·max(a, b)² in groups that aren't
+    shared. Of several: (t - t')² <= t² + t'² where all values have one sign, 2·(t² + t'²) else, and
+    either t or t' adds no more than the worst corner does.
+    """
+    if len(block.places) == 1:
+        low, high = intervals[block.places[0]]
+        most = max(-low, high, _root_up((high - low) ** 2, 2))
+        return Block(block.places, ((units * most,),))
+    signed = [intervals[place][0] < 0 < intervals[place][1] for place in block.places]
+    corners = tuple(
+        tuple(_root_up(2 * c * c, 1) if s else c for s, c in zip(signed, corner, strict=True))
+        for corner in block.corners
+    )
+    return Block(block.places, corners)
+
+
+def _root_up(square: int, parts: int) -> int:
+    """The least integer of whose square so many `parts` are `square` at least."""
+    root = isqrt(square // parts)
+    return root if parts * root * root >= square else root + 1
+
+
+def _less(one: Norm, other: Norm, widths: Sequence[int], *, power: int) -> Norm:
+    """The lower of two bounds, statistics weighted by their own widths; both hold."""
+    scales = [Fraction(width) ** power for width in widths]
+    return min(one, other, key=lambda norm: norm.total(lambda p, c: c**power / scales[p]))
+
+
+def _has_few_groups(release: BoundedRelease) -> bool:
+    """All groups there are count as one unit's."""
+    match release.limited:
+        case OneRowPerUnit(source=terms):
+            return not terms.keys
+        case LimitGroups(limit=limit):
+            return isinstance(limit, ByDomain)
+        case missing:
+            assert_never(missing)
+
+
+def partial_bound(statistic: Statistic, limited: Limited) -> int:
+    """The most that one unit adds to or takes from `statistic` in one group."""
+    match statistic.term:
+        case Presence() | Over():
+            return 1  # a unit is there, with too many rows, or it isn't
+        case Distinct(most=most):
+            return values_per_group(most, limited)
+        case DistinctSum(most=most):
+            return values_per_group(most, limited) * statistic.magnitude
+        case Ones() | Present() | Amount() | Square() | Product() | Deviations():
+            return rows_per_group(limited) * statistic.magnitude
+        case missing:
+            assert_never(missing)
+
+
+def values_per_group(most: int | None, limited: Limited) -> int:
+    """How many distinct values a unit brings to one group; others may have them too, or not."""
+    rows = rows_per_group(limited)
+    return rows if most is None else min(rows, most)
+
+
+def partial_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
+    """What one unit's sum in a group is clamped to, 0 always in it: there it may be missing."""
+    bound = partial_bound(statistic, limited)
+    if isinstance(statistic.term, Presence | Over):
+        return 0, bound
+    # Of values no more than of rows: each is one row's at least.
+    rows, (least, most) = bound // statistic.magnitude, statistic.interval
+    return max(-bound, min(0, rows * least)), min(bound, max(0, rows * most))
+
+
+def rows_per_group(limited: Limited) -> int:
+    """How many rows' worth a unit counts for in one group."""
+    match limited:
+        case LimitGroups(source=clamped):
+            return clamped.rows_per_group
+        case OneRowPerUnit():
+            return 1
+        case missing:
+            assert_never(missing)

@@ -1,0 +1,14 @@
+"""Synthetic databases, made of the schema's domains.
+
+| module               | what it does                                                       |
+| -------------------- | ------------------------------------------------------------------ |
+| unit_ownership       | whose the rows of a database are, walked without the planner       |
+| boundary_values      | values at a column's ends, just outside, and absurd ones           |
+| random_databases     | random adversarial databases with all their neighbours             |
+| public_facts         | the public facts of such databases                                 |
+| database_batch       | many databases in one engine, asked all at once                    |
+| candidate_units      | units that a database may hold, of the schema's domains            |
+| exhaustive_databases | all databases over a few units, and all their neighbours           |
+| search_space         | the databases on which a statement is tried                        |
+| synthetic_engine     | synthetic databases as an engine, for the job that answers queries |
+"""

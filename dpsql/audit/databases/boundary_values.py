@@ -1,0 +1,133 @@
+"""Values that databases of an audit are made of: a column's ends, just outside, and absurd ones."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final, assert_never
+
+from dpsql.privacy.domain import coordinate, day, moment
+from dpsql.schema.model import Column
+from dpsql.schema.sql_type import (
+    Array,
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    Interval,
+    Null,
+    Timestamp,
+    Uuid,
+    Varchar,
+)
+
+FAR_DAYS: Final = (
+    "infinity",
+    "-infinity",
+    "9999-12-31",
+    "300000-01-01",
+    "5877642-06-25 (BC)",
+    "5881580-07-10",
+)
+"""The ends of the type, and days that are no moments."""
+
+FAR_MOMENTS: Final = (
+    "infinity",
+    "-infinity",
+    "9999-12-31 23:59:59.999999",
+    "290309-12-22 (BC) 00:00:00",
+    "294247-01-10 04:00:54.775806",
+)
+"""The ends of the type, and moments whose nanoseconds are no BIGINT."""
+
+
+def pool(column: Column) -> list[object]:
+    """Values to draw from: three times as often within the declared domain as outside."""
+    inside, outside = _values(column)
+    return [*inside, *outside]
+
+
+def distinct(column: Column) -> list[object]:
+    """The same, each once: declared ones first, then those outside, and NULL."""
+    # By their text: -0.0 equals 0, and NaN nothing.
+    found = [*(column.values or ()), *pool(column)]
+    return [*{repr(value): value for value in found}.values(), None]
+
+
+def declared(column: Column, most: int) -> list[object]:
+    """All values of the declared domain, or `most` of them, ends first."""
+    inside, _ = _values(column)
+    if isinstance(column.type, Integer) and column.bounds is not None and column.values is None:
+        low, high = map(int, ends(column))
+        if high - low < most:
+            return list(range(low, high + 1))
+    found = column.values or inside
+    return list({repr(value): value for value in found}.values())[:most]
+
+
+def _values(column: Column) -> tuple[list[object], list[object]]:
+    match column.type:
+        case Boolean():
+            return [True, False], []
+        case Varchar():
+            known = list(column.values or ("x", "y"))
+            wide = [] if column.max_length is None else ["x" * (column.max_length + 1)]
+            return [*known, *known], ["", "a", "A", "a\0b", "👩‍👩‍👧", *wide]
+        case Integer(bits=bits, signed=signed):
+            low, high = map(int, ends(column))
+            least, most = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+            inside = [low, high, (low + high) // 2, (low + 2 * high) // 3]
+            outside = [max(low - 1, least), min(high + 1, most), least, most]
+            return [*(inside * 3)], outside
+        case Decimal(precision=precision, scale=scale):
+            return _decimals(column, precision, scale)
+        case Double():
+            least, most = map(float, ends(column))
+            doubles = [least, most, (least + most) / 3, -0.0, 5e-324]
+            absurd = [math.nan, math.inf, -math.inf, 1e308]
+            return [*(doubles * 3)], [least - 1, most + 1, *absurd]
+        case Date():
+            low, high = map(int, ends(column))
+            dates = [day(low), day(high), day((low + high) // 2), day(low + 31)]
+            return [*(dates * 3)], [day(low - 1), day(high + 1), *FAR_DAYS]
+        case Timestamp():
+            if column.bounds is None:
+                return [moment(1_704_067_200_000_000)], list(FAR_MOMENTS)
+            low, high = map(int, ends(column))
+            times = [moment(low), moment(high), moment((low + high) // 2)]
+            return [*(times * 3)], [moment(low - 1), moment(high + 1), *FAR_MOMENTS]
+        case Uuid():
+            return [f"00000000-0000-0000-0000-00000000000{digit}" for digit in range(3)], []
+        case Interval() | Array() | Null():
+            return [None], []
+        case missing:
+            assert_never(missing)
+
+
+def _decimals(column: Column, precision: int, scale: int) -> tuple[list[object], list[object]]:
+    low, high = ends(column)
+    step = Fraction(1, 10**scale)
+    most = (10**precision - 1) * step
+    inside = [low, high, round((low + high) / 2, scale), low + step]
+    outside = [low - step, high + step, -most, most]
+    return (
+        [_decimal_text(number, scale) for number in inside * 3],
+        [_decimal_text(number, scale) for number in outside],
+    )
+
+
+def ends(column: Column) -> tuple[Fraction, Fraction]:
+    """The declared bounds as numbers; 0 to 9 where there are none."""
+    if column.bounds is None:
+        return Fraction(0), Fraction(9)
+    low, high = (coordinate(bound) for bound in column.bounds)
+    assert low is not None
+    assert high is not None
+    return low, high
+
+
+def _decimal_text(value: Fraction, scale: int) -> str:
+    scaled = int(value * 10**scale)
+    sign, digits = ("-" if scaled < 0 else ""), f"{abs(scaled):0{scale + 1}d}"
+    return f"{sign}{digits[:-scale]}.{digits[-scale:]}" if scale else sign + digits

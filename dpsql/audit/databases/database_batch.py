@@ -1,0 +1,197 @@
+"""Many databases of one schema side by side in one engine, asked all at once.
+
+The very SQL of a release runs in a lateral join with the list of databases, each scan seeing the
+rows of one of them: hundreds of neighbours cost about as much as one. `enter` shows a single one,
+for what runs the SQL as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Self
+
+import duckdb
+import pyarrow as pa
+
+from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.plan.bounded_release.engine_query import EngineQuery
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.schema.model import Public, Schema, Table
+from dpsql.session.compile.compiled import PreparedRelease
+
+Groups = dict[tuple[object, ...], tuple[int, ...]]
+"""The integers of each group, before noise."""
+
+Histogram = dict[tuple[object, ...], dict[int, int]]
+"""The rows of each group in each cell of a selection."""
+
+Released = Mapping[str, pa.Table]
+NO_TABLES: Released = MappingProxyType({})
+
+_BASE = "#base"
+
+
+class StatementFails(Exception):
+    """A statement fails on one of the databases: that it does tells of the rows that are there."""
+
+    def __init__(self, world: int, why: str) -> None:
+        super().__init__(f"database {world}: {why}")
+        self.world = world
+
+
+class Worlds:
+    """Databases, made of pieces: database n holds the pieces `members[n]`, and all public rows.
+
+    They hold synthetic rows only: an audit never opens a source.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        public: Rows,
+        pieces: Sequence[Rows],
+        members: Sequence[Collection[int]],
+    ) -> None:
+        self.schema, self.count = schema, len(members)
+        self._public, self._pieces, self._members = public, pieces, members
+        self._offered: dict[str, pa.Table] = {}
+        self._entered: set[int] = set()
+        self.connection = self._made()
+
+    @classmethod
+    def apart(cls, schema: Schema, public: Rows, databases: Sequence[Rows]) -> Self:
+        """Databases that share nothing but their public rows."""
+        return cls(schema, public, databases, [[n] for n in range(len(databases))])
+
+    def totals(
+        self, release: PreparedRelease, salt: str, released: Released = NO_TABLES
+    ) -> list[Groups]:
+        """What the engine finds for `release` in each database; `released` are tables it reads.
+
+        On none may it fail: `StatementFails` is as much a difference of two databases as a number.
+        """
+        query, found = release.step.query, [Groups() for _ in range(self.count)]
+        self.offer(query, {name: released[name] for name in release.step.reads})
+        count = len(release.step.bounded.terms.statistics)
+        if not count:
+            return found
+        for world, *row in self._everywhere(query.sql, [salt] * query.salted):
+            key = tuple(row[: len(row) - count])
+            assert key not in found[world], "a group came twice"
+            found[world][key] = tuple(map(int, row[len(row) - count :]))
+        return found
+
+    def histograms(self, release: PreparedRelease, salt: str) -> list[list[Histogram]]:
+        """For each database, each selection's counts of cells; `totals` comes before."""
+        found: list[list[Histogram]] = [[] for _ in range(self.count)]
+        for histogram in release.step.query.histograms:
+            for own in found:
+                own.append({})
+            rows = self._everywhere(histogram.sql, [salt] * histogram.salted)
+            for world, *key, cell, count in rows:
+                cells = found[world][-1].setdefault(tuple(key), {})
+                assert cell not in cells, "a cell came twice"
+                cells[cell] = count
+        return found
+
+    def answers(self, sql: str) -> list[list[tuple[object, ...]]]:
+        """What plain DuckDB answers to a statement, in each database: for comparison."""
+        found: list[list[tuple[object, ...]]] = [[] for _ in range(self.count)]
+        for world, *row in self._everywhere(sql, []):
+            found[world].append(tuple(row))
+        return found
+
+    def offer(self, query: EngineQuery, released: Released = NO_TABLES) -> None:
+        """Make what `query` reads beside the databases visible."""
+        self._offered = {d.name: domain_table(d) for d in query.domains} | dict(released)
+        for name, table in self._offered.items():
+            self.connection.register(name, table)
+
+    def enter(self, world: int) -> None:
+        """Let unqualified names mean the tables of one database."""
+        if world not in self._entered:
+            self._entered.add(world)
+            self.connection.execute(f'CREATE SCHEMA "w{world}"')
+            for table in self.schema.tables.values():
+                made = f'CREATE VIEW "w{world}"."{table.name}" AS {_rows(table, str(world))}'
+                self.connection.execute(made)
+        self.connection.execute(f"SET schema = 'w{world}'")
+
+    def _everywhere(self, sql: str, salt: list[str]) -> list[tuple[Any, ...]]:
+        tables = ", ".join(
+            f'"{table.name}" AS NOT MATERIALIZED ({_rows(table, chr(34) + "#w" + chr(34) + ".id")})'
+            for table in self.schema.tables.values()
+        )
+        everywhere = (
+            f'SELECT "#w".id, "#r".* FROM "{_BASE}"."#worlds" AS "#w", '
+            f'LATERAL (WITH {tables} SELECT * FROM ({sql})) AS "#r"'
+        )
+        try:
+            return self.connection.execute(everywhere, salt).fetchall()
+        except duckdb.Error:
+            # DuckDB 2.0 fails with an internal error on some lateral joins of anti-joins, and the
+            # database is of no use afterwards: it is made anew, and asked world by world.
+            self._entered = set()
+            self.connection = self._made()
+            return self._one_by_one(sql, salt)
+
+    def _one_by_one(self, sql: str, salt: list[str]) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = []
+        for world in range(self.count):
+            self.enter(world)
+            try:
+                rows = self.connection.execute(sql, salt).fetchall()
+            except duckdb.Error as fault:
+                raise StatementFails(world, str(fault)) from fault
+            found += ((world, *row) for row in rows)
+        return found
+
+    def _made(self) -> duckdb.DuckDBPyConnection:
+        connection = duckdb.connect(config={"threads": 1})
+        prepare(connection)
+        connection.execute("SET GLOBAL enable_external_access = false")
+        connection.execute(f'CREATE SCHEMA "{_BASE}"')
+        for table in self.schema.tables.values():
+            name = table.name
+            if isinstance(table.ownership, Public):
+                rows = [(0, row) for row in self._public.get(name, ())]
+            else:
+                rows = [(n, row) for n, piece in enumerate(self._pieces) for row in piece[name]]
+            _create(connection, table, rows)
+        held = [(n, piece) for n, own in enumerate(self._members) for piece in own]
+        columns = {"world": [n for n, _ in held], "piece": [piece for _, piece in held]}
+        _copy(connection, "#members", columns)
+        _copy(connection, "#worlds", {"id": list(range(self.count))})
+        for name, offered in self._offered.items():
+            connection.register(name, offered)
+        return connection
+
+
+def _create(
+    connection: duckdb.DuckDBPyConnection, table: Table, rows: list[tuple[int, tuple[object, ...]]]
+) -> None:
+    columns = "".join(f', "{c.name}" {c.type}' for c in table.columns.values())
+    connection.execute(f'CREATE TABLE "{_BASE}"."{table.name}" ("#piece" BIGINT{columns})')
+    if rows:
+        marks = f"({', '.join('?' * (len(table.columns) + 1))})"
+        values = [value for piece, row in rows for value in (piece, *row)]
+        into = f'INSERT INTO "{_BASE}"."{table.name}" VALUES {", ".join([marks] * len(rows))}'
+        connection.execute(into, values)
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, name: str, columns: dict[str, list[int]]) -> None:
+    fields = pa.schema([(column, pa.int64()) for column in columns])
+    connection.register("#copied", pa.table(columns, fields))
+    connection.execute(f'CREATE TABLE "{_BASE}"."{name}" AS FROM "#copied"')
+    connection.unregister("#copied")
+
+
+def _rows(table: Table, world: str) -> str:
+    """SQL for the rows of `table` in one database."""
+    columns = ", ".join(f'r."{name}"' for name in table.columns)
+    rows = f'SELECT {columns} FROM "{_BASE}"."{table.name}" AS r'
+    if isinstance(table.ownership, Public):
+        return rows
+    return f'{rows} JOIN "{_BASE}"."#members" AS m ON m.piece = r."#piece" WHERE m.world = {world}'

@@ -1,0 +1,47 @@
+"""Public facts of databases that an audit made: their public rows, and the keys that hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import duckdb
+
+from dpsql.bounding.public_facts import distinct_values
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.plan.bounded_release.bounded_release import Cell
+from dpsql.plan.operator import Limit, Plan
+from dpsql.release.columns.arrow import canonical
+from dpsql.schema.model import Hop, Public, Reference, Schema, Table
+
+
+@dataclass(frozen=True, slots=True)
+class WorldFacts:
+    """`connection` shows the public rows; the keys of private tables in `trusted` hold."""
+
+    schema: Schema
+    connection: duckdb.DuckDBPyConnection
+    trusted: frozenset[str]
+
+    def verified(self, table: Table | Hop) -> bool:
+        """Whether the key of `table` is relied on, or of the table that a hop leads to."""
+        if isinstance(table, Hop):
+            return table.table in self.trusted
+        if isinstance(table.ownership, Public):
+            return table.key is not None
+        return table.name in self.trusted
+
+    def prepared(self, table: Table) -> bool:
+        """None: audits make their own data."""
+        del table
+        return False
+
+    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan, None if there are more than `at_most`."""
+        sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb")
+        found = tuple(tuple(map(canonical, row)) for row in self.connection.execute(sql).fetchall())
+        return found if len(found) <= at_most else None
+
+    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+        """The distinct values of a public table's column."""
+        plan = distinct_values(self.schema, reference)
+        return None if plan is None else self.rows(plan, at_most)

@@ -1,0 +1,116 @@
+"""The databases on which a statement is tried: a universe of units, and all pairs over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+
+from dpsql.analysis.lineage.lineage import unit_kind
+from dpsql.audit.databases.candidate_units import Asked, candidates, kinds, public_rows
+from dpsql.audit.databases.database_batch import Worlds
+from dpsql.audit.databases.exhaustive_databases import Database, pairs
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.errors import BadParameter
+from dpsql.plan.operator import Release, Scan
+from dpsql.plan.traversal import operators
+from dpsql.schema.model import Neighbors, Public, Schema
+from dpsql.session.compile.compiled import Prepared, prepare
+from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.compile.loss_conversion import grant
+
+MOST_PAIRS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large an enumeration is.
+
+    `units` different units, each `copies` times; databases of `least` to `most` of them, beside
+    all neighbours `apart` units away. `strict` tries values of the declared domains only.
+    """
+
+    units: int = 10
+    copies: int = 1
+    least: int = 1
+    most: int = 3
+    apart: int = 1
+    strict: bool = False
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Universe:
+    """Databases side by side; `pairs` are numbers of neighbours among them."""
+
+    worlds: Worlds
+    pieces: tuple[Rows, ...]
+    members: tuple[tuple[int, ...], ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    def units(self, world: int) -> list[Rows]:
+        """What each unit of a database brings."""
+        return [self.pieces[piece] for piece in self.members[world]]
+
+
+def prepared(sql: str, schema: Schema, epsilon: Fraction) -> Prepared:
+    """`sql` as a session prepares it, over synthetic public rows; every declared key holds."""
+    private = (t.name for t in schema.tables.values() if not isinstance(t.ownership, Public))
+    shown = Worlds(schema, public_rows(schema), [], [()])
+    shown.enter(0)
+    facts = WorldFacts(schema, shown.connection, frozenset(private))
+    return deeply(lambda: prepare(sql, schema, facts, grant(schema, epsilon), "synthetic"))
+
+
+def universe(release: Release, schema: Schema, relation: Neighbors, size: Size) -> Universe:
+    """All databases of `size` that differ in what `release` reads, and all pairs of neighbours."""
+    if not 1 <= size.apart <= size.most or not 0 <= size.least <= size.most:
+        raise BadParameter(
+            f"databases of {size.least} to {size.most} units have no neighbours {size.apart} apart",
+            hint="ask for databases of at least so many units",
+        )
+    public = public_rows(schema)
+    asked = Asked(_kind(release, schema), _read(release), size.strict)
+    found = candidates(schema, asked, public, size.units, size.copies, Random(size.seed))
+    copies = [len(same) for same in found]
+    pieces = tuple(piece for same in found for piece in same)
+    numbers: dict[Database, int] = {}
+    kept: list[tuple[int, int]] = []
+    for pair in pairs(copies, range(max(size.least, 1), size.most + 1), size.apart, relation):
+        one, other = (numbers.setdefault(database, len(numbers)) for database in pair)
+        kept.append((one, other))
+        if len(kept) > MOST_PAIRS:
+            raise BadParameter(
+                f"there are more than {MOST_PAIRS} pairs of neighbours",
+                hint="ask for fewer units, or for smaller databases",
+            )
+    members = tuple(_pieces(database, copies) for database in numbers)
+    return Universe(Worlds(schema, public, pieces, members), pieces, members, tuple(kept))
+
+
+def _kind(release: Release, schema: Schema) -> str:
+    found = unit_kind(release.source)
+    assert found is not None
+    assert found in kinds(schema)
+    return found
+
+
+def _read(release: Release) -> dict[str, frozenset[str]]:
+    """The columns of each table that are read."""
+    found: dict[str, frozenset[str]] = {}
+    for plan in operators(release):
+        if isinstance(plan, Scan):
+            names = frozenset(column.name for column in plan.columns)
+            found[plan.table.name] = found.get(plan.table.name, frozenset()) | names
+    return found
+
+
+def _pieces(database: Database, copies: list[int]) -> tuple[int, ...]:
+    """The pieces of a database: of each unit, the first copies."""
+    found: list[int] = []
+    start = 0
+    for own, most in zip(database, copies, strict=True):
+        found += range(start, start + own)
+        start += most
+    return tuple(found)

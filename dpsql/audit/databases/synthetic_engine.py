@@ -1,0 +1,71 @@
+"""One synthetic database as an engine, for the very job that answers queries.
+
+It remembers what it found: the integers of a query without a salt are always the same, so an
+audit that draws ten thousand answers computes them once. The noise is never remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+
+from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
+from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import Most
+from dpsql.errors import InternalError
+
+
+class WorldEngine:
+    """Database `world` of `worlds`; one at a time is asked."""
+
+    def __init__(self, worlds: Worlds, world: int) -> None:
+        self._worlds, self._world = worlds, world
+        self._known: dict[str, Raw] = {}
+
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = NO_TABLES,
+        *,
+        few: bool = False,  # noqa: ARG002 - all its results are small
+        most: Most | None = None,  # noqa: ARG002
+    ) -> Raw:
+        """Run one SELECT; `tables` exist for this statement only."""
+        if not parameters and sql in self._known:
+            return self._known[sql]
+        for name, table in tables.items():
+            self._worlds.connection.register(name, table)
+        self._worlds.enter(self._world)
+        found = self._worlds.connection.sql(sql, params=list(parameters) or None)
+        raw = Raw(found.to_arrow_table())
+        if not parameters:
+            self._known[sql] = raw
+        return raw
+
+    def columns(self, table: str) -> tuple[tuple[str, str], ...]:
+        """The declared columns."""
+        declared = self._worlds.schema.tables[table].columns.values()
+        return tuple((column.name, str(column.type)) for column in declared)
+
+    def rows(self, table: str) -> int:  # noqa: ARG002 - of all tables
+        """So few that it doesn't matter."""
+        return 0
+
+    @property
+    def prepared(self) -> frozenset[str]:
+        """None: the source is all there is."""
+        return frozenset()
+
+    def fingerprint(self) -> str:
+        """Which of the databases it is."""
+        return f"world {self._world}"
+
+    def interrupt(self) -> None:
+        """Stop what is running."""
+        self._worlds.connection.interrupt()
+
+    def close(self) -> None:
+        """An audit lets go of all its databases together."""
+        raise InternalError("a database of an audit is closed with the others")

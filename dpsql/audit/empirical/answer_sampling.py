@@ -1,0 +1,121 @@
+"""Answers drawn over and over by the release code itself, with its own noise.
+
+What the engine finds on a synthetic database is found once; from there on, the release's own
+mechanisms draw from the operating system's random bytes, thousands of answers at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpsql.audit.databases.database_batch import NO_TABLES, Released, Worlds
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.randomness import SystemRandomness
+from dpsql.release.add_noise import NoisyGroups, RawGroups, choose, privatize, rows_in_cells
+from dpsql.release.columns.arrow import canonical
+from dpsql.release.job import Step
+
+Group = tuple[object, ...]
+
+_SALT = "1"
+_WIDE = 2**62
+_NEXT_TO_NOTHING = DiscreteLaplace(Fraction(1, 1000))
+"""Draws other than 0 have a probability of e^-1000: of synthetic rows only, there is no secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What a release finds in one database, ready to be answered again and again."""
+
+    step: Step
+    raw: RawGroups
+
+    @classmethod
+    def of(cls, step: Step, worlds: Worlds, world: int, released: Released = NO_TABLES) -> Drawing:
+        """Run the engine's part once; the salt is fixed, since bounds hold for each salt."""
+        query = step.query
+        worlds.offer(query, {name: released[name] for name in step.reads})
+        worlds.enter(world)
+
+        def found(sql: str, *, salted: bool) -> pa.Table:
+            return worlds.connection.sql(sql, params=[_SALT] if salted else None).to_arrow_table()
+
+        totals = pa.table({})
+        if step.bounded.terms.statistics:
+            totals = found(query.sql, salted=query.salted)
+        cells = tuple(found(h.sql, salted=h.salted) for h in query.histograms)
+        return cls(step, RawGroups(totals, cells))
+
+    def totals(self) -> dict[Group, tuple[int, ...]]:
+        """The integers before noise, by key."""
+        measurement = self.step.measurement
+        exact = replace(
+            measurement,
+            mechanisms=(_NEXT_TO_NOTHING,) * len(measurement.mechanisms),
+            threshold=None if measurement.threshold is None else 1,
+        )
+        step = self.step
+        return _by_key(privatize(self.raw, step.bounded, step.query, exact, SystemRandomness()))
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """So many answers at once, over the keys that either of two databases has.
+
+    `integers` are (answers, keys) for each statistic, `choices` the same for each chosen cell;
+    where `shown` is false, a key is missing or stays below its threshold.
+    """
+
+    integers: tuple[Integers, ...]
+    choices: tuple[Integers, ...]
+    shown: NDArray[np.bool_]
+
+
+def draw(drawing: Drawing, keys: Sequence[Group], count: int) -> Answers:
+    """Draw `count` independent answers by the release's own mechanisms, in one go."""
+    step, randomness, totals = drawing.step, SystemRandomness(), drawing.totals()
+    measurement, terms = step.measurement, step.bounded.terms
+    own = [key for key in keys if key in totals]
+    places = np.array([place for place, key in enumerate(keys) if key in totals], dtype=np.int64)
+    integers: list[Integers] = []
+    for place, mechanism in enumerate(measurement.mechanisms):
+        values = [totals[key][place] for key in own]
+        narrow = all(abs(value) < _WIDE for value in values)
+        column = np.array(values, dtype=np.int64 if narrow else object)
+        noisy = mechanism.release_vector(np.tile(column, count), randomness)
+        integers.append(_spread(noisy, count, places, len(keys)))
+    shown = np.zeros((count, len(keys)), dtype=np.bool_)
+    shown[:, places] = True
+    selection = step.bounded.selection
+    if selection is not None and measurement.threshold is not None:
+        shown &= (integers[selection] >= measurement.threshold).astype(np.bool_)
+    choices: list[Integers] = []
+    for chosen, table, chooser in zip(
+        terms.selections, drawing.raw.histograms, measurement.choosers, strict=True
+    ):
+        rows = rows_in_cells(table, step.bounded, step.query)
+        cells = [tuple(map(canonical, key)) for key in own] * count
+        found = choose(rows, cells, chosen, chooser, randomness)
+        choices += [_spread(column, count, places, len(keys)) for column in found]
+    return Answers(tuple(integers), tuple(choices), shown)
+
+
+def _spread(values: Integers, count: int, places: NDArray[np.int64], keys: int) -> Integers:
+    """The values of some keys in columns for all of them."""
+    spread = np.zeros((count, keys), dtype=values.dtype)
+    spread[:, places] = values.reshape(count, places.size)
+    return spread
+
+
+def _by_key(groups: NoisyGroups) -> dict[Group, tuple[int, ...]]:
+    """The integers of each group."""
+    keys = zip(*(key.to_pylist() for key in groups.keys), strict=True)
+    found = list(keys) if groups.keys else [()] * groups.count
+    return dict(zip(found, (integers for integers, _ in groups.rows()), strict=True))

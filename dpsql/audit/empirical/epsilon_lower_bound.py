@@ -1,0 +1,293 @@
+"""A lower bound on the privacy loss, by telling two neighbouring databases apart.
+
+The pair of databases that come closest to the derived bounds answer over and over, with real
+noise. An event is chosen on some of the answers and counted on the others; the ends of
+Clopper-Pearson intervals of its two probabilities bound the loss from below. A bound above what is
+charged is, up to its false-alarm probability, a proof that the promise is broken; one below it
+proves nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Literal, assert_never
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpsql.analysis.local_privacy import answers_alone
+from dpsql.audit.databases.search_space import Size, Universe, prepared, universe
+from dpsql.audit.databases.synthetic_engine import WorldEngine
+from dpsql.audit.empirical.answer_sampling import Answers, Drawing, Group, draw
+from dpsql.audit.empirical.clopper_pearson import high_end, low_end
+from dpsql.audit.sensitivity.bound_check import changes, moved, rows_moved
+from dpsql.audit.sensitivity.exhaustive_audit import Witness, witness
+from dpsql.engine.source import DuckDBSource
+from dpsql.errors import BadParameter
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.randomness import SystemRandomness
+from dpsql.release.calibration import Noise
+from dpsql.release.job import Job, Step, run
+from dpsql.schema.model import Schema
+from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.loss_conversion import epsilon_of
+
+Scores = NDArray[np.float64]
+
+_NORMAL = NormalDist()
+_THRESHOLDS = 200
+_ORDERS = (1.001, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 32.0)
+
+_WIDE = 25
+"""From this variance on, tails of discrete Gaussians are a continuous one's up to a part in 500."""
+
+Measure = Literal["epsilon", "mu", "rho"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What `draws` answers of either database show: the loss is at least `lower`.
+
+    In ε; where all noise is Gaussian in μ, the distance of the two means in standard deviations
+    (Dong, Roth & Su 2022), which is √(2ρ) for Gaussian noise; where that noise spans few integers,
+    whose tails are not those of a Gaussian, in ρ itself. `alpha` is the probability that `lower` is
+    above the true loss.
+    """
+
+    measure: Measure
+    charged: float
+    lower: float
+    alpha: float
+    draws: int
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether more than what is charged was shown."""
+        return self.lower > self.charged
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonAudit:
+    """The bound of each release of a statement, and the databases that were told apart."""
+
+    sql: str
+    bounds: tuple[tuple[str, Bound, Witness], ...]
+
+
+def audit_epsilon(
+    sql: str,
+    schema: Schema,
+    *,
+    epsilon: Fraction | None = None,
+    draws: int = 10_000,
+    alpha: float = 0.05,
+    size: Size | None = None,
+) -> EpsilonAudit:
+    """Bound the loss of every release of `sql` from below; nothing is charged."""
+    if draws < 100 or not 0 < alpha < 1:
+        raise BadParameter("that is no test", hint="ask for 100 draws or more, and 0 < alpha < 1")
+    ready = prepared(sql, schema, epsilon or schema.per_query.epsilon)
+    tables: dict[str, pa.Table] = {}
+    found: list[tuple[str, Bound, Witness]] = []
+    for release in ready.releases:
+        if answers_alone(release.step.bounded, schema.apart) is not None:
+            raise BadParameter(
+                f"{release.name} reads randomised answers alone: what hides them was drawn before",
+                hint="ask for a column beside them, or of some of the rows: that is charged",
+            )
+        place = universe(release.release, schema, schema.neighbors, size or Size())
+        pair = worst_pair(release, place, tables)
+        drawn = [Drawing.of(release.step, place.worlds, world, tables) for world in pair]
+        bound = lower_bound(release.step, drawn, schema, draws, alpha)
+        found.append((release.name, bound, witness(place, pair)))
+        job = Job(DuckDBSource(), (release.step,))
+        tables |= run(job, WorldEngine(place.worlds, pair[0]), SystemRandomness(), tables)
+    return EpsilonAudit(sql, tuple(found))
+
+
+def worst_pair(
+    release: PreparedRelease, found: Universe, tables: dict[str, pa.Table]
+) -> tuple[int, int]:
+    """The neighbours whose integers lie farthest apart, each measured by its own noise."""
+    totals = found.worlds.totals(release, "1", tables)
+    cells = found.worlds.histograms(release, "1")
+    mechanisms = release.step.measurement.mechanisms
+
+    def apart(pair: tuple[int, int]) -> float:
+        one, other = pair
+        changed = changes(totals[one], totals[other], len(mechanisms))
+        summed = sum(
+            abs(change) / mechanism.scale
+            if isinstance(mechanism, DiscreteLaplace)
+            else Fraction(change**2) / mechanism.variance
+            for row in changed
+            for change, mechanism in zip(row, mechanisms, strict=True)
+        )
+        in_cells = sum(
+            rows_moved(change)
+            for a, b in zip(cells[one], cells[other], strict=True)
+            for change in moved(a, b)
+        )
+        return float(summed) + in_cells
+
+    return max(found.pairs, key=apart)
+
+
+def lower_bound(
+    step: Step, drawn: Sequence[Drawing], schema: Schema, draws: int, alpha: float
+) -> Bound:
+    """Tell the databases of two drawings apart; `step` says what was charged."""
+    rest, tried = draws - draws // 4, draws // 4
+    exact = [drawing.totals() for drawing in drawn]
+    keys = sorted({key for totals in exact for key in totals}, key=repr)
+    training = [draw(drawing, keys, tried) for drawing in drawn]
+    score = _Score(step, keys, exact, training)
+    event = _event([score.of(answers) for answers in training], step, schema, alpha)
+    lower = event.bound([score.of(draw(drawing, keys, rest)) for drawing in drawn], alpha)
+    charged, _ = _charged(step, schema)
+    return Bound(_measure(step), charged, max(0.0, lower), alpha, rest)
+
+
+class _Score:
+    """How much an answer speaks for the first of two databases: its log-likelihood ratio."""
+
+    def __init__(
+        self,
+        step: Step,
+        keys: Sequence[Group],
+        exact: Sequence[dict[Group, tuple[int, ...]]],
+        training: Sequence[Answers],
+    ) -> None:
+        self._mechanisms = step.measurement.noise
+        self._exact = exact
+        self._keys = keys
+        self._training = training
+
+    def of(self, answers: Answers) -> Scores:
+        """The score of each answer."""
+        score = np.zeros(answers.shown.shape[0])
+        for place, key in enumerate(self._keys):
+            shown = answers.shown[:, place]
+            one, other = (totals.get(key) for totals in self._exact)
+            if one is None or other is None:
+                # A key that only one of them has speaks for itself.
+                score += np.where(shown, self._odds(shown_at=place), 0.0)
+                continue
+            for found, a, b, mechanism in zip(
+                answers.integers, one, other, self._mechanisms, strict=True
+            ):
+                score += np.where(shown, _ratio(found[:, place], a, b, mechanism), 0.0)
+            for number, chosen in enumerate(answers.choices):
+                odds = self._odds_of_cells(number, place)
+                score += [odds.get(cell, 0.0) for cell in chosen[:, place].tolist()]
+        return score
+
+    def _odds(self, shown_at: int) -> float:
+        ours, theirs = (int(found.shown[:, shown_at].sum()) for found in self._training)
+        return math.log((ours + 1) / (theirs + 1))
+
+    def _odds_of_cells(self, number: int, place: int) -> dict[int, float]:
+        ours, theirs = (Counter(t.choices[number][:, place].tolist()) for t in self._training)
+        return {c: math.log((ours[c] + 1) / (theirs[c] + 1)) for c in {*ours, *theirs}}
+
+
+def _ratio(found: Integers, one: int, other: int, mechanism: Noise) -> Scores:
+    """How much likelier each integer is around `one` than around `other`, as a logarithm."""
+    first, second = (np.asarray(found - centre).astype(np.float64) for centre in (one, other))
+    if isinstance(mechanism, DiscreteLaplace):
+        return np.asarray((np.abs(second) - np.abs(first)) / float(mechanism.scale))
+    return np.asarray((second**2 - first**2) / (2 * float(mechanism.variance)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """Scores of at least `least`, or of at most that, of the first database or the second."""
+
+    least: float
+    above: bool
+    swapped: bool
+    measure: Measure
+    delta: float
+
+    def bound(self, scores: Sequence[Scores], alpha: float) -> float:
+        ours, theirs = reversed(scores) if self.swapped else scores
+        hits = [int(((s >= self.least) == self.above).sum()) for s in (ours, theirs)]
+        # Either end is wrong with probability alpha/2.
+        often = low_end(hits[0], ours.size, alpha / 2)
+        seldom = high_end(hits[1], theirs.size, alpha / 2)
+        inside = 0 < seldom < often < 1
+        match self.measure:
+            case "mu":
+                return _NORMAL.inv_cdf(often) - _NORMAL.inv_cdf(seldom) if inside else 0.0
+            case "rho":
+                return rho_of_event(often, seldom) if inside else 0.0
+            case "epsilon":
+                gain = often - self.delta
+                return math.log(gain / seldom) if gain > 0 else -math.inf
+            case missing:
+                assert_never(missing)
+
+
+def _event(scores: Sequence[Scores], step: Step, schema: Schema, alpha: float) -> _Event:
+    """The event of whose two probabilities the scores say most surely that they are far apart.
+
+    By what is asked of the bound itself: of rare events one seems to tell much by chance.
+    """
+    _, delta = _charged(step, schema)
+    both = np.unique(np.concatenate(scores))
+    some = both[np.linspace(0, both.size - 1, min(both.size, _THRESHOLDS)).astype(int)]
+    events = (
+        # Just below a score, so that rounding of the sum doesn't part what is equal.
+        _Event(float(least) - 1e-9, above, swapped, _measure(step), delta)
+        for least in some
+        for above, swapped in ((True, False), (False, True))
+    )
+    return max(events, key=lambda event: event.bound(scores, alpha))
+
+
+def rho_of_event(often: float, seldom: float) -> float:
+    """The least ρ under which an event may have these probabilities: max over α of D_α/α.
+
+    (Bun & Steinke 2016, Definition 1.1, and that Rényi divergences never grow by looking.)
+    """
+    return max(
+        math.log(
+            often * (often / seldom) ** (order - 1)
+            + (1 - often) * ((1 - often) / (1 - seldom)) ** (order - 1)
+        )
+        / (order - 1)
+        / order
+        for order in _ORDERS
+    )
+
+
+def _measure(step: Step) -> Measure:
+    mechanisms = step.measurement.mechanisms
+    if step.measurement.choosers or not all(isinstance(m, DiscreteGaussian) for m in mechanisms):
+        return "epsilon"
+    return "mu" if min(m.variance for m in mechanisms) >= _WIDE else "rho"
+
+
+def _charged(step: Step, schema: Schema) -> tuple[float, float]:
+    """What the charge allows, in the measure of the bound, and its δ."""
+    loss = step.measurement.loss
+    if _measure(step) != "epsilon":
+        rho = loss.amount
+        if loss.accounting is Accounting.APPROX:
+            # The charge is (ε, δ); what it was made of is a ρ, which is at most this one.
+            rho = rho_of_epsilon(loss.amount, loss.delta)
+        return (math.sqrt(2 * rho) if _measure(step) == "mu" else float(rho)), 0.0
+    delta = float(loss.delta)
+    if loss.accounting is Accounting.ZCDP:
+        delta += float(schema.budget.delta / 2)
+    return float(epsilon_of(schema, loss.amount)), delta

@@ -1,0 +1,290 @@
+"""Aggregate calls of a SELECT: collected once each, whoever writes them how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from dpsql.bind.aggregate.quantile_rank import place_of
+from dpsql.bind.aggregate.result_type import is_summed, result_type
+from dpsql.bind.aggregate.syntax import Form, form, is_aggregate
+from dpsql.bind.column_ids import Names
+from dpsql.bind.expression.cast import summable
+from dpsql.bind.expression.coercion import COUNT_TYPE
+from dpsql.bind.expression.expression import ExpressionBinder
+from dpsql.bind.expression.row_value import row_parts, row_text
+from dpsql.bind.query.sort_key import order_terms, telling
+from dpsql.bind.scope import Scope
+from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.construct_name import function_instead
+from dpsql.bind.syntax.parameter import Parameters
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import GroupingFault, Refused, Span, TypeFault
+from dpsql.plan.aggregate import (
+    ARGUMENTS_OF_EXTREMES,
+    LEFT_OUT,
+    PAIRED,
+    AggregateCall,
+    AggregateFunction,
+    AggregateOutput,
+    OpenFunction,
+    Part,
+)
+from dpsql.plan.expression import Column, Expression, Literal, conjunction
+from dpsql.plan.expression_text import describe
+from dpsql.schema.sql_type import Boolean, Double, SqlType, Varchar
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """GROUPING(keys): a bit for each key, the last one lowest: 1 where a set leaves it out."""
+
+    column: Column
+    keys: tuple[Expression, ...]
+    at: Span | None
+
+    def value(self, kept: Collection[Expression]) -> Literal:
+        """The number that is the same for all groups of a set, whose keys are `kept`."""
+        bits = "".join("01"[key not in kept] for key in self.keys)
+        return Literal(int(bits or "0", 2), COUNT_TYPE)
+
+
+@dataclass(slots=True)
+class Aggregates:
+    """The aggregates of one SELECT, each with the column that will hold it."""
+
+    scope: Scope
+    names: Names
+    asked: Callable[[exp.Expr, ExpressionBinder], Expression | None]
+    """What stands for a subquery in an argument: it is asked once for each row."""
+    parameters: Parameters = field(default_factory=dict)
+    found: list[AggregateOutput] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+
+    @property
+    def columns(self) -> frozenset[Column]:
+        """All that is known of groups only."""
+        return frozenset((*(o.column for o in self.found), *(a.column for a in self.absent)))
+
+    def keep(self, read: frozenset[Column]) -> None:
+        """Forget the aggregates that aren't `read`."""
+        self.found = [output for output in self.found if output.column in read]
+
+    def bind(self, node: exp.Expr) -> Column | None:
+        """The column of the aggregate that `node` is; None if it isn't one."""
+        if isinstance(node, exp.Grouping | exp.GroupingId):
+            return self._absent(node)
+        part = _part(node)
+        if part is not None:
+            (inner,) = node.expressions
+            found = self._call_of(inner)
+            if found is None:
+                raise _no_aggregate_in(part, node)
+            kind = COUNT_TYPE if part in LEFT_OUT else Double()
+            return self._column(replace(found, part=part, type=kind))
+        asked = self._call_of(node)
+        return None if asked is None else self._column(asked)
+
+    def _absent(self, node: exp.Expr) -> Column:
+        only(node, "expressions")
+        if not all(isinstance(key, exp.Expr) for key in node.expressions or [None]):
+            raise refused(node, "GROUPING() of nothing", "GROUPING(key), of a key of GROUP BY")
+        inner = ExpressionBinder(self.scope, _no_aggregate, self.parameters)
+        keys = tuple(inner.bind(key) for key in node.expressions)
+        column = self.names.column("grouping", COUNT_TYPE)
+        self.absent.append(Absent(column, keys, span(node)))
+        return column
+
+    def _call_of(self, node: exp.Expr) -> AggregateCall | None:
+        """The aggregate that `node` is; None if it isn't one."""
+        only_where: exp.Expr | None = None
+        call = node
+        if isinstance(node, exp.Filter):
+            only(node, "this", "expression")
+            call, only_where = node.this, node.expression.this
+        if isinstance(call, exp.IgnoreNulls):
+            # DuckDB's any_value and their like skip NULLs, which sqlglot writes around them.
+            call = call.this
+        found = form(call)
+        if found is None:
+            if is_aggregate(call) or call is not node:
+                raise self._no_rule(call)
+            return None
+        return self._call(call, found, only_where)
+
+    def _call(self, node: exp.Expr, found: Form, only_where: exp.Expr | None) -> AggregateCall:
+
+        def special(part: exp.Expr) -> Expression | None:
+            answered = self.asked(part, inner)
+            return _no_aggregate(part) if answered is None else answered
+
+        inner = ExpressionBinder(self.scope, special, self.parameters)
+        wanted = [c for c in (only_where, found.condition) if c is not None]
+        conditions = tuple(inner.condition(c) for c in wanted)
+        only_rows = conjunction(conditions) if conditions else None
+        function, at = found.function, span(node)
+        name = function.value
+        if any(isinstance(a, exp.Star) for a in found.arguments):
+            raise refused(node, f"{name} of *", f"name what is meant: {name}(DISTINCT (a, b))")
+        arguments = tuple(_argument(a, inner, found) for a in found.arguments)
+        if not arguments and function is not AggregateFunction.COUNT:
+            raise refused(node, f"{name} of nothing", f"name a column: {name}(x)")
+        if len(arguments) != _number(function) and arguments:
+            raise refused(node, f"{name} of {len(arguments)} arguments", _usage(function))
+        if function is AggregateFunction.COUNT and not found.distinct:
+            arguments = tuple(a for a in arguments if not _never_null(a))
+        types = [a.type for a in arguments]
+        kind = found.type or result_type(function, types)
+        if kind is None:
+            shown, taken = ", ".join(map(str, types)), _taken(function)
+            raise TypeFault(
+                f"{name}({shown}) has no rule",
+                at=at,
+                hint=f"convert it: {name}(CAST({describe(arguments[0])} AS {taken}))",
+            )
+        if is_summed(function):
+            arguments = tuple(summable(a, node) for a in arguments)
+        if function is OpenFunction.STRING_AGG and not isinstance(arguments[1], Literal):
+            raise Refused(
+                "the separator of string_agg() is a constant",
+                at=at,
+                hint=f"string_agg({describe(arguments[0])}, ', ')",
+                note="open_aggregates",
+            )
+        fraction = (
+            None
+            if found.place is None
+            else place_of(found.place, inner, at, descending=found.descending)
+        )
+        order = () if found.order is None else telling(order_terms(found.order, inner.bind))
+        if found.distinct and any(term.expression != arguments[0] for term in order):
+            shown = describe(arguments[0])
+            raise GroupingFault(
+                f"distinct values of {shown} are in the order of something else",
+                at=at,
+                hint=f"{name}(DISTINCT {shown} … ORDER BY {shown})",
+            )
+        if not isinstance(function, OpenFunction):
+            order = ()  # the same in any order
+        # The least of distinct values is the least of all.
+        distinct = found.distinct and function not in _EXTREMES
+        return AggregateCall(
+            function,
+            arguments,
+            distinct,
+            only_rows,
+            kind,
+            fraction,
+            from_above=found.descending and fraction != 1,
+            order=order,
+            at=at,
+        )
+
+    def _column(self, call: AggregateCall) -> Column:
+        for output in self.found:
+            if output.call == call:
+                return output.column
+        shown = ", ".join(map(describe, call.arguments)) or "*"
+        name = f"{call.function.value}({shown})"
+        if call.part is not Part.VALUE:
+            name = f"{call.part.value}({name})"
+        column = self.names.column(name, call.type)
+        self.found.append(AggregateOutput(column, call))
+        return column
+
+    def _no_rule(self, node: exp.Expr) -> Refused:
+        name = node.sql(dialect="duckdb", comments=False).split("(")[0].lower()
+        hint = function_instead(node) or "ask for count, sum, avg, stddev, corr or median"
+        return Refused(f"{name}() has no rule", at=span(node), hint=hint, note="refused_functions")
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """An aggregate of this SELECT, not of a subquery's, nor one used as a window function."""
+    if isinstance(node, exp.Select | exp.SetOperation):
+        return False
+    if isinstance(node, exp.Window):
+        parts = [node.args.get("order"), *(node.args.get("partition_by") or [])]
+        call = node.this
+        while isinstance(call, exp.IgnoreNulls | exp.RespectNulls | exp.Filter | exp.WithinGroup):
+            parts.append(call.args.get("expression"))
+            call = call.this
+        inner = list(call.iter_expressions())
+        return any(has_aggregate(part) for part in [*parts, *inner] if part is not None)
+    if is_aggregate(node):
+        return True
+    return any(has_aggregate(child) for child in node.iter_expressions())
+
+
+def no_aggregate(node: exp.Expr) -> Expression | None:
+    """Refuse an aggregate where rows are chosen or grouped."""
+    if is_aggregate(node) or isinstance(node, exp.Filter | exp.Window):
+        raise GroupingFault(
+            "an aggregate or window function can't stand in WHERE or GROUP BY",
+            at=span(node),
+            hint="put a condition on an aggregate into HAVING, on a window into QUALIFY",
+        )
+    return None
+
+
+def _no_aggregate(node: exp.Expr) -> Expression | None:
+    if is_aggregate(node) or isinstance(node, exp.Filter):
+        raise GroupingFault(
+            "an aggregate can't stand here", at=span(node), hint="aggregate in a subquery first"
+        )
+    return None
+
+
+def _argument(node: exp.Expr, binder: ExpressionBinder, found: Form) -> Expression:
+    """What is aggregated; a row value is counted, and no NULL whatever its parts are."""
+    parts = row_parts(node)
+    if parts is None or found.function is not AggregateFunction.COUNT:
+        return binder.bind(node)
+    values = [binder.bind(part) for part in parts]
+    return row_text(values, node) if found.distinct else Literal(1, COUNT_TYPE)
+
+
+def _never_null(argument: Expression) -> bool:
+    """count(1) counts rows."""
+    return isinstance(argument, Literal) and argument.value is not None
+
+
+_EXTREMES = frozenset({AggregateFunction.MIN, AggregateFunction.MAX})
+
+_PARTS = {part.value: part for part in Part if part is not Part.VALUE}
+
+
+def _part(node: exp.Expr) -> Part | None:
+    """What of an aggregate's noise `node` asks for."""
+    if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
+        return _PARTS.get(node.name.lower())
+    return None
+
+
+def _no_aggregate_in(part: Part, node: exp.Expr) -> GroupingFault:
+    return GroupingFault(
+        f"{part.value}() takes an aggregate, whose noise it tells of",
+        at=span(node),
+        hint=f"{part.value}(count(*)), beside the count(*) itself",
+    )
+
+
+def _taken(function: AggregateFunction | OpenFunction) -> SqlType:
+    """A type that it takes."""
+    match function:
+        case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
+            return Boolean()
+        case OpenFunction.STRING_AGG:
+            return Varchar()
+        case _:
+            return Double()
+
+
+def _usage(function: AggregateFunction | OpenFunction) -> str:
+    return f"write {function.value}({', '.join('xy'[: _number(function)])})"
+
+
+def _number(function: AggregateFunction | OpenFunction) -> int:
+    """How many arguments it takes."""
+    return 2 if function in PAIRED | ARGUMENTS_OF_EXTREMES | {OpenFunction.STRING_AGG} else 1

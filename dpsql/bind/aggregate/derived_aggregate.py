@@ -1,0 +1,67 @@
+"""Aggregates that are functions of others, which are released in their stead."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.bind.expression.template import filled, names
+
+_WRITTEN: Final = {
+    "geomean": "exp(avg(ln(x)))",
+    "geometric_mean": "exp(avg(ln(x)))",
+    "regr_sxx": "regr_count(x, y) * var_pop(y) FILTER (WHERE x IS NOT NULL)",
+    "regr_sxy": "regr_count(x, y) * covar_pop(x, y)",
+    "regr_syy": "regr_count(x, y) * var_pop(x) FILTER (WHERE y IS NOT NULL)",
+    "sem": "stddev_pop(x) / sqrt(count(x))",
+}
+"""Of the first argument x and the second one, y: regressions take what is explained first."""
+
+_NODES: Final[dict[type[exp.Expr], str]] = {
+    exp.RegrSxx: "regr_sxx",
+    exp.RegrSxy: "regr_sxy",
+    exp.RegrSyy: "regr_syy",
+}
+
+
+def is_derived(node: exp.Expr) -> bool:
+    """A call of such an aggregate."""
+    return _name(node) in _WRITTEN
+
+
+def _filtered(tree: exp.Expr, condition: exp.Expr) -> exp.Expr:
+    """`tree`, whose aggregates are of the rows for which `condition` holds."""
+    for call in list(tree.find_all(exp.AggFunc)):
+        if isinstance(call.parent, exp.Filter):
+            where = call.parent.expression
+            where.set("this", exp.and_(where.this, condition.copy()))
+        else:
+            where = exp.Where(this=condition.copy())
+            call.replace(exp.Filter(this=call.copy(), expression=where))
+    return tree
+
+
+def written_out(node: exp.Expr) -> exp.Expr | None:
+    """The expression of other aggregates that `node` is short for; None if it is none."""
+    if isinstance(node, exp.Filter) and isinstance(node.expression, exp.Where):
+        whole = written_out(node.this)
+        return None if whole is None else _filtered(whole, node.expression.this)
+    name = _name(node)
+    if name not in _WRITTEN:
+        return None
+    arguments = (
+        node.expressions
+        if isinstance(node, exp.Anonymous)
+        else [part for part in (node.this, node.args.get("expression")) if part is not None]
+    )
+    given = dict(zip("xy", arguments, strict=False))
+    if names(_WRITTEN[name]) != given.keys():
+        return None
+    return exp.paren(filled(_WRITTEN[name], given))
+
+
+def _name(node: exp.Expr) -> str:
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower()
+    return _NODES.get(type(node), "")

@@ -1,0 +1,112 @@
+"""The type of an aggregate, as DuckDB gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from dpsql.bind.expression.coercion import COUNT_TYPE, is_comparable, sum_type
+from dpsql.plan.aggregate import (
+    ARGUMENTS_OF_EXTREMES,
+    PAIRED,
+    SPREADS,
+    AggregateFunction,
+    OpenFunction,
+)
+from dpsql.schema.sql_type import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    SqlType,
+    Timestamp,
+    Varchar,
+)
+
+
+def is_summed(function: AggregateFunction | OpenFunction) -> bool:
+    """It adds its arguments up, so they are numbers."""
+    return function in SPREADS | PAIRED | {AggregateFunction.SUM, AggregateFunction.AVG}
+
+
+def result_type(
+    function: AggregateFunction | OpenFunction, arguments: Sequence[SqlType]
+) -> SqlType | None:
+    """The type of `function`, None if it takes no arguments of these types."""
+    match function:
+        case OpenFunction():
+            return _open_type(function, arguments)
+        case AggregateFunction.COUNT:
+            return COUNT_TYPE
+        case AggregateFunction.SUM:
+            return sum_type(arguments[0])
+        case (
+            AggregateFunction.AVG
+            | AggregateFunction.VAR_POP
+            | AggregateFunction.VAR_SAMP
+            | AggregateFunction.STDDEV_POP
+            | AggregateFunction.STDDEV_SAMP
+            | AggregateFunction.COVAR_POP
+            | AggregateFunction.COVAR_SAMP
+            | AggregateFunction.CORR
+            | AggregateFunction.REGR_SLOPE
+            | AggregateFunction.REGR_INTERCEPT
+            | AggregateFunction.REGR_R2
+        ):
+            return None if any(sum_type(a) is None for a in arguments) else Double()
+        case AggregateFunction.QUANTILE_CONT:
+            return _interpolated(arguments[0])
+        case (
+            AggregateFunction.MIN
+            | AggregateFunction.MAX
+            | AggregateFunction.MODE
+            | AggregateFunction.QUANTILE_DISC
+            | AggregateFunction.ARG_MAX
+            | AggregateFunction.ARG_MIN
+        ):
+            compared = arguments[1:] if function in ARGUMENTS_OF_EXTREMES else arguments
+            return arguments[0] if all(map(is_comparable, compared)) else None
+        case missing:
+            assert_never(missing)
+
+
+def _open_type(function: OpenFunction, arguments: Sequence[SqlType]) -> SqlType | None:
+    (kind, *_) = arguments
+    match function:
+        case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
+            return kind if isinstance(kind, Boolean) else None
+        case OpenFunction.ANY_VALUE | OpenFunction.FIRST | OpenFunction.LAST:
+            return kind
+        case OpenFunction.STRING_AGG:
+            return kind if all(isinstance(a, Varchar) for a in arguments) else None
+        case OpenFunction.BIT_AND | OpenFunction.BIT_OR | OpenFunction.BIT_XOR:
+            return kind if isinstance(kind, Integer) else None
+        case (
+            OpenFunction.PRODUCT
+            | OpenFunction.KURTOSIS
+            | OpenFunction.KURTOSIS_POP
+            | OpenFunction.SKEWNESS
+        ):
+            # A boolean can be summed, but isn't taken for a double.
+            numeric = sum_type(kind) is not None and not isinstance(kind, Boolean)
+            return Double() if numeric else None
+        case OpenFunction.ENTROPY:
+            return Double()
+        case OpenFunction.MAD:
+            found = _interpolated(kind)
+            return None if isinstance(found, Timestamp) else found
+        case missing:
+            assert_never(missing)
+
+
+def _interpolated(kind: SqlType) -> SqlType | None:
+    match kind:
+        case Integer():
+            return Double()
+        case Decimal() | Double() | Timestamp():
+            return kind
+        case Date():
+            return Timestamp()
+        case _:
+            return None

@@ -1,0 +1,262 @@
+"""Which aggregate a node of the parser is: its function, its arguments, a quantile's place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dpsql.bind.aggregate.derived_aggregate import is_derived
+from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused
+from dpsql.plan.aggregate import AggregateFunction, OpenFunction, Part
+from dpsql.schema.sql_type import HUGEINT, Integer, SqlType
+
+_PLAIN: dict[type[exp.Expr], AggregateFunction] = {
+    exp.Count: AggregateFunction.COUNT,
+    exp.Sum: AggregateFunction.SUM,
+    exp.Avg: AggregateFunction.AVG,
+    exp.Min: AggregateFunction.MIN,
+    exp.Max: AggregateFunction.MAX,
+    exp.VariancePop: AggregateFunction.VAR_POP,
+    exp.Variance: AggregateFunction.VAR_SAMP,
+    exp.StddevPop: AggregateFunction.STDDEV_POP,
+    exp.Stddev: AggregateFunction.STDDEV_SAMP,
+    exp.StddevSamp: AggregateFunction.STDDEV_SAMP,
+    exp.CovarPop: AggregateFunction.COVAR_POP,
+    exp.CovarSamp: AggregateFunction.COVAR_SAMP,
+    exp.Corr: AggregateFunction.CORR,
+    exp.RegrSlope: AggregateFunction.REGR_SLOPE,
+    exp.RegrIntercept: AggregateFunction.REGR_INTERCEPT,
+    exp.RegrR2: AggregateFunction.REGR_R2,
+    exp.Mode: AggregateFunction.MODE,
+    exp.ArgMax: AggregateFunction.ARG_MAX,
+    exp.ArgMin: AggregateFunction.ARG_MIN,
+}
+
+_NAMED: dict[str, AggregateFunction | OpenFunction] = {
+    "mean": AggregateFunction.AVG,
+    "arbitrary": OpenFunction.ANY_VALUE,
+    "every": OpenFunction.BOOL_AND,
+    "product": OpenFunction.PRODUCT,
+    "entropy": OpenFunction.ENTROPY,
+    "mad": OpenFunction.MAD,
+    "kurtosis_pop": OpenFunction.KURTOSIS_POP,
+    "favg": AggregateFunction.AVG,
+    "var": AggregateFunction.VAR_SAMP,
+    "count_star": AggregateFunction.COUNT,
+}
+"""Functions that the parser has no node for."""
+
+_OF_DOUBLES = frozenset({"fsum", "kahan_sum", "sumkahan"})
+"""Sums that DuckDB adds up as doubles, with less error: here none is made."""
+
+_OPEN: dict[type[exp.Expr], OpenFunction] = {
+    exp.LogicalOr: OpenFunction.BOOL_OR,
+    exp.LogicalAnd: OpenFunction.BOOL_AND,
+    exp.AnyValue: OpenFunction.ANY_VALUE,
+    exp.First: OpenFunction.FIRST,
+    exp.Last: OpenFunction.LAST,
+    exp.GroupConcat: OpenFunction.STRING_AGG,
+    exp.Kurtosis: OpenFunction.KURTOSIS,
+    exp.BitwiseAndAgg: OpenFunction.BIT_AND,
+    exp.BitwiseOrAgg: OpenFunction.BIT_OR,
+    exp.BitwiseXorAgg: OpenFunction.BIT_XOR,
+    exp.Skewness: OpenFunction.SKEWNESS,
+}
+
+_PARTS = frozenset(part.value for part in Part if part is not Part.VALUE)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An aggregate as written; `condition` is that of count_if, which counts rows that meet it.
+
+    `place` is a quantile's, counted from the other end if `descending`; `type` is DuckDB's, where
+    it isn't the function's usual one. `order` is what stands after ORDER BY in the call.
+    """
+
+    function: AggregateFunction | OpenFunction
+    arguments: tuple[exp.Expr, ...]
+    distinct: bool = False
+    condition: exp.Expr | None = None
+    place: exp.Expr | None = None
+    descending: bool = False
+    type: SqlType | None = None
+    order: exp.Order | None = None
+
+
+def form(node: exp.Expr) -> Form | None:
+    """The aggregate that `node` is; None if it has no rule or is none."""
+    reader = _READERS.get(type(node))
+    if reader is not None:
+        _check_complete(node)
+        return reader(node)
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    if name in _OF_DOUBLES and len(node.expressions) == 1:
+        return Form(AggregateFunction.SUM, (exp.cast(node.expressions[0], "DOUBLE"),))
+    if name in _NAMED:
+        return Form(_NAMED[name], tuple(node.expressions))
+    return None
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """An aggregate function's call, whether it has a rule or not."""
+    if isinstance(node, exp.AggFunc | exp.WithinGroup) or is_derived(node):
+        return True
+    return (
+        isinstance(node, exp.Anonymous)
+        and node.name.lower() in _NAMED.keys() | _OF_DOUBLES | _PARTS
+    )
+
+
+def _check_complete(node: exp.Expr) -> None:
+    """The parser reads regr_count(, x) as a call with one argument, and others with none."""
+    needed = {name for name, is_needed in type(node).arg_types.items() if is_needed}
+    if isinstance(node, exp.RegrCount | exp.RegrAvgx | exp.RegrAvgy):
+        needed |= {"this", "expression"}
+    if any(node.args.get(name) is None for name in needed):
+        raise _without_argument(node)
+
+
+def _plain(node: exp.Expr) -> Form:
+    only(node, "this", "expression", "big_int")
+    value, order = node.this, None
+    if isinstance(value, exp.Order) and not isinstance(node, exp.Mode):
+        value, order = value.this, value
+    parts = [p for p in (value, node.args.get("expression")) if p is not None]
+    if isinstance(value, exp.Distinct):
+        only(value, "expressions")
+        if len(value.expressions) != 1:
+            raise _several_distinct(node, value)
+        arguments = (*value.expressions, *parts[1:])
+        return Form(_PLAIN[type(node)], arguments, distinct=True, order=order)
+    if len(parts) == 1 and isinstance(parts[0], exp.Star):
+        parts = []
+    return Form(_PLAIN[type(node)], tuple(parts), order=order)
+
+
+_PERCENTILE = "percentile_cont(0.5) WITHIN GROUP (ORDER BY x), or median(x)"
+
+
+def _without_argument(node: exp.Expr) -> Refused:
+    name = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
+    hint = f"{name}(y, x)" if "expression" in type(node).arg_types else f"{name}(x)"
+    return refused(node, f"{name}() without an argument", hint)
+
+
+def _several_distinct(node: exp.Expr, distinct: exp.Expr) -> Refused:
+    name = node.sql_name() if isinstance(node, exp.Func) else node.key
+    inside = ", ".join(part.sql(dialect="duckdb") for part in distinct.expressions)
+    return Refused(
+        f"{name.lower()}(DISTINCT {inside}) is of several columns",
+        at=span(node),
+        hint=f"count distinct rows: count(DISTINCT ({inside}))",
+        note="row_values",
+    )
+
+
+def _open(node: exp.Expr) -> Form:
+    """Aggregates that may have ORDER BY inside; string_agg has a separator."""
+    only(node, "this", "separator")
+    value, order = node.this, None
+    if isinstance(value, exp.Order):
+        value, order = value.this, value
+    distinct = isinstance(value, exp.Distinct)
+    if distinct:
+        only(value, "expressions")
+        if len(value.expressions) != 1:
+            raise _several_distinct(node, value)
+        (value,) = value.expressions
+    if value is None:
+        raise _without_argument(node)
+    arguments: tuple[exp.Expr, ...] = (value,)
+    if isinstance(node, exp.GroupConcat):
+        arguments = (value, node.args.get("separator") or exp.Literal.string(","))
+    return Form(_OPEN[type(node)], arguments, distinct, order=order)
+
+
+def _approximate(node: exp.Expr) -> Form:
+    only(node, "this")
+    return Form(AggregateFunction.COUNT, (node.this,), distinct=True)
+
+
+def _count_if(node: exp.Expr) -> Form:
+    only(node, "this")
+    return Form(AggregateFunction.COUNT, (), condition=node.this, type=HUGEINT)
+
+
+def _regr_count(node: exp.Expr) -> Form:
+    only(node, "this", "expression")
+    both = _both_are_there(node.this, node.expression)
+    kind = Integer(32, signed=False)
+    return Form(AggregateFunction.COUNT, (), condition=both, type=kind)
+
+
+def _regr_avg(node: exp.Expr) -> Form:
+    only(node, "this", "expression")
+    mean, other = (node.expression, node.this)
+    if isinstance(node, exp.RegrAvgy):
+        mean, other = other, mean
+    return Form(AggregateFunction.AVG, (mean,), condition=_both_are_there(mean, other))
+
+
+def _both_are_there(*nodes: exp.Expr) -> exp.Expr:
+    return exp.and_(*(exp.Not(this=exp.Is(this=n, expression=exp.null())) for n in nodes))
+
+
+def _median(node: exp.Expr) -> Form:
+    only(node, "this")
+    return Form(AggregateFunction.QUANTILE_CONT, (node.this,), place=exp.Literal.number("0.5"))
+
+
+def _quantile(node: exp.Expr) -> Form:
+    only(node, "this", "quantile")
+    return Form(AggregateFunction.QUANTILE_DISC, (node.this,), place=node.args["quantile"])
+
+
+def _percentile(node: exp.Expr) -> Form:
+    only(node, "this", "expression")
+    place = node.args.get("expression")
+    if place is None:
+        raise refused(node, "a percentile without WITHIN GROUP", _PERCENTILE)
+    return Form(_kind(node), (node.this,), place=place)
+
+
+def _within_group(node: exp.Expr) -> Form:
+    only(node, "this", "expression")
+    call, order = node.this, node.expression
+    if not isinstance(order, exp.Order) or len(order.expressions) != 1:
+        raise refused(node, "WITHIN GROUP of several columns", _PERCENTILE)
+    (term,) = order.expressions
+    if isinstance(call, exp.Mode):
+        return Form(AggregateFunction.MODE, (term.this,))
+    if not isinstance(call, exp.PercentileCont | exp.PercentileDisc):
+        raise refused(node, "WITHIN GROUP of this aggregate", _PERCENTILE)
+    only(call, "this")
+    return Form(_kind(call), (term.this,), place=call.this, descending=bool(term.args.get("desc")))
+
+
+def _kind(node: exp.Expr) -> AggregateFunction:
+    if isinstance(node, exp.PercentileCont):
+        return AggregateFunction.QUANTILE_CONT
+    return AggregateFunction.QUANTILE_DISC
+
+
+_READERS: dict[type[exp.Expr], Callable[[exp.Expr], Form]] = {
+    **dict.fromkeys(_PLAIN, _plain),
+    **dict.fromkeys(_OPEN, _open),
+    exp.ApproxDistinct: _approximate,
+    exp.CountIf: _count_if,
+    exp.RegrCount: _regr_count,
+    exp.RegrAvgx: _regr_avg,
+    exp.RegrAvgy: _regr_avg,
+    exp.Median: _median,
+    exp.Quantile: _quantile,
+    exp.ApproxQuantile: _quantile,
+    exp.PercentileCont: _percentile,
+    exp.PercentileDisc: _percentile,
+    exp.WithinGroup: _within_group,
+}

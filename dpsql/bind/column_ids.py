@@ -1,0 +1,20 @@
+"""Column ids: given out once in a statement, in the order of its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.plan.expression import Column
+from dpsql.schema.sql_type import SqlType
+
+
+@dataclass(slots=True)
+class Names:
+    """Hands out columns; ids make them different, names are for people."""
+
+    last: int = 0
+
+    def column(self, name: str, kind: SqlType) -> Column:
+        """A new column."""
+        self.last += 1
+        return Column(self.last, name, kind)

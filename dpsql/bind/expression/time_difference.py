@@ -1,0 +1,138 @@
+"""Lengths of time between two moments, where they are measured or compared: no column holds one.
+
+| written                               | computed                                     |
+| ------------------------------------- | -------------------------------------------- |
+| `extract(day FROM gone - came)`       | full days                                    |
+| `extract(hour FROM gone - came)`      | full hours of the day that isn't full        |
+| `epoch(gone - came)`                  | seconds                                      |
+| `gone - came > INTERVAL 2 HOUR`       | microseconds on both sides                   |
+| `extract(year FROM age(day, birth))`  | full years, as a calendar counts them        |
+| `extract(month FROM age(day, birth))` | full months of the year that isn't full      |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sqlglot import exp
+
+from dpsql.bind.expression.arithmetic import combined
+from dpsql.bind.expression.interval_literal import length
+from dpsql.bind.expression.template import filled
+from dpsql.bind.function.function_call import bind_call, registered
+from dpsql.plan.duration import DAY
+from dpsql.plan.expression import ArithmeticOperator, Expression, Literal
+from dpsql.schema.sql_type import BIGINT, Date, Double, Timestamp, Varchar
+
+if TYPE_CHECKING:
+    from dpsql.bind.expression.expression import ExpressionBinder
+
+_DAYS_OF_A_MONTH: Final = 30
+"""As many as DuckDB takes a month for where lengths of time are compared."""
+
+_FULL: Final = {"day": None, "hour": 24, "minute": 60, "second": 60}
+"""How many of these the next longer unit has."""
+
+_PARTS: Final = {"year", "month", "epoch", *_FULL}
+
+_LONGEST: Final = 2**63 - 1
+"""Microseconds: no two moments are farther apart."""
+
+_MONTHS: Final = """
+(year(later) * 12 + month(later)) - (year(earlier) * 12 + month(earlier)) - CASE
+  WHEN later >= earlier
+    AND date_diff('microsecond', date_trunc('month', later), later)
+      < date_diff('microsecond', date_trunc('month', earlier), earlier) THEN 1
+  WHEN later < earlier
+    AND date_diff('microsecond', date_trunc('month', earlier), earlier)
+      < date_diff('microsecond', date_trunc('month', later), later) THEN -1
+  ELSE 0
+END
+"""
+"""How many months are full between two moments, towards 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Between:
+    """From `earlier` to `later`; `by_calendar` in months and days, else in days and less."""
+
+    later: exp.Expr
+    earlier: exp.Expr
+    by_calendar: bool
+
+
+def measured(
+    name: str, node: exp.Expr, call: exp.Expr, binder: ExpressionBinder
+) -> Expression | None:
+    """What the function `name` tells of a length of time; None if `node` isn't one."""
+    found = _between(node, binder) if name in _PARTS else None
+    if found is None:
+        return None
+    if found.by_calendar:
+        return _of_calendar(name, found, binder)
+    if name == "epoch":
+        million = Literal(1_000_000, Double())
+        microseconds = _units("microsecond", found, call, binder)
+        return combined(ArithmeticOperator.DIVIDE, microseconds, million, call)
+    if name not in _FULL:
+        return None
+    units, of_next = _units(name, found, call, binder), _FULL[name]
+    if of_next is None:
+        return units
+    return bind_call(registered("%", call), (units, Literal(of_next, BIGINT)), call)
+
+
+def microseconds(
+    left: exp.Expr, right: exp.Expr, binder: ExpressionBinder
+) -> tuple[Expression, Expression] | None:
+    """Two lengths of time that are compared, one of them constant; None if they aren't that."""
+    for node, other in ((left, right), (right, left)):
+        constant = length(other)
+        found = None if constant is None else _between(node, binder)
+        if constant is None or constant.count is not None or found is None or found.by_calendar:
+            continue
+        of = constant.duration
+        meant = (of.months * _DAYS_OF_A_MONTH + of.days) * DAY + of.microseconds
+        known = Literal(min(max(meant, -_LONGEST), _LONGEST), BIGINT)
+        asked = _units("microsecond", found, node, binder)
+        return (asked, known) if node is left else (known, asked)
+    return None
+
+
+def _between(node: exp.Expr, binder: ExpressionBinder) -> _Between | None:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    match node:
+        case exp.Sub(this=later, expression=earlier) if length(earlier) is None:
+            kinds = {binder.bind(later).type, binder.bind(earlier).type}
+            # Of two days the difference is a number.
+            is_length = Timestamp() in kinds and kinds <= {Date(), Timestamp()}
+            return _Between(later, earlier, by_calendar=False) if is_length else None
+        case exp.Anonymous(expressions=[later, earlier]) if node.name.lower() == "age":
+            return _Between(later, earlier, by_calendar=True)
+        case _:
+            return None
+
+
+def _units(unit: str, found: _Between, call: exp.Expr, binder: ExpressionBinder) -> Expression:
+    """How many of them are full."""
+    values = (Literal(unit, Varchar()), binder.bind(found.earlier), binder.bind(found.later))
+    name = "date_diff" if unit == "microsecond" else "date_sub"
+    return bind_call(registered(name, call), values, call)
+
+
+def _of_calendar(name: str, found: _Between, binder: ExpressionBinder) -> Expression | None:
+    if name not in ("year", "month"):
+        return None
+    sides = {
+        side: exp.cast(node.copy(), "TIMESTAMP")
+        for side, node in (("later", found.later), ("earlier", found.earlier))
+    }
+    months = exp.paren(filled(_MONTHS, sides))
+    twelve = exp.Literal.number(12)
+    rest = exp.Mod(this=months, expression=twelve.copy())
+    if name == "month":
+        return binder.bind(rest)
+    full = exp.paren(exp.Sub(this=months.copy(), expression=rest))
+    return binder.bind(exp.IntDiv(this=full, expression=twelve))

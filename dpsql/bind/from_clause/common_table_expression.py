@@ -1,0 +1,28 @@
+"""Queries that go by a name, WITH's and views': bound where they are named."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.bind.context import Context, Cte, Selected, renamed
+from dpsql.bind.query.query import bind_query
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import SyntaxFault
+
+
+def named_query(cte: Cte, node: exp.Expr, context: Context) -> Selected:
+    """The query that `cte` names; a release is made once, however often it is named."""
+    if cte.query is not None and (
+        cte.bound is None or visibility(cte.bound.plan) is Visibility.PRIVATE
+    ):
+        cte.bound = bind_query(cte.query, cte.context.inside(None))
+    if cte.bound is None:
+        raise ValueError("a named query has a text or a plan")
+    if len(cte.aliases) > len(cte.bound.names):
+        raise SyntaxFault(
+            f"the query has {len(cte.bound.names)} columns, and {len(cte.aliases)} are named",
+            at=span(node),
+        )
+    context.repeated.add(cte.bound.plan, node)
+    return renamed(cte.bound, context.names, cte.aliases)

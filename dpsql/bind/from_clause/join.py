@@ -1,0 +1,99 @@
+"""Which joins there are: how they are spelled, NATURAL ones, those that only ask for a partner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from dpsql.bind.column_ids import Names
+from dpsql.bind.proof.join_ownership import check_asked
+from dpsql.bind.scope import Relation, Scope
+from dpsql.bind.subquery.quantified_comparison import Quantifier
+from dpsql.bind.syntax.allowlist import refused
+from dpsql.bind.syntax.construct_name import node_words
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused, SyntaxFault
+from dpsql.plan.expression import Expression, Not, matched
+from dpsql.plan.operator import Filter, Mark, Plan
+from dpsql.schema.sql_type import Boolean
+
+ASKING = ("SEMI", "ANTI")
+
+
+def join_words(node: exp.Join) -> tuple[str, str, str]:
+    """The side, kind and method of a join, empty where they aren't written."""
+    side, kind, method = (node.text(part).upper() for part in ("side", "kind", "method"))
+    known = kind in ("", "INNER", "CROSS", "OUTER") or (kind in ASKING and not side)
+    if known and side in ("", "LEFT", "RIGHT", "FULL") and method in ("", "NATURAL"):
+        return side, kind, method
+    shown = " ".join(part for part in (method, side, kind) if part)
+    raise Refused(
+        f"{shown} JOIN has no rule",
+        at=span(node),
+        hint="use an inner or outer join on keys: a JOIN b ON a.key = b.key",
+        note="join",
+    )
+
+
+def shared_names(known: Scope, added: Sequence[Relation], node: exp.Join) -> list[exp.Expr]:
+    """The columns of a NATURAL join: those that both sides have."""
+    found = [name for r in added for name, _ in r.named if known.knows(name, ())]
+    if not found:
+        raise SyntaxFault(
+            "a NATURAL JOIN of tables that share no column",
+            at=span(node),
+            hint="name the columns: a JOIN b ON a.key = b.key",
+        )
+    return [exp.to_identifier(name) for name in found]
+
+
+def partnered(
+    node: exp.Join,
+    kind: str,
+    source: Plan,
+    relation: Plan,
+    on: tuple[Expression, ...],
+    names: Names,
+) -> Plan:
+    """`source` SEMI or ANTI JOIN `relation`: what EXISTS or NOT EXISTS keeps of it."""
+    check_asked(node, source, relation, matched(on))
+    column = names.column("exists", Boolean())
+    wanted: Expression = column if kind == "SEMI" else Not(column)
+    return Filter(Mark(source, relation, on, column), wanted)
+
+
+def is_grouped(node: exp.Subquery) -> bool:
+    """Tables are in parentheses, not a query."""
+    inner = node.this
+    while isinstance(inner, exp.Subquery) and not (inner.args.get("joins") or inner.alias):
+        inner = inner.this
+    return isinstance(inner, exp.Table | exp.Subquery)
+
+
+def asks_around() -> Refused:
+    """The refusal of a join condition that is correlated."""
+    return Refused("a join condition names columns of the query around", note="subqueries")
+
+
+def no_aggregate_in_join(node: exp.Expr) -> Expression | None:
+    """Refuse an aggregate, and a subquery, where rows are joined."""
+    if isinstance(node, exp.AggFunc):
+        raise refused(node, "an aggregate in a join condition", "aggregate in a subquery first")
+    if isinstance(node, exp.Query | exp.Exists) or Quantifier.of(node) is not None:
+        hint = "put it into WHERE, or join its rows: JOIN (SELECT …) AS q ON …"
+        raise refused(node, "a subquery in a join condition", hint=hint)
+    return None
+
+
+def source_words(node: exp.Expr) -> str:
+    """What a source of FROM is, in SQL's words."""
+    match node:
+        case exp.Subquery():
+            return "a subquery in FROM"
+        case exp.Table() if isinstance(node.this, exp.Func):
+            return f"the table function {node.this.sql_name().lower()}"
+        case exp.Lateral():
+            return "LATERAL"
+        case _:
+            return f"{node_words(node)[0]} in FROM"

@@ -1,0 +1,117 @@
+"""PIVOT: a column for each value that it names, as an aggregate of the rows that have the value.
+
+    PIVOT visits ON ward IN ('ER', 'GP') USING sum(cost) GROUP BY doctor_id
+
+    SELECT doctor_id, sum(cost) FILTER (WHERE ward = 'ER') AS "ER", … GROUP BY doctor_id
+
+Values that are read from the rows would show themselves as columns: they have to be named, or
+declared. PIVOT visits ON ward has a column for each ward that the schema lists.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+from sqlglot import exp
+
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import domain
+from dpsql.bind.context import Context
+from dpsql.bind.query.query import bind_query
+from dpsql.bind.query.select_list import default_name
+from dpsql.bind.syntax.allowlist import only, refused
+
+Listed = str | int
+"""A value that names a column: a text, a whole number or a truth value."""
+
+_NAMED = "name the values: PIVOT t ON kind IN ('a', 'b') USING sum(x) GROUP BY key"
+
+
+def without_pivots(node: exp.Select, context: Context) -> exp.Select:
+    """`node` with each PIVOT of its FROM as a subquery."""
+    joins = [join.this for join in node.args.get("joins") or []]
+    clause = node.args.get("from_")
+    if not any(s.args.get("pivots") for s in [*joins, *([clause.this] if clause else [])]):
+        return node
+    changed = node.copy()
+    for part in (changed.args["from_"], *(changed.args.get("joins") or [])):
+        if part.this.args.get("pivots"):
+            part.set("this", _grouped(part.this, context))
+    return changed
+
+
+def _grouped(source: exp.Expr, context: Context) -> exp.Subquery:
+    pivot, *others = source.args["pivots"]
+    if others or pivot.args.get("unpivot") or not pivot.args.get("fields"):
+        raise refused(source, "UNPIVOT" if not others else "PIVOT of a PIVOT", _NAMED)
+    joins = source.args.get("joins")
+    plain = source.copy()
+    for name in ("pivots", "joins"):
+        plain.set(name, None)
+    listed = [_values(field, plain, context) for field in pivot.args["fields"]]
+    calls = [(call.unalias(), call.alias) for call in pivot.expressions]
+    for call, _ in calls:
+        if not isinstance(call, exp.AggFunc):
+            raise refused(call, "PIVOT of what isn't one aggregate", "sum(x), count(*), avg(x) …")
+    keys = _keys(pivot, plain, context)
+    items: list[exp.Expr] = [key.copy() for key in keys]
+    for cell in product(*listed):
+        where = exp.and_(*(condition for condition, _ in cell), copy=True)
+        value = "_".join(name for _, name in cell)
+        for call, alias in calls:
+            called = alias or (default_name(call) if len(calls) > 1 else "")
+            only_those = exp.Filter(this=call.copy(), expression=exp.Where(this=where.copy()))
+            name = f"{value}_{called}" if called else value
+            items.append(exp.alias_(only_those, name, quoted=True))
+    select = exp.select(*items).from_(plain)
+    if keys:
+        select = select.group_by(*(key.copy() for key in keys))
+    alias = pivot.args.get("alias")
+    found = exp.Subquery(this=select, alias=alias and alias.copy())
+    found.set("joins", joins)
+    return found
+
+
+def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[exp.Expr, str]]:
+    """For each value that the field names, the condition that a row has it, and its name."""
+    if isinstance(field, exp.Column):
+        return [
+            (exp.EQ(this=field.copy(), expression=exp.convert(value)), _shown(value))
+            for value in _declared(field, source, context)
+        ]
+    if not isinstance(field, exp.In) or not field.expressions:
+        raise refused(field, "PIVOT of values that aren't named", _NAMED)
+    found: list[tuple[exp.Expr, str]] = []
+    for entry in field.expressions:
+        value = entry.this if isinstance(entry, exp.PivotAlias) else entry
+        if not isinstance(value, exp.Literal):
+            raise refused(entry, "PIVOT of a value that isn't a constant", _NAMED)
+        name = entry.args["alias"].name if isinstance(entry, exp.PivotAlias) else value.name
+        found.append((exp.EQ(this=field.this.copy(), expression=value.copy()), name))
+    return found
+
+
+def _declared(field: exp.Column, source: exp.Expr, context: Context) -> list[Listed]:
+    """The values that the column may have, in order; Refused if the schema lists none."""
+    selected = bind_query(exp.select(field.copy()).from_(source.copy()), context)
+    values = domain(selected.columns[0], environment(selected.plan)).values
+    listed = [v for v in values or () if isinstance(v, str | int)]
+    if not values or len(listed) < len(values):
+        raise refused(field, "PIVOT of values that aren't named", _NAMED)
+    return sorted(listed, key=lambda v: (v.encode(), 0) if isinstance(v, str) else (b"", v))
+
+
+def _shown(value: Listed) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _keys(pivot: exp.Pivot, source: exp.Expr, context: Context) -> list[exp.Expr]:
+    """What is grouped by: the columns that GROUP BY names, else all that nothing else reads."""
+    group = pivot.args.get("group")
+    if group is not None:
+        only(group, "expressions")
+        return list(group.expressions)
+    parts = (*pivot.args["fields"], *pivot.expressions)
+    read = {c.name.casefold() for part in parts for c in part.find_all(exp.Column)}
+    names = bind_query(exp.select("*").from_(source), context).names
+    return [exp.column(n, quoted=True) for n in names if n.casefold() not in read]

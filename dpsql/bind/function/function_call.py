@@ -1,0 +1,125 @@
+"""Calls of scalar functions, typed: only those of the registry, with arguments that it allows."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from sqlglot import exp
+
+from dpsql.bind.expression.cast import convert
+from dpsql.bind.function.function_nodes import shaped
+from dpsql.bind.function.irregular_functions import Named
+from dpsql.bind.function.width_bucket import bins_instead
+from dpsql.bind.syntax.allowlist import unlisted
+from dpsql.bind.syntax.construct_name import function_instead
+from dpsql.bind.syntax.parse import span
+from dpsql.engine.duckdb.constant_evaluation import Template
+from dpsql.errors import DataError, Refused, TypeFault, UnknownFunction
+from dpsql.plan.expression import Call, Expression, Literal, Scalar
+from dpsql.plan.expression_text import describe
+from dpsql.plan.functions import find
+from dpsql.plan.functions.evaluation import Operand, evaluated, raises
+from dpsql.plan.functions.function import Function, Total
+from dpsql.schema.sql_type import Date, SqlType, Timestamp, Varchar
+
+
+def function_call(node: exp.Expr) -> Named | None:
+    """The scalar function that `node` calls, and its arguments; None if it is no call."""
+    found = shaped(node)
+    if isinstance(node, exp.Collate | exp.Array | exp.Struct):
+        raise unlisted(node)
+    if found is None and isinstance(node, exp.Func):
+        raise unknown_function(node)
+    return found
+
+
+def registered(name: str, node: exp.Expr) -> Function:
+    """The entry of the function that SQL calls `name`."""
+    found = find(name)
+    if found is None:
+        raise unknown_function(node)
+    return found
+
+
+def bind_call(function: Function, values: tuple[Expression, ...], node: exp.Expr) -> Expression:
+    """The typed call, refused if its types or constants aren't those of the entry.
+
+    A call of constants is a constant.
+    """
+    signature = function.types(values)
+    if signature is None:
+        kinds = ", ".join(str(value.type) for value in values)
+        raise TypeFault(
+            f"{function.name}({kinds}) has no rule",
+            at=span(node),
+            hint=f"write {function.usage}",
+            note="scalar_functions",
+        )
+    values = tuple(
+        convert(v, kind, node) for v, kind in zip(values, signature.arguments, strict=True)
+    )
+    for place, value in enumerate(values):
+        if place in function.constants and not isinstance(value, Literal):
+            raise _unfit(
+                function, f"argument {place + 1} of {function.name} isn't a constant", node
+            )
+    if not function.accepts(values):
+        raise _unfit(function, f"a constant of {function.name} is out of its limits", node)
+    if function.probed and not _taken(function, values):
+        raise _unfit(function, f"DuckDB can't read the constants of {function.name}", node)
+    if all(isinstance(value, Literal) for value in values):
+        return folded(function, values, signature.result, node)
+    return Call(function.name, values, signature.result)
+
+
+def folded(
+    function: Function, values: tuple[Expression, ...], kind: SqlType, node: exp.Expr
+) -> Literal:
+    """The value of a call of constants, NULL where its total form is."""
+    operands = tuple(Operand((v.value,), v.type) for v in values if isinstance(v, Literal))
+    template = function.template(len(operands))
+    found = evaluated(template, operands, kind, 1)
+    if found is None or (found[0] is None and _is_fault(function, template, operands)):
+        shown = describe(Call(function.name, values, kind))
+        raise DataError(f"{shown[:80]} has no value", at=span(node))
+    return Literal(found[0], kind)
+
+
+def _is_fault(function: Function, template: Template, operands: tuple[Operand, ...]) -> bool:
+    """NULL, NaN or what raised: of constants that is a mistake, not somebody's data."""
+    if any(operand.values == (None,) for operand in operands):
+        return False
+    return function.total is Total.FINITE or raises(template, operands)
+
+
+def unknown_function(node: exp.Expr) -> UnknownFunction:
+    """The refusal of a function that isn't on the allow-list."""
+    name = node.sql(dialect="duckdb", comments=False).split("(")[0][:60]
+    listed = "grammar_notes/scalar_functions.md lists those that are"
+    return UnknownFunction(
+        f"function {name.lower()} isn't on the allow-list",
+        at=span(node),
+        hint=bins_instead(node) or function_instead(node) or listed,
+        note="refused_functions",
+    )
+
+
+_SAMPLES: dict[type, Scalar] = {
+    Varchar: "",
+    Date: dt.date(2000, 1, 1),
+    Timestamp: dt.datetime(2000, 1, 1),  # noqa: DTZ001 - SQL's TIMESTAMP has no zone
+}
+
+
+def _taken(function: Function, values: tuple[Expression, ...]) -> bool:
+    """The engine takes the constants among `values`, tried on an empty text or on some moment."""
+    operands = tuple(
+        Operand((v.value,) if isinstance(v, Literal) else (_SAMPLES[type(v.type)],), v.type)
+        for v in values
+    )
+    return not raises(function.template(len(operands)), operands)
+
+
+def _unfit(function: Function, what: str, node: exp.Expr) -> Refused:
+    hint = f"write {function.usage}"
+    return Refused(what, at=span(node), hint=hint, note="scalar_functions")

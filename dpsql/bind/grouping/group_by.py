@@ -1,0 +1,286 @@
+"""GROUP BY: keys, grouping sets, and the frontier between private rows and released ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.analysis.lineage.unit_identity import tells_unit
+from dpsql.bind.aggregate import text_extremes
+from dpsql.bind.aggregate.aggregates import Absent, Aggregates
+from dpsql.bind.aggregate.public_aggregate import check_private
+from dpsql.bind.context import Context
+from dpsql.bind.expression.expression import ExpressionBinder
+from dpsql.bind.grouping.dependent_value import with_dependent
+from dpsql.bind.grouping.grouping_sets import SETS, KeyReader, Keys
+from dpsql.bind.grouping.public_key import with_public_keys
+from dpsql.bind.proof.join_ownership import check_everywhere
+from dpsql.bind.query.select_list import Item
+from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.window.window import Windows
+from dpsql.errors import GroupingFault, Refused, Span
+from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
+from dpsql.plan.expression import (
+    Column,
+    Expression,
+    Literal,
+)
+from dpsql.plan.expression_text import describe
+from dpsql.plan.operator import (
+    Aggregate,
+    Output,
+    Plan,
+    Project,
+    Union,
+    Values,
+)
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.total_form import aggregate_form
+from dpsql.plan.traversal import columns
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The keys in order, with their places; `sets` are the keys of each set, None without sets."""
+
+    keys: tuple[Expression, ...]
+    names: tuple[str, ...]
+    places: tuple[Span | None, ...]
+    sets: tuple[tuple[int, ...], ...] | None
+
+    @classmethod
+    def of(
+        cls,
+        node: exp.Select,
+        items: list[Item],
+        binder: ExpressionBinder,
+        aggregates: Aggregates,
+        windows: Windows,
+    ) -> Grouping:
+        """The GROUP BY clause of a SELECT; no keys at all without one."""
+        group = node.args.get("group")
+        held = {w.column for w in windows.found} | aggregates.columns
+        found: Keys = {}
+        sets: list[tuple[int, ...]] | None = None
+        if group is not None:
+            only(group, "expressions", "all")
+            reader = KeyReader(items, binder, held, found)
+            if group.args.get("all"):
+                found |= {i.expression: i.at for i in items if not columns(i.expression) & held}
+            written = [k for k in group.expressions if not isinstance(k, SETS)]
+            plain = tuple(place for k in written for place in reader.places(k))
+            sets = reader.sets([k for k in group.expressions if isinstance(k, SETS)], plain)
+        listed = [(key, at) for key, at in found.items()]
+        return cls(
+            tuple(key for key, _ in listed),
+            tuple(_key_name(key, items) for key, _ in listed),
+            tuple(at for _, at in listed),
+            None if sets is None else tuple(sets),
+        )
+
+    def with_key(self, key: Expression) -> Grouping:
+        """One more key."""
+        if key in self.keys:
+            return self
+        return replace(
+            self,
+            keys=(*self.keys, key),
+            names=(*self.names, "key"),
+            places=(*self.places, None),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A grouped relation: what stands for each key, and all columns it hands on."""
+
+    plan: Plan
+    lifted: dict[Expression, Expression]
+    columns: frozenset[Column]
+
+
+def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Context) -> Grouped:
+    """`source` grouped: a release if it is private and the keys don't determine the unit."""
+    aggregates = tuple(found.found)
+    for absent in found.absent:
+        _check_keys(absent, grouping)
+    below = frozenset(output_columns(source))
+    for key, at in zip(grouping.keys, grouping.places, strict=True):
+        # What a subquery of the SELECT list gives stands beside the groups, not beside the rows.
+        if not columns(key) <= below:
+            raise Refused(
+                "a group key has a subquery of the SELECT list",
+                at=at,
+                hint="SELECT k, count(*) FROM (SELECT … AS k FROM …) AS t GROUP BY k",
+                note="group_by",
+            )
+    keys = [
+        Output(context.names.column(name, key.type), key, at)
+        for key, name, at in zip(grouping.keys, grouping.names, grouping.places, strict=True)
+    ]
+    used = tuple(k for k in keys if not isinstance(k.expression, Literal))
+    lifted: dict[Expression, Expression] = {k.expression: k.column for k in used}
+    if grouping.sets is None:
+        if visibility(source) is Visibility.PRIVATE:
+            used, aggregates = with_dependent(source, used, aggregates)
+        plan: Plan = _frontier(source, used, aggregates, found, context)
+        lifted |= {absent.column: absent.value(grouping.keys) for absent in found.absent}
+    else:
+        plan = _sets(source, tuple(keys), grouping.sets, found, context)
+        results = (*(a.column for a in aggregates), *(a.column for a in found.absent))
+        known = (*(k.expression for k in keys), *results)
+        lifted = dict(zip(known, output_columns(plan), strict=True))
+    return Grouped(plan, lifted, frozenset(output_columns(plan)))
+
+
+def _frontier(
+    source: Plan,
+    keys: tuple[Output, ...],
+    aggregates: tuple[AggregateOutput, ...],
+    found: Aggregates,
+    context: Context,
+) -> Plan:
+    """The lowest aggregate whose keys don't determine the unit is a release."""
+    if not keys and not aggregates:
+        # One row without columns, whoever is there: nothing need be asked, or paid.
+        source = Values((), ())
+    if visibility(source) is not Visibility.PRIVATE:
+        _check_noisy(aggregates)
+        return Aggregate(source, keys, aggregates)
+    if tells_unit(source, (key.expression for key in keys)):
+        return _per_unit(source, keys, aggregates)
+    check_everywhere(source, keys)
+    keys = with_public_keys(source, keys)
+    for output in aggregates:
+        check_private(output.call)
+        _check_distinct(output)
+    return text_extremes.released(source, keys, aggregates, found.scope.qualified, context)
+
+
+def _per_unit(
+    source: Plan, keys: tuple[Output, ...], aggregates: tuple[AggregateOutput, ...]
+) -> Aggregate:
+    """Aggregates of one unit's rows: functions of the bag of them, whatever order they lie in."""
+    _check_noisy(aggregates)
+    for output in aggregates:
+        arguments = output.call.arguments
+        argument = arguments[0].type if arguments else None
+        if aggregate_form(output.call.function, argument) is None:
+            raise Refused(
+                f"{output.call.function.value}() of one unit's rows depends on how they lie",
+                at=output.call.at,
+                hint="use count, sum, avg, min, max or median, then aggregate over the units",
+                note="derived_tables",
+            )
+    return Aggregate(source, keys, aggregates)
+
+
+def _sets(
+    source: Plan,
+    keys: tuple[Output, ...],
+    sets: tuple[tuple[int, ...], ...],
+    found: Aggregates,
+    context: Context,
+) -> Plan:
+    """One grouping for each set, its missing keys NULL, all of them paid from one budget.
+
+    A set that is named twice is released once, and its rows come twice.
+    """
+    made: dict[tuple[int, ...], tuple[Plan, dict[int, Column], tuple[AggregateOutput, ...]]] = {}
+    arms: list[Plan] = []
+    for places in sets:
+        if places not in made:
+            made[places] = _set(source, places, keys, found, context)
+        rows, chosen, results = made[places]
+        outputs = [
+            Output(
+                context.names.column(key.column.name, key.column.type),
+                chosen.get(place, Literal(None, key.column.type)),
+            )
+            for place, key in enumerate(keys)
+        ]
+        outputs += [
+            Output(context.names.column(a.column.name, a.column.type), a.column) for a in results
+        ]
+        kept = [keys[p].expression for p in places]
+        outputs += [
+            Output(context.names.column(a.column.name, a.column.type), a.value(kept))
+            for a in found.absent
+        ]
+        arms.append(Project(rows, tuple(outputs)))
+    if len(arms) == 1:
+        return arms[0]
+    united = tuple(context.names.column(c.name, c.type) for c in output_columns(arms[0]))
+    return Union(tuple(arms), united, None)
+
+
+def _set(
+    source: Plan,
+    places: tuple[int, ...],
+    keys: tuple[Output, ...],
+    found: Aggregates,
+    context: Context,
+) -> tuple[Plan, dict[int, Column], tuple[AggregateOutput, ...]]:
+    """`source` grouped by the keys at `places`: its columns for them, and its aggregates."""
+    own = {
+        p: replace(keys[p], column=context.names.column(keys[p].column.name, keys[p].column.type))
+        for p in places
+        if not isinstance(keys[p].expression, Literal)
+    }
+    results = tuple(
+        replace(a, column=context.names.column(a.column.name, a.column.type)) for a in found.found
+    )
+    rows = _frontier(source, tuple(own.values()), results, found, context)
+    if visibility(rows) is Visibility.PRIVATE:
+        raise Refused(
+            "grouping sets of keys that determine the privacy unit",
+            at=keys[places[0]].at if places else None,
+            hint="group by them plainly in a subquery first",
+            note="grouping_sets",
+        )
+    return rows, {place: output.column for place, output in own.items()}, results
+
+
+def _check_keys(absent: Absent, grouping: Grouping) -> None:
+    for key in absent.keys:
+        if key not in grouping.keys:
+            raise GroupingFault(
+                f"GROUPING({describe(key)}): it isn't grouped by",
+                at=absent.at,
+                hint="name keys of GROUP BY",
+            )
+
+
+def _check_noisy(aggregates: tuple[AggregateOutput, ...]) -> None:
+    """Only what is released here has noise to tell of."""
+    for output in aggregates:
+        if output.call.part is not Part.VALUE:
+            raise Refused(
+                f"{output.call.part.value}() of an aggregate without noise of its own",
+                at=output.call.at,
+                hint="write it beside the aggregate of the private rows, in the same SELECT",
+                note="error_functions",
+            )
+
+
+_DISTINCT = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFunction.AVG})
+"""What may be of distinct values: a unit adds or takes away so many of them."""
+
+
+def _check_distinct(output: AggregateOutput) -> None:
+    call = output.call
+    if call.distinct and call.function not in _DISTINCT:
+        raise Refused(
+            f"{call.function.value}(DISTINCT …) of private rows has no rule",
+            at=call.at,
+            hint=f"count(DISTINCT {describe(call.arguments[0])}), or group by it first",
+            note="aggregate_count",
+        )
+
+
+def _key_name(key: Expression, items: list[Item]) -> str:
+    if isinstance(key, Column):
+        return key.name
+    return next((item.name for item in items if item.expression == key), "key")

@@ -1,0 +1,111 @@
+"""DISTINCT ON (key) … ORDER BY …: the first row of each key, by row_number() = 1.
+
+SELECT DISTINCT ON (k) * FROM t QUALIFY q ORDER BY 2
+
+SELECT a, b FROM (SELECT *, k FROM t QUALIFY q) AS t(a, b, k)
+QUALIFY row_number() OVER (PARTITION BY k ORDER BY b) = 1 ORDER BY b
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.bind.context import Context
+from dpsql.bind.query.query import bind_query
+from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import SyntaxFault
+
+_IS_DISTINCT_ON = "distinct_on"
+
+
+def without_distinct_on(node: exp.Select, context: Context) -> exp.Select:
+    """`node`, whose DISTINCT ON is a condition on rows' numbers; as it is if it has none."""
+    distinct = node.args.get("distinct")
+    if distinct is None or distinct.args.get("on") is None:
+        return node
+    on = distinct.args["on"]
+    only(distinct, "on")
+    keys = on.expressions if isinstance(on, exp.Tuple) else [on.unnest()]
+    clause = node.args.get("order")
+    terms = [] if clause is None else clause.expressions
+    # QUALIFY comes first; and the place of a column of * is told by what it stands for.
+    items = node.expressions
+    of_star = any(_place(part) for part in (*keys, *(term.this for term in terms)))
+    of_star = of_star and any(item.is_star for item in items)
+    if node.args.get("qualify") is not None or of_star:
+        return _of_subquery(node, keys, terms, context)
+    order = [_ordered(term, _meant(term.this, items)) for term in terms]
+    changed = node.copy()
+    return _first(changed, [_meant(key, items) for key in keys], order)
+
+
+def had_distinct_on(node: exp.Expr) -> bool:
+    """DISTINCT ON was written in `node`."""
+    return bool(node.meta.get(_IS_DISTINCT_ON))
+
+
+def _of_subquery(
+    node: exp.Select, keys: list[exp.Expr], terms: list[exp.Expr], context: Context
+) -> exp.Select:
+    """DISTINCT ON of the rows of a subquery, which has what is ordered by as columns, too."""
+    inner = node.copy()
+    for clause in ("distinct", "order", "limit", "offset", "with_"):
+        inner.set(clause, None)
+    read = [part for part in (*keys, *(term.this for term in terms)) if not _place(part)]
+    inner.set("expressions", [*inner.expressions, *(part.copy() for part in read)])
+    titles = bind_query(inner, context.inside(None)).names
+    names = [f"c{place}" for place in range(len(titles))]
+    shown = len(titles) - len(read)
+    others = iter(names[shown:])
+
+    def column(part: exp.Expr) -> exp.Expr:
+        place = _place(part)
+        if place > shown:
+            raise SyntaxFault(f"there is no column {place} in the SELECT list", at=span(part))
+        return exp.column(names[place - 1] if place else next(others))
+
+    on = [column(key) for key in keys]
+    order = [_ordered(term, column(term.this)) for term in terms]
+    alias = exp.TableAlias(this=exp.to_identifier("t"), columns=list(map(exp.to_identifier, names)))
+    named = zip(names[:shown], titles[:shown], strict=True)
+    items = [exp.alias_(exp.column(name), title, quoted=True) for name, title in named]
+    outer = exp.select(*items).from_(exp.Subquery(this=inner, alias=alias))
+    for clause in ("limit", "offset"):
+        outer.set(clause, node.args.get(clause))
+    if order:
+        outer.set("order", exp.Order(expressions=[term.copy() for term in order]))
+    return _first(outer, on, order)
+
+
+def _first(node: exp.Select, keys: list[exp.Expr], order: list[exp.Expr]) -> exp.Select:
+    """`node` with the first row of each key alone; changes it."""
+    number = exp.Window(
+        this=exp.Anonymous(this="row_number"),
+        partition_by=keys,
+        order=exp.Order(expressions=order) if order else None,
+        over="OVER",
+    )
+    node.set("distinct", None)
+    first = exp.EQ(this=number, expression=exp.Literal.number(1))
+    node.set("qualify", exp.Qualify(this=first))
+    node.meta[_IS_DISTINCT_ON] = True
+    return node
+
+
+def _ordered(term: exp.Expr, by: exp.Expr) -> exp.Expr:
+    changed = term.copy()
+    changed.set("this", by)
+    return changed
+
+
+def _place(node: exp.Expr) -> int:
+    """The number that `node` is; 0 for anything else."""
+    is_number = isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit()
+    return int(node.this) if is_number else 0
+
+
+def _meant(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """An item of the SELECT list by its place, or what is written."""
+    place = _place(node)
+    return (items[place - 1].unalias() if 0 < place <= len(items) else node).copy()

@@ -1,0 +1,300 @@
+"""SELECT, clause by clause; its grouping is bound in `grouping`, its subqueries in `subquery`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.bind.aggregate.aggregates import Aggregates, has_aggregate, no_aggregate
+from dpsql.bind.context import Context, Selected
+from dpsql.bind.expression.expression import ExpressionBinder
+from dpsql.bind.from_clause.from_clause import From
+from dpsql.bind.from_clause.pivot import without_pivots
+from dpsql.bind.from_clause.values_clause import unnested
+from dpsql.bind.grouping.group_by import Grouping, grouped
+from dpsql.bind.grouping.grouping_sets import asking_keys, keys_by_place
+from dpsql.bind.grouping.having import without_tautologies
+from dpsql.bind.proof.partner_existence import without_partner_joins
+from dpsql.bind.query.distinct_on import had_distinct_on, without_distinct_on
+from dpsql.bind.query.order_by import limit_of, order_keys, row_limit, sorted_rows
+from dpsql.bind.query.select_alias import Aliases
+from dpsql.bind.query.select_distinct import check_equalities, distinct
+from dpsql.bind.query.select_list import Item, bind_items, named_item, ordinal_item
+from dpsql.bind.scope import Scope
+from dpsql.bind.subquery.correlation import asked_by_key, check_grouped, check_of_nothing
+from dpsql.bind.subquery.equality import by_more_than_equalities
+from dpsql.bind.subquery.subquery import Subqueries, filtered
+from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.parse import span
+from dpsql.bind.window.window import Windows, check_windows
+from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
+from dpsql.plan.expression import Expression, conjuncts
+from dpsql.plan.operator import Filter, Output, Plan, Project, Window
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
+from dpsql.plan.traversal import columns, expressions, rewrite_top_down
+
+_CLAUSES = (
+    "expressions",
+    "distinct",
+    "from_",
+    "joins",
+    "where",
+    "group",
+    "having",
+    "windows",
+    "qualify",
+    "order",
+    "limit",
+    "offset",
+    "with_",
+)
+
+
+def bind_select(node: exp.Select, context: Context) -> Selected:
+    """The plan of a SELECT."""
+    if node.args.get("kind"):
+        raise refused(node, f"SELECT AS {node.args['kind']}", "leave AS out")
+    only(node, *_CLAUSES)
+    if not node.expressions:
+        raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
+    plain = without_partner_joins(unnested(without_pivots(node, context)), context)
+    return _Select(keys_by_place(without_distinct_on(plain, context)), context).bound()
+
+
+@dataclass(slots=True)
+class _Above:
+    """What stands above FROM and WHERE, over one relation's columns."""
+
+    plan: Plan
+    items: list[Item]
+    order: list[SortKey]
+    condition: Expression | None
+    qualify: Expression | None
+
+
+class _Select:
+    def __init__(self, node: exp.Select, context: Context) -> None:
+        self._node = node
+        self._context = context
+        self._from = From(context.inside(None), Scope(parent=context.outer))
+        self._from.bind(node)
+        scope = self._from.scope
+        self._asking: tuple[Output, ...] = ()
+        self._windows = Windows.of(node, context.names)
+        self._below = Subqueries(context, scope, self._from.sources)
+        self._aggregates = Aggregates(scope, context.names, self._below.bind, context.parameters)
+        self._upper = Subqueries(context, scope)
+        self._aliases = Aliases(scope)
+        self._plain = self._binder(self._below, no_aggregate)
+        self._full = self._binder(self._upper if self._is_grouped() else self._below, self._above)
+
+    def bound(self) -> Selected:
+        items = self._aliases.items
+        keys = asking_keys(self._node)
+        for place, listed in enumerate(self._node.expressions):
+            binder = self._plain if place in keys else self._full
+            items += bind_items(listed, binder, self._from)
+        predicate = self._where()
+        every = [item.expression for item in items]
+        order = order_keys(self._node, self._sorted_by, every)
+        grouping = self._grouping(items)
+        qualify = self._condition("qualify")
+        if grouping is not None:
+            self._aliases.grouped = columns(*grouping.keys)
+        having = self._condition("having")
+        # Subqueries of the SELECT list are known by now: they stand beside what WHERE reads.
+        source, asked = self._correlated(predicate)
+        above = _Above(source, items, order, having, qualify)
+        if grouping is not None:
+            above, asked = self._group(above, grouping, asked)
+        return self._finished(above, asked)
+
+    def _binder(
+        self, subqueries: Subqueries, special: Callable[[exp.Expr], Expression | None]
+    ) -> ExpressionBinder:
+        """Binds expressions that hold subqueries and what else is `special` in their clause."""
+
+        def bound(node: exp.Expr) -> Expression | None:
+            found = subqueries.bind(node, binder)
+            return found if found is not None else special(node)
+
+        binder = ExpressionBinder(self._from.scope, bound, self._context.parameters)
+        return binder
+
+    def _above(self, node: exp.Expr) -> Expression | None:
+        """An alias, an aggregate or a window function."""
+        found = self._aliases.meant(node)
+        if found is None:
+            found = self._windows.bind(node, self._full)
+        return found if found is not None else self._aggregates.bind(node)
+
+    def _where(self) -> Expression | None:
+        """The condition on rows: an alias there stands for what is computed of one row."""
+        node = self._node.args.get("where")
+        if node is None:
+            return None
+        above = self._aggregates.columns | {w.column for w in self._windows.found}
+        above |= self._upper.columns if self._is_grouped() else set()
+        special = self._aliases.of_rows(frozenset(above))
+        return self._binder(self._below, special).condition(node.this)
+
+    def _is_grouped(self) -> bool:
+        args = self._node.args
+        others = args.get("qualify"), args.get("order")
+        clauses = (*args["expressions"], *(args.get("windows") or ()), *filter(None, others))
+        return bool(args.get("group") or args.get("having")) or any(map(has_aggregate, clauses))
+
+    def _condition(self, clause: str) -> Expression | None:
+        node = self._node.args.get(clause)
+        return None if node is None else self._full.condition(node.this)
+
+    def _correlated(self, predicate: Expression | None) -> tuple[Plan, list[Expression]]:
+        """The rows that satisfy WHERE, and those of its conditions that the query around asks."""
+        parts = () if predicate is None else conjuncts(predicate)
+        outer = self._from.scope.correlated
+        asked = [p for p in parts if columns(p) & outer]
+        own = tuple(p for p in parts if not columns(p) & outer)
+        later = tuple(p for p in own if columns(p) & self._below.columns)
+        source = self._from.filtered(tuple(p for p in own if p not in later))
+        return self._below.attach(source, later), asked
+
+    def _grouping(self, items: list[Item]) -> Grouping | None:
+        if not self._is_grouped():
+            return None
+        return Grouping.of(self._node, items, self._plain, self._aggregates, self._windows)
+
+    def _group(
+        self, above: _Above, grouping: Grouping, asked: list[Expression]
+    ) -> tuple[_Above, list[Expression]]:
+        """Everything above the grouping reads its keys and aggregates only."""
+        self._check_own([*grouping.keys, *expressions(tuple(self._aggregates.found))])
+        names, outer = self._context.names, self._from.scope.correlated
+        found = asked_by_key(above.plan, grouping, asked, outer, self._node, names)
+        grouping, self._asking = found.grouping, found.asking
+        condition = above.condition and without_tautologies(
+            above.condition, grouping, self._aggregates, columns(*self._read(above))
+        )
+        # What only a tautology or typeof() read isn't asked for.
+        self._aggregates.keep(columns(condition, *self._read(above)))
+        result = grouped(found.rows, grouping, self._aggregates, self._context)
+        check_grouped(result.plan, found, self._node)
+        held = result.columns | self._upper.columns | {w.column for w in self._windows.found}
+
+        def lift(expression: Expression, at: Span | None) -> Expression:
+            lifted = rewrite_top_down(result.lifted.get, expression)
+            stray = columns(lifted) - held
+            if stray:
+                raise _stray(min(column.name for column in stray), at)
+            return lifted
+
+        self._windows.change(lambda e: lift(e, None))
+        condition = condition and lift(condition, self._place("having"))
+        check_of_nothing(condition, asked, self._aggregates.found, self._node)
+        lifted = _Above(
+            plan=self._upper.attach(result.plan),
+            items=[replace(i, expression=lift(i.expression, i.at)) for i in above.items],
+            order=[
+                replace(k, expression=lift(k.expression, self._place("order"))) for k in above.order
+            ],
+            condition=condition,
+            qualify=above.qualify and lift(above.qualify, self._place("qualify")),
+        )
+        return lifted, [
+            rewrite_top_down(result.lifted.get, condition) for condition in found.conditions
+        ]
+
+    def _read(self, above: _Above) -> list[Expression | None]:
+        """What stands above the grouping, but for HAVING."""
+        listed = [*(i.expression for i in above.items), *(k.expression for k in above.order)]
+        return [*listed, above.qualify, *expressions(tuple(self._windows.found))]
+
+    def _place(self, clause: str) -> Span | None:
+        node = self._node.args.get(clause)
+        return None if node is None else span(node)
+
+    def _check_own(self, read: list[Expression]) -> None:
+        """Refuse to group or aggregate columns of the query around this one."""
+        if columns(*read) & self._from.scope.correlated:
+            raise _only_in_where(span(self._node))
+
+    def _sorted_by(self, node: exp.Expr) -> Expression:
+        """An ordinal, an alias of the SELECT list, or any expression."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            return ordinal_item(node, self._aliases.items).expression
+        item = named_item(node, self._aliases.items)
+        return item.expression if item is not None else self._full.bind(node)
+
+    def _finished(self, above: _Above, asked: list[Expression]) -> Selected:
+        """HAVING, windows, QUALIFY, ORDER BY, LIMIT and the SELECT list, in this order."""
+        plan = filtered(above.plan, () if above.condition is None else (above.condition,))
+        if self._windows.found:
+            self._check_own([*expressions(tuple(self._windows.found))])
+            if self._asking:
+                raise by_more_than_equalities("a window function", self._node)
+            self._windows.ask_for_each(asked, frozenset(self._from.scope.correlated), self._node)
+            check_windows(plan, self._windows, self._node)
+            plan = Window(plan, tuple(self._windows.found))
+        if above.qualify is not None:
+            plan = Filter(plan, above.qualify)
+        if self._node.args.get("distinct") is not None:
+            return self._distinct(plan, above, asked)
+        count, _ = limit_of(self._node, self._context.parameters)
+        # As the statement's answer private rows are refused for what they are.
+        if count != 0 and not (self._context.outermost and visibility(plan) is Visibility.PRIVATE):
+            # In a subquery the order only says which rows of a DISTINCT ON are first.
+            chosen = had_distinct_on(self._node) and visibility(plan) is Visibility.PRIVATE
+            if above.order and not (chosen and count is None):
+                self._check_own([key.expression for key in above.order])
+                plan = sorted_rows(plan, tuple(above.order), self._node.args["order"])
+            plan = self._limited(Selected(plan, ())).plan
+        selected = self._projected(plan, above.items, asked)
+        return self._limited(selected) if count == 0 else selected
+
+    def _projected(self, plan: Plan, items: list[Item], asked: list[Expression]) -> Selected:
+        names = self._context.names
+        outputs = [
+            Output(names.column(i.name, i.expression.type), i.expression, i.at) for i in items
+        ]
+        inner = frozenset(output_columns(plan))
+        for item in items:
+            if columns(item.expression) - inner:
+                raise _only_in_where(item.at)
+        handed = {
+            c: Output(names.column(c.name, c.type), c) for p in asked for c in columns(p) & inner
+        }
+        meaning: dict[Expression, Expression] = {c: o.column for c, o in handed.items()}
+        return Selected(
+            Project(plan, (*outputs, *handed.values())),
+            tuple(item.name for item in items),
+            tuple(rewrite_top_down(meaning.get, p) for p in asked),
+            self._asking,
+        )
+
+    def _distinct(self, plan: Plan, above: _Above, asked: list[Expression]) -> Selected:
+        only(self._node.args["distinct"])
+        if self._asking:
+            raise by_more_than_equalities("DISTINCT", self._node)
+        check_equalities(asked, self._from.scope.correlated, self._node)
+        shown = self._projected(plan, above.items, asked)
+        computed = [item.expression for item in above.items]
+        return self._limited(distinct(shown, computed, above.order, self._node, self._context))
+
+    def _limited(self, selected: Selected) -> Selected:
+        return row_limit(self._node, selected, self._context.parameters)
+
+
+def _stray(name: str, at: Span | None) -> GroupingFault:
+    return GroupingFault(
+        f"column {name} is neither grouped by nor aggregated",
+        at=at,
+        hint=f"add {name} to GROUP BY, or write count({name})",
+    )
+
+
+def _only_in_where(at: Span | None) -> Refused:
+    what = "a subquery names columns of the query around it in WHERE only"
+    return Refused(what, at=at, note="subqueries")

@@ -1,0 +1,8 @@
+"""CREATE SYNOPSIS, SUGGEST BOUNDS, and statements over public tables alone.
+
+| module           | what it does                                                    |
+| ---------------- | --------------------------------------------------------------- |
+| create_synopsis  | CREATE SYNOPSIS: the counts of all combinations of keys         |
+| public_statement | statements that name public tables alone, told from their words |
+| suggest_bounds   | SUGGEST BOUNDS: bounds to declare, as a release                 |
+"""

@@ -1,0 +1,171 @@
+"""The first rows of those that a row of the query around asks for: ORDER BY and LIMIT, for each.
+
+    LATERAL (SELECT cost FROM visits v WHERE v.patient_id = p.patient_id ORDER BY cost LIMIT 2)
+
+is what `row_number() OVER (ORDER BY cost) <= 2` chooses of the rows that are asked for. Of private
+rows a window holds the rows of one unit, and all their columns break ties.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dpsql.bind.aggregate.aggregates import has_aggregate
+
+_ALIAS = "first row"
+"""Of the subquery that is written here; nobody's own name."""
+
+_CLAUSES = ("group", "having", "qualify", "distinct", "windows", "with_")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A SELECT, the pairs of its own columns and those around that are equal, and what is left."""
+
+    select: exp.Select
+    own: tuple[exp.Column, ...]
+    around: tuple[exp.Column, ...]
+    conditions: tuple[exp.Expr, ...]
+
+
+def ranked(query: exp.Expr) -> exp.Expr | None:
+    """`query` with the same rows by row_number(); None if it isn't of that form."""
+    select = _ordered(query)
+    if select is None:
+        return None
+    changed = select.copy()
+    for clause in ("order", "limit", "offset"):
+        changed.set(clause, None)
+    changed.set("qualify", exp.Qualify(this=_between(_number(select), select)))
+    return exp.Subquery(this=changed)
+
+
+def first_value(query: exp.Expr) -> exp.Expr | None:
+    """`query`, of one column and LIMIT 1, as an aggregate of that one row; None for others."""
+    found = _asked(query)
+    if found is None or len(found.select.expressions) != 1 or _last(found.select) != 1:
+        return None
+    (item,) = found.select.expressions
+    if item.is_star or item.find(exp.Window) is not None:
+        return None
+    inner = found.select.copy()
+    for clause in ("order", "limit", "offset", "where"):
+        inner.set(clause, None)
+    keys = [exp.alias_(column.copy(), f"k{n}") for n, column in enumerate(found.own)]
+    inner.set("expressions", [exp.alias_(item.unalias().copy(), "v"), *keys])
+    if found.conditions:
+        inner.set("where", exp.Where(this=exp.and_(*(c.copy() for c in found.conditions))))
+    number = _number(found.select)
+    number.set("partition_by", [column.copy() for column in found.own])
+    inner.set("qualify", exp.Qualify(this=_between(number, found.select)))
+    equal = (
+        exp.EQ(this=exp.column(f"k{n}", _ALIAS), expression=column.copy())
+        for n, column in enumerate(found.around)
+    )
+    value = exp.Max(this=exp.column("v", _ALIAS))
+    whole = exp.select(value).from_(inner.subquery(_ALIAS)).where(exp.and_(*equal))
+    return exp.Subquery(this=whole)
+
+
+def _asked(query: exp.Expr) -> _Asked | None:
+    select = _ordered(query)
+    if select is None:
+        return None
+    named = {table.alias_or_name.casefold() for table in select.find_all(exp.Table)}
+    where = select.args.get("where")
+    pairs: list[tuple[exp.Column, exp.Column]] = []
+    rest: list[exp.Expr] = []
+    for condition in [] if where is None else _conjuncts(where.this):
+        pair = _pair(condition, named)
+        if pair is None and not _are_of(condition, named):
+            return None
+        if pair is None:
+            rest.append(condition)
+        else:
+            pairs.append(pair)
+    if not pairs:
+        return None
+    own, around = zip(*pairs, strict=True)
+    return _Asked(select, own, around, tuple(rest))
+
+
+def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+
+
+def _pair(condition: exp.Expr, named: set[str]) -> tuple[exp.Column, exp.Column] | None:
+    """The column of the subquery's own tables and that of the rows around, if these are equal."""
+    if not isinstance(condition, exp.EQ):
+        return None
+    sides = (condition.this, condition.expression)
+    if not all(isinstance(side, exp.Column) for side in sides):
+        return None
+    around = [side for side in sides if side.table and side.table.casefold() not in named]
+    if len(around) != 1:
+        return None
+    (own,) = (side for side in sides if side is not around[0])
+    return own, around[0]
+
+
+def _number(select: exp.Select) -> exp.Window:
+    """The place of a row: in OVER, 1 and an alias mean what they do in ORDER BY nowhere else."""
+    order = select.args["order"].copy()
+    for term in order.expressions:
+        term.set("this", _meant(term.this, select.expressions).copy())
+    return exp.Window(this=exp.RowNumber(), order=order)
+
+
+def _meant(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """The expression of the item that `term` names by its place or its alias, else `term`."""
+    if isinstance(term, exp.Literal) and term.is_int and 0 < int(term.name) <= len(items):
+        return items[int(term.name) - 1].unalias()
+    if isinstance(term, exp.Column) and not term.table:
+        named = (i for i in items if i.alias and i.alias.casefold() == term.name.casefold())
+        return next((item.unalias() for item in named), term)
+    return term
+
+
+def _ordered(query: exp.Expr) -> exp.Select | None:
+    """The SELECT that `query` is, if it has ORDER BY, LIMIT and rows of FROM alone."""
+    select = query.unnest()
+    if not isinstance(select, exp.Select) or any(select.args.get(c) for c in _CLAUSES):
+        return None
+    order, items = select.args.get("order"), select.expressions
+    if order is None or _last(select) is None or any(map(has_aggregate, items)):
+        return None
+    terms = [term.this for term in order.expressions]
+    # Which column a place among those of * means is told later; ALL means them all.
+    by_place = any(isinstance(t, exp.Literal | exp.Var) for t in terms)
+    is_open = by_place and any(item.is_star for item in items)
+    return None if is_open or any(isinstance(t, exp.Var) for t in terms) else select
+
+
+def _are_of(condition: exp.Expr, named: set[str]) -> bool:
+    """All columns with a table's name are of the subquery's own tables."""
+    tables = (column.table.casefold() for column in condition.find_all(exp.Column))
+    return all(not table or table in named for table in tables)
+
+
+def _last(select: exp.Select) -> int | None:
+    """How many rows LIMIT leaves, OFFSET among them; None if it isn't a constant."""
+    limit = _constant(select.args.get("limit"))
+    offset = 0 if select.args.get("offset") is None else _constant(select.args["offset"])
+    return None if limit is None or offset is None else limit + offset
+
+
+def _constant(clause: exp.Expr | None) -> int | None:
+    if not isinstance(clause, exp.Limit | exp.Offset):
+        return None
+    number = clause.expression
+    is_whole = isinstance(number, exp.Literal) and number.is_int
+    return int(number.name) if is_whole else None
+
+
+def _between(number: exp.Expr, select: exp.Select) -> exp.Expr:
+    offset = _constant(select.args.get("offset")) or 0
+    until = exp.LTE(this=number, expression=exp.Literal.number(_last(select) or 0))
+    if not offset:
+        return until
+    return exp.and_(until, exp.GT(this=number.copy(), expression=exp.Literal.number(offset)))

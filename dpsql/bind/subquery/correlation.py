@@ -1,0 +1,124 @@
+"""What the query around asks of an aggregated subquery's groups: each equality is one more key.
+
+Other comparisons are asked of one unit's rows only. They are joined to the distinct values that
+the asking rows compare with, and aggregated for each of them:
+
+    (SELECT count(*) FROM visits w WHERE w.patient_id = v.patient_id AND w.cost < v.cost)
+
+is, for each patient and cost that v has, the number of the patient's visits that cost less. Until
+the rows that ask are known, an empty relation stands for these values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dpsql.analysis.domains.known_values import never_true
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.bind.column_ids import Names
+from dpsql.bind.grouping.group_by import Grouping
+from dpsql.bind.subquery.equality import inner_side
+from dpsql.bind.subquery.single_row import of_no_rows
+from dpsql.bind.subquery.subquery_kind import has_groups
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused
+from dpsql.plan.aggregate import AggregateOutput
+from dpsql.plan.expression import And, Column, Compare, Comparison, Expression
+from dpsql.plan.operator import Join, Output, Plan, Values
+from dpsql.plan.traversal import columns, rewrite_top_down
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Rows to group by what is asked of them: `conditions` are about the keys.
+
+    `asking` are the columns of the query around whose values are joined to the rows, if any are.
+    """
+
+    rows: Plan
+    grouping: Grouping
+    conditions: list[Expression]
+    asking: tuple[Output, ...] = ()
+
+
+def asked_by_key(
+    rows: Plan,
+    grouping: Grouping,
+    asked: list[Expression],
+    outer: set[Column],
+    node: exp.Expr,
+    names: Names,
+) -> Asked:
+    """What the query around asks of groups: one more key for each equality, or value asked of."""
+    inner = [inner_side(condition, outer) for condition in asked]
+    keys = [key for key in inner if key is not None]
+    rest = [c for c, key in zip(asked, inner, strict=True) if key is None]
+    if asked and grouping.sets is not None:
+        raise _by_equality(node)
+    for key in keys:
+        grouping = grouping.with_key(key)
+    if not rest:
+        return Asked(rows, grouping, asked)
+    if not keys or visibility(rows) is not Visibility.PRIVATE:
+        raise _by_equality(node)
+    read = sorted(columns(*asked) & outer, key=lambda column: column.id)
+    asking = tuple(Output(names.column(c.name, c.type), c) for c in read)
+    there: dict[Expression, Expression] = {o.expression: o.column for o in asking}
+    values = Values(tuple(o.column for o in asking), ())
+    joined = Join((values, rows), tuple(rewrite_top_down(there.get, c) for c in asked))
+    conditions = [c for c in asked if c not in rest]
+    for column in [c for c in read if c in columns(*rest)]:
+        value = there[column]
+        grouping = grouping.with_key(value)
+        never_of_null = all(_is_null_of_null(c) for c in rest if column in columns(c))
+        same = Comparison.EQUAL if never_of_null else Comparison.NOT_DISTINCT
+        conditions.append(Compare(same, value, column))
+    return Asked(joined, grouping, conditions, asking)
+
+
+def check_grouped(plan: Plan, asked: Asked, node: exp.Expr) -> None:
+    """Refuse to ask groups of several units by anything but equalities."""
+    if asked.asking and visibility(plan) is not Visibility.PRIVATE:
+        raise _by_equality(node)
+
+
+def check_of_nothing(
+    condition: Expression | None,
+    asked: list[Expression],
+    aggregates: Iterable[AggregateOutput],
+    node: exp.Expr,
+) -> None:
+    """Refuse HAVING that may hold of no rows where it is `asked`: of what has none is no group."""
+    if condition is None or not asked or has_groups(node):
+        return
+    if not never_true(condition, {a.column: of_no_rows(a) for a in aggregates}):
+        raise Refused(
+            "HAVING holds of no rows, in a subquery that names columns of the query around it",
+            at=span(node),
+            hint="compare outside of it: WHERE (SELECT count(*) …) = 0",
+            note="correlated_aggregates",
+        )
+
+
+def _by_equality(node: exp.Expr) -> Refused:
+    return Refused(
+        "an aggregated subquery is correlated by equalities only, unless it is of the same unit",
+        at=span(node),
+        hint="write WHERE inner_column = outer_column, of a key of the unit too",
+        note="subqueries",
+    )
+
+
+def _is_null_of_null(condition: Expression) -> bool:
+    """A comparison that is never true of a NULL."""
+    if isinstance(condition, And):
+        return all(map(_is_null_of_null, condition.operands))
+    return (
+        isinstance(condition, Compare)
+        and condition.op not in (Comparison.DISTINCT, Comparison.NOT_DISTINCT)
+        and isinstance(condition.left, Column)
+        and isinstance(condition.right, Column)
+    )

@@ -1,0 +1,90 @@
+"""One row beside each row that asks: a scalar subquery's, or that of an aggregate in LATERAL."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dpsql.analysis.lineage.lineage import unit
+from dpsql.bind.context import Context, Selected
+from dpsql.bind.proof.join_ownership import check_asked
+from dpsql.bind.subquery.single_row import listed, of_nothing
+from dpsql.bind.subquery.subquery_kind import has_groups
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused
+from dpsql.plan.expression import (
+    Case,
+    Column,
+    Expression,
+    IsNull,
+    When,
+    conjunction,
+    equated,
+    matched,
+)
+from dpsql.plan.operator import Aggregate, OuterJoin, OuterKind, Output, Plan, Values
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import bottom_up, columns, renamed_columns
+
+
+def with_one_row(node: exp.Expr, source: Plan, inner: Selected, context: Context) -> OuterJoin:
+    """The rows of `source`, each beside the one row of `inner` that answers it, or NULLs."""
+    check_there(node, source, inner, inner.correlated)
+    check_asked(node, source, inner.plan, matched(inner.correlated))
+    answers = replace(inner, plan=answering(inner, source, context, node))
+    asked = listed(answers, source, equated(inner.correlated))
+    return OuterJoin(OuterKind.LEFT, source, asked, inner.correlated, unit(source))
+
+
+def one_value(query: exp.Expr, inner: Selected, value: Column) -> Expression:
+    """`value` of that row: where there is no row there is no group, but a count of nothing is 0."""
+    is_filtered = has_groups(query) or query.unnest().args.get("having") is not None
+    empty = None if is_filtered or not inner.correlated else of_nothing(inner.plan, value)
+    if empty is None or empty.value is None:
+        return value
+    inside = frozenset(output_columns(inner.plan))
+    equal = equated(inner.correlated)
+    keys = [side for pair in equal for side in pair if columns(side) & inside]
+    if not keys:  # it is asked for by what the row that asks has alone: 0 = g.n
+        return Case((When(conjunction(inner.correlated), value),), empty, value.type)
+    return Case((When(IsNull(keys[0]), empty),), value, value.type)
+
+
+def check_there(
+    node: exp.Expr, source: Plan, inner: Selected, conditions: tuple[Expression, ...]
+) -> None:
+    """Refuse to ask about columns that the asking rows, which may be groups, don't have."""
+    asked = columns(*conditions, *(output.expression for output in inner.asking))
+    if asked - {*output_columns(source), *output_columns(inner.plan)}:
+        raise Refused(
+            "a subquery beside groups names a column of their rows",
+            at=span(node),
+            hint="group first: SELECT … FROM (SELECT key, count(*) AS n … GROUP BY key) WHERE …",
+            note="subqueries",
+        )
+
+
+def answering(inner: Selected, source: Plan, context: Context, node: exp.Expr) -> Plan:
+    """The subquery's rows, for the values that the rows of `source` ask about."""
+    if not inner.asking:
+        return inner.plan
+    fresh: dict[Column, Column] = {}
+
+    def renamed(column: Column) -> Column:
+        if column not in fresh:
+            fresh[column] = context.names.column(column.name, column.type)
+        return fresh[column]
+
+    # The rows that ask stand beside what answers them: their columns are told apart by new ids.
+    copied = renamed_columns(renamed, source)
+    context.repeated.add(copied, node)
+    keys = tuple(Output(o.column, fresh.get(_column(o), _column(o))) for o in inner.asking)
+    values = Aggregate(copied, keys, ())
+    unasked = Values(tuple(o.column for o in inner.asking), ())
+    return bottom_up(lambda plan: values if plan == unasked else plan, inner.plan)
+
+
+def _column(output: Output) -> Column:
+    assert isinstance(output.expression, Column)
+    return output.expression

@@ -1,0 +1,87 @@
+"""The only row of a scalar subquery: whether there is one at most, and what it is of no rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import domain
+from dpsql.analysis.domains.known_values import constant
+from dpsql.analysis.lineage.functional_dependency import declared, unique_key
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.analysis.lineage.public_keys import public_rows
+from dpsql.bind.context import Selected
+from dpsql.bind.proof.join_ownership import Pair
+from dpsql.plan.aggregate import AggregateFunction, AggregateOutput
+from dpsql.plan.expression import Column, Expression, Literal
+from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Project, Release, Sort
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import bottom_up, columns, rewrite_top_down
+
+
+def single(inner: Selected, equal: list[Pair]) -> bool:
+    """At most one row fits: every key of the subquery's groups is fixed by a condition."""
+    fixed = {side for pair in equal for side in pair if isinstance(side, Column)}
+    if visibility(inner.plan) is Visibility.PRIVATE:
+        grouped = grouping_of(inner.plan)
+        inside = frozenset(output_columns(inner.plan))
+        asked = {side for c in inner.correlated for side in columns(c) & inside}
+        return grouped is not None and bool(asked) and len(grouped.keys) == len(asked)
+    key = unique_key(inner.plan, declared)
+    return key is not None and key <= fixed
+
+
+def has_one_group(plan: Plan) -> bool:
+    """Groups by what conditions below leave one value of: at most one row, whatever HAVING keeps.
+
+    Those of private rows are another matter: each unit has one of its own.
+    """
+    while isinstance(plan, Project | Filter | Sort):
+        plan = plan.source
+    if not isinstance(plan, Aggregate | Release) or visibility(plan) is Visibility.PRIVATE:
+        return False
+    known = environment(plan.source)
+    found = [domain(key.expression, known) for key in plan.keys]
+    return all(not each.nullable and len(each.values or ()) == 1 for each in found)
+
+
+def grouping_of(plan: Plan) -> Aggregate | Release | None:
+    """What groups the rows of `plan`, below what is computed of groups; None if nothing does."""
+    while isinstance(plan, Project):
+        plan = plan.source
+    return plan if isinstance(plan, Aggregate | Release) else None
+
+
+def listed(inner: Selected, source: Plan, equal: list[Pair]) -> Plan:
+    """The subquery's release, asked for exactly the keys that the asking public rows have."""
+    grouped = grouping_of(inner.plan)
+    if not isinstance(grouped, Release) or len(grouped.keys) != len(equal) or not equal:
+        return inner.plan
+    inside = set(inner.columns)
+    asked = tuple(
+        Output(key.column, outer)
+        for key, outer in zip(
+            grouped.keys, (b if a in inside else a for a, b in equal), strict=True
+        )
+    )
+    listed = public_rows(source, asked)
+    if listed is None or listed.or_null:
+        return inner.plan
+    known = replace(grouped, listed=listed.plan)
+    return bottom_up(lambda plan: known if plan == grouped else plan, inner.plan)
+
+
+def of_nothing(plan: Plan, value: Expression) -> Literal | None:
+    """What an aggregated subquery is of no rows, if that is known: 1 + count(*) is 1."""
+    while isinstance(plan, Project):
+        meaning: dict[Expression, Expression] = {o.column: o.expression for o in plan.outputs}
+        value, plan = rewrite_top_down(meaning.get, value), plan.source
+    if not isinstance(plan, Aggregate | Release):
+        return None
+    return constant(value, {a.column: of_no_rows(a) for a in plan.aggregates})
+
+
+def of_no_rows(aggregate: AggregateOutput) -> Literal:
+    """What it is of no rows at all."""
+    is_count = aggregate.call.function is AggregateFunction.COUNT
+    return Literal(0 if is_count else None, aggregate.column.type)

@@ -1,0 +1,296 @@
+"""Subqueries in expressions: EXISTS, IN, and scalar ones, correlated or not.
+
+A private subquery may be asked of private rows of the same unit only, proved by an equality of
+columns that identify it. Everything else must be public, or a release of its own:
+
+    SELECT count(*) FROM nation WHERE EXISTS (SELECT 1 FROM customer WHERE c_custkey = 1)
+
+would answer 25 or 0, exactly, and tell whether customer 1 is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import domain
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.analysis.lineage.unit_identity import named_units, names_unit
+from dpsql.bind.context import Context, Selected, SingleRow
+from dpsql.bind.expression.expression import ExpressionBinder
+from dpsql.bind.from_clause.values_clause import row_count
+from dpsql.bind.proof.join_ownership import Pair, asks_own_unit, check_asked
+from dpsql.bind.query.query import bind_query
+from dpsql.bind.scope import Scope
+from dpsql.bind.subquery.correlated_limit import first_value
+from dpsql.bind.subquery.private_existence import Listed, are_there, counted_member, item_of
+from dpsql.bind.subquery.quantified_comparison import Quantifier, column_counts, neither
+from dpsql.bind.subquery.scalar_join import answering, check_there, one_value, with_one_row
+from dpsql.bind.subquery.single_row import grouping_of, has_one_group, single
+from dpsql.bind.subquery.subquery_kind import (
+    check_unlimited,
+    has_one_row,
+    only_truth_counts,
+    without_distinct,
+    without_limit,
+)
+from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused, UnknownColumn, UnknownTable
+from dpsql.plan.expression import (
+    Case,
+    Column,
+    Comparison,
+    Expression,
+    IsNull,
+    Literal,
+    Or,
+    When,
+    matched,
+)
+from dpsql.plan.operator import (
+    Filter,
+    Limit,
+    Mark,
+    Plan,
+)
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import columns
+from dpsql.privacy.domain import UNKNOWN
+from dpsql.schema.sql_type import Boolean
+
+Attachment = Callable[[Plan], Plan]
+"""Puts a subquery's rows beside those of the query that asks."""
+
+
+@dataclass(slots=True)
+class Subqueries:
+    """The subqueries of one SELECT's expressions: each becomes a column, and an attachment."""
+
+    context: Context
+    scope: Scope
+    sources: Sequence[Plan] | None = None
+    """What FROM has, where its rows are those that ask; None where they are grouped first."""
+    public: list[Attachment] = field(default_factory=list)
+    attachments: list[Attachment] = field(default_factory=list)
+    columns: set[Column] = field(default_factory=set)
+
+    def bind(self, node: exp.Expr, binder: ExpressionBinder) -> Expression | None:
+        """What answers the subquery `node`; None if it isn't one."""
+        match node:
+            case exp.Exists():
+                only(node, "this")
+                return self._any_row(node, binder)
+            case exp.Subquery() | exp.Select():
+                return self._first(node) or self._scalar(node, self._bound(node))
+            case _:
+                return self._quantified(node, binder)
+
+    def attach(self, source: Plan, conditions: Sequence[Expression] = ()) -> Plan:
+        """The rows of `source` that satisfy `conditions`, with the columns of all subqueries.
+
+        Each condition is asked as soon as it can be, what is public first: a release of the rows
+        that are left lists no other keys.
+        """
+        for attachment in (*self.public, *self.attachments):
+            source = attachment(source)
+            there = frozenset(output_columns(source))
+            source = filtered(source, [c for c in conditions if columns(c) <= there])
+            conditions = [c for c in conditions if not columns(c) <= there]
+        return filtered(source, conditions)
+
+    def _first(self, node: exp.Expr) -> Expression | None:
+        """The value of the first row that `node` asks for; None if it isn't so, or not in FROM."""
+        query = first_value(node)
+        if query is None:
+            return None
+        try:
+            return self._scalar(query, self._bound(query))
+        except (UnknownColumn, UnknownTable):
+            return None  # a name without a table's is one of the query around
+
+    def _any_row(self, node: exp.Exists, binder: ExpressionBinder) -> Expression:
+        inner = self._bound(without_distinct(node.this), any_row=True)
+        if has_one_row(node.this):
+            return Literal(True, Boolean())
+        counted = are_there(node.this) if self._asks_others(inner, []) else None
+        return self._exists(node, inner, [], []) if counted is None else binder.bind(counted)
+
+    def _quantified(self, node: exp.Expr, binder: ExpressionBinder) -> Expression | None:
+        """IN, ANY and ALL: NULL if no row is known to be as asked, and of one it is unknown.
+
+        Where NULL means what FALSE does, NOT IN holds where no row is equal, nor may be.
+        """
+        asked = Quantifier.of(node)
+        if asked is None or (isinstance(node, exp.Not) and not only_truth_counts(node)):
+            return None
+        values = [binder.bind(part) for part in asked.asked]
+        inner = self._bound(without_distinct(asked.query))
+        if len(inner.names) != len(values):
+            raise column_counts(node, len(values), len(inner.names))
+        found = self._counted(node, asked, values, inner, binder)
+        if found is None:
+            found = self._some_row(node, asked, values, inner, binder)
+        return neither(found) if asked.negated else found
+
+    def _counted(
+        self,
+        node: exp.Expr,
+        asked: Quantifier,
+        values: list[Expression],
+        inner: Selected,
+        binder: ExpressionBinder,
+    ) -> Expression | None:
+        """IN of rows of others, by how many there are; None where they aren't asked so."""
+        if asked.op is not Comparison.EQUAL or len(values) > 1:
+            return None
+        column = inner.columns[0]
+        item = item_of(asked.query) if self._asks_others(inner, [(values[0], column)]) else None
+        if item is None:
+            return None
+        known = environment(inner.plan).get(column.id, UNKNOWN)
+        is_told = asked.negated or not only_truth_counts(node)
+        rows = Listed(
+            asked.query,
+            item,
+            asks_nulls=is_told and known.nullable,
+            asks_any=is_told and self._may_be_null(values[0]),
+        )
+        return counted_member(values[0], rows, self.scope, binder.bind)
+
+    def _some_row(
+        self,
+        node: exp.Expr,
+        asked: Quantifier,
+        values: list[Expression],
+        inner: Selected,
+        binder: ExpressionBinder,
+    ) -> Expression:
+        """Whether some row is as asked, or, of a negated question in a condition, may be."""
+        is_alone = bool(inner.correlated) and has_one_row(asked.query)
+        is_truth = only_truth_counts(node)
+        each = [self._scalar(asked.query, inner)] if is_alone else inner.columns[: len(values)]
+        pairs: list[Pair] = []
+        for part, value, other in zip(asked.asked, values, each, strict=True):
+            a, b = binder.unify([value, other], [part, part])
+            pairs.append((a, b))
+        # Only equal columns prove that rows which meet share their unit.
+        equal = list(zip(values, each, strict=True)) if asked.op is Comparison.EQUAL else []
+
+        # Rows of other units are in the list too, and aren't asked: NULL is among them, or may be.
+        is_whole = len(equal) == 1 and not inner.correlated and _is_private(inner)
+
+        def any_row(condition: Expression, *, perhaps: bool = False) -> Expression:
+            if is_alone:
+                return condition
+            found = self._exists(node, inner, [condition], equal)
+            is_unknown = perhaps and is_whole and self._may_be_null(values[0])
+            return Or((IsNull(values[0]), found)) if is_unknown else found
+
+        if is_truth and asked.negated:
+            return any_row(asked.perhaps(pairs), perhaps=True)
+        if is_truth or is_alone:
+            return any_row(asked.holds(pairs))
+        yes, no, unknown = (Literal(value, Boolean()) for value in (True, False, None))
+        sure = any_row(asked.holds(pairs))
+        unsure = any_row(asked.unknown(pairs), perhaps=True)
+        return Case((When(sure, yes), When(unsure, unknown)), no, Boolean())
+
+    def _may_be_null(self, value: Expression) -> bool:
+        """Rows without a unit aren't there: its own column has a value in all that are."""
+        if any(value in named_units(source) for source in self.sources or ()):
+            return False
+        around = [environment(source) for source in self.sources or ()]
+        return domain(value, {k: d for e in around for k, d in e.items()}).nullable
+
+    def _asks_others(self, inner: Selected, pairs: list[Pair]) -> bool:
+        """Whether rows of nobody, or of others, ask about private ones, and not one unit at a time.
+
+        What they are told is how many there are, with noise.
+        """
+        if self.sources is None or not _is_private(inner):
+            return False
+        equal = [*pairs, *matched(inner.correlated)]
+        single = names_unit(inner.plan, (side for pair in equal for side in pair))
+        return not single and not asks_own_unit(self.sources, inner.plan, equal)
+
+    def _exists(
+        self, node: exp.Expr, inner: Selected, on: list[Expression], pairs: list[Pair]
+    ) -> Column:
+        conditions = (*inner.correlated, *on)
+        equal = [*pairs, *matched(inner.correlated)]
+        column = self.context.names.column("exists", Boolean())
+        is_public = visibility(inner.plan) is Visibility.PUBLIC
+        first = is_public and not columns(*conditions) & self.columns
+        self.columns.add(column)
+
+        def attach(source: Plan) -> Plan:
+            check_there(node, source, inner, conditions)
+            check_asked(node, source, inner.plan, equal)
+            relation = answering(inner, source, self.context, node)
+            return Mark(source, relation, conditions, column)
+
+        (self.public if first else self.attachments).append(attach)
+        return column
+
+    def _scalar(self, node: exp.Expr, inner: Selected) -> Expression:
+        if len(inner.names) != 1:
+            raise refused(node, "a scalar subquery of several columns", "select one of them")
+        self.context.values.append(grouping_of(inner.plan) or inner.plan)
+        alike = matched(inner.correlated)
+        if not single(inner, alike) and not inner.correlated:
+            if has_one_group(inner.plan):
+                inner = replace(inner, plan=Limit(inner.plan, 1, 0))
+            elif _is_public(inner):
+                inner = self._one_row(node, inner)
+        value = inner.columns[0]
+        if not single(inner, alike):
+            raise Refused(
+                "a scalar subquery that can have several rows",
+                at=span(node),
+                hint="aggregate in it, without GROUP BY: (SELECT avg(…) FROM …)",
+                note="subqueries",
+            )
+
+        def attach(source: Plan) -> Plan:
+            return with_one_row(node, source, inner, self.context)
+
+        self.attachments.append(attach)
+        self.columns.add(value)
+        return one_value(node, inner, value)
+
+    def _one_row(self, node: exp.Expr, inner: Selected) -> Selected:
+        """Public rows, of which the first is read; that there is no other is asked beforehand."""
+        self.context.single.append(SingleRow(row_count(inner.plan, self.context), span(node)))
+        return replace(inner, plan=Limit(inner.plan, 1, 0))
+
+    def _bound(self, query: exp.Expr, *, any_row: bool = False) -> Selected:
+        """The rows of `query`, of which `any_row` may be enough.
+
+        What names columns of the query around it is asked for each of its rows, so that a LIMIT
+        would have to be one for each.
+        """
+        if any_row or has_one_row(query):
+            query = without_limit(query)
+        found = bind_query(query, self.context.inside(self.scope))
+        if found.correlated:
+            check_unlimited(query)
+        return found
+
+
+def _is_private(inner: Selected) -> bool:
+    return visibility(inner.plan) is Visibility.PRIVATE
+
+
+def _is_public(inner: Selected) -> bool:
+    return visibility(inner.plan) is Visibility.PUBLIC and not inner.correlated
+
+
+def filtered(plan: Plan, conditions: Iterable[Expression]) -> Plan:
+    """The rows of `plan` that satisfy all `conditions`."""
+    for condition in conditions:
+        plan = Filter(plan, condition)
+    return plan

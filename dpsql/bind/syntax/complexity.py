@@ -1,0 +1,84 @@
+"""How large an expression or a plan is once it is written out.
+
+BETWEEN and COALESCE read an operand twice, a CASE its subject in every branch, and a CTE can name
+another twice: a nest of them is a small tree of shared parts, and a text without end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import TooComplex
+from dpsql.plan.expression import Expression
+from dpsql.plan.operator import Plan
+from dpsql.plan.traversal import operands, operators, sources
+
+MOST_PARTS = 20_000
+"""Of one expression, each counted as often as it is written."""
+
+
+MOST_REPEATED = 5_000
+"""Operators of CTEs, each counted as often as its CTE is named."""
+
+
+@dataclass(slots=True)
+class Repeated:
+    """The operators of a statement's CTEs so far, each as often as its CTE is named."""
+
+    count: int = 0
+
+    def add(self, plan: Plan, node: exp.Expr) -> None:
+        """Count `plan` once more."""
+        # What is below it was counted before: there is an end to the walk.
+        self.count += sum(1 for _ in operators(plan))
+        if self.count > MOST_REPEATED:
+            raise TooComplex(
+                "CTEs name each other too often",
+                at=span(node),
+                hint="name each of them fewer times",
+            )
+
+
+MOST_NESTED = 200
+"""Operators of a plan above each other: each hands on the columns of all below."""
+
+
+def check_nesting(plan: Plan) -> None:
+    """Refuse a plan of a long chain of subqueries or joins."""
+    waiting = [(plan, 1)]
+    while waiting:
+        part, depth = waiting.pop()
+        if depth > MOST_NESTED:
+            raise TooComplex(
+                f"the query has more than {MOST_NESTED} steps one above the other",
+                hint="use fewer subqueries, outer joins and UNIONs",
+            )
+        waiting += [(source, depth + 1) for source in sources(part)]
+
+
+class Sizes:
+    """The sizes of expressions, each measured once."""
+
+    def __init__(self) -> None:
+        # An object is told by its identity for as long as it is kept.
+        self._measured: dict[int, tuple[Expression, int]] = {}
+
+    def checked(self, expression: Expression, node: exp.Expr) -> Expression:
+        """`expression`, refused if it is too large."""
+        if self._of(expression) > MOST_PARTS:
+            raise TooComplex(
+                "the expression grows too large",
+                at=span(node),
+                hint="nest fewer BETWEEN, COALESCE, NULLIF and CASE",
+            )
+        return expression
+
+    def _of(self, expression: Expression) -> int:
+        found = self._measured.get(id(expression))
+        if found is None:
+            size = 1 + sum(map(self._of, operands(expression)))
+            found = self._measured[id(expression)] = (expression, size)
+        return found[1]

@@ -1,0 +1,136 @@
+"""Text → one syntax tree, within limits that are measured before the parser runs."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dpsql.bind.expression.current_time import Clock, frozen, utc
+from dpsql.bind.syntax.pivot_statement import as_select
+from dpsql.bind.syntax.placeholder import is_text, numbered
+from dpsql.errors import Refused, Span, SyntaxFault, TooComplex
+
+MAX_CHARACTERS = 64 * 1024
+MAX_TOKENS = 10_000
+MAX_DEPTH = 60
+MAX_OPERATORS = 400
+MAX_DIGITS = 1_000
+
+OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+
+
+def tokens(sql: str) -> list[Token]:
+    """The tokens of `sql`; raises if there are too many, or nested too deep."""
+    if len(sql) > MAX_CHARACTERS:
+        raise TooComplex(
+            f"the statement has {len(sql):,} characters, and {MAX_CHARACTERS:,} are allowed",
+            hint="send a shorter statement",
+        )
+    if not is_text(sql):
+        raise SyntaxFault("the statement holds a NUL or half a surrogate pair")
+    try:
+        found = DuckDB().tokenize(sql)
+    except TokenError as error:
+        raise SyntaxFault("the text can't be read: a quote or comment isn't closed") from error
+    if len(found) > MAX_TOKENS:
+        raise TooComplex(
+            f"the statement has {len(found):,} words, and {MAX_TOKENS:,} are allowed",
+            hint="send a shorter statement",
+        )
+    depth = 0
+    for token in found:
+        if token.token_type is TokenType.NUMBER and len(token.text) > MAX_DIGITS:
+            raise TooComplex(
+                f"a number has more than {MAX_DIGITS:,} digits",
+                at=Span(token.start, token.end + 1),
+                hint="write fewer: a DOUBLE has 17",
+            )
+        depth += (token.token_type in OPENING) - (token.token_type in CLOSING)
+        if depth > MAX_DEPTH:
+            raise TooComplex(
+                f"the statement nests deeper than {MAX_DEPTH} levels",
+                at=Span(token.start, token.end + 1),
+                hint="move inner parts into a WITH clause",
+            )
+    return found
+
+
+def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) -> exp.Query:
+    """The one query that `sql` is; its `?` are numbered, and places are those of numbered text.
+
+    What it calls now is what `clock` tells. `words` are its `tokens`, where they are known.
+    """
+    known = tokens(sql) if words is None else words
+    text = numbered(sql, known)
+    try:
+        dialect = DuckDB()
+        found = dialect.parser().parse(known if text == sql else dialect.tokenize(text), text)
+        trees = [tree for tree in found if tree is not None]
+    except ParseError as error:
+        raise _syntax_fault(text, error) from None
+    except (SqlglotError, ValueError, AttributeError, TypeError, IndexError, KeyError) as error:
+        # On odd input the parser fails in ways of its own; none of them is a statement.
+        raise SyntaxFault("the text isn't SQL that can be read") from error
+    trees = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
+    if not trees:
+        raise SyntaxFault("there is no statement", hint="write SELECT …")
+    if len(trees) > 1:
+        raise SyntaxFault(
+            "several statements in one request", at=span(trees[1]), hint="send them one at a time"
+        )
+    _check_depth(trees[0])
+    tree = as_select(trees[0])
+    if not isinstance(tree, exp.Query):
+        raise Refused(
+            f"only queries are answered, not {_first_word(text)}",
+            at=Span(0, len(text)),
+            hint="write SELECT …",
+            note="refused_statements",
+        )
+    return frozen(tree, clock)
+
+
+def _check_depth(tree: exp.Expr) -> None:
+    """Refuse chains such as 1 + 1 + 1 …, which nest without parentheses; AND and OR are flat."""
+    waiting = [(tree, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if depth > MAX_OPERATORS:
+            raise TooComplex(
+                f"operators nest deeper than {MAX_OPERATORS} levels",
+                at=span(node),
+                hint="split the expression, or compute parts of it in a subquery",
+            )
+        flat = isinstance(node, exp.Connector | exp.SetOperation | exp.Paren)
+        waiting += [(child, depth + (not flat)) for child in node.iter_expressions()]
+
+
+def span(node: exp.Expr) -> Span | None:
+    """Where `node` stands in the text, as far as its names and constants tell."""
+    places = [
+        (found.meta["start"], found.meta["end"] + 1)
+        for found in node.walk()
+        if "start" in found.meta
+    ]
+    if not places:
+        return None
+    return Span(min(start for start, _ in places), max(end for _, end in places))
+
+
+def _syntax_fault(sql: str, error: ParseError) -> SyntaxFault:
+    if not error.errors:
+        return SyntaxFault("the text isn't SQL that can be read")
+    first = error.errors[0]
+    line, column, word = first["line"], first["col"], first["highlight"] or ""
+    lines = sql.split("\n")
+    end = sum(len(text) + 1 for text in lines[: line - 1]) + column
+    start = max(0, end - len(word))
+    return SyntaxFault(f"syntax error at or near {word!r}", at=Span(start, max(end, start + 1)))
+
+
+def _first_word(sql: str) -> str:
+    found = DuckDB().tokenize(sql)
+    return found[0].text.upper()[:30] if found else "nothing"

@@ -1,0 +1,16 @@
+"""Release → bounded release: which integers are summed, within which limits, over which keys.
+
+| module                   | what it decides                                                    |
+| ------------------------ | ------------------------------------------------------------------ |
+| bound_release            | the whole: a release and public facts in, a bounded release out    |
+| statistics               | integer statistics of the aggregates, and formulas back to columns |
+| public_bounds            | bounds of columns of public tables, by what their rows have        |
+| randomized_response      | sums over randomised answers become estimates over true ones       |
+| randomized_response_keys | groups by randomised answers                                       |
+| cell_selection           | quantiles, extremes and modes as choices among cells               |
+| key_domain               | enumerated cells of the group keys                                 |
+| contribution_limit       | rows per group, groups per unit, and which of them hold already    |
+| strategy                 | the ways to compute it that give the same integers                 |
+| settings                 | what an analyst may tighten                                        |
+| public_facts             | the public facts a rewrite may ask for                             |
+"""

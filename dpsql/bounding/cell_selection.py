@@ -1,0 +1,205 @@
+"""Quantiles, extremes and modes become choices among cells that public facts alone lay out.
+
+median(age), quantile_cont(age, 0.9)   with age in [0, 120]
+
+Spaced(age in [0, 120], width=1)       121 cells, of which two are chosen together
+
+min(ward)                              with ward one of ICU, ER, GP
+
+Listed(ward, ER, GP, ICU)              3 cells in the order of text, of which one is chosen
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from dpsql.analysis.domains.expression_domain import DAY, Environment, domain
+from dpsql.analysis.domains.predicate_narrowing import narrow
+from dpsql.bounding.statistics.discretization import Range, range_of
+from dpsql.errors import Refused
+from dpsql.plan.aggregate import (
+    QUANTILES,
+    AggregateCall,
+    AggregateFunction,
+    AggregateOutput,
+    OpenFunction,
+    Part,
+)
+from dpsql.plan.bounded_release.cell_selection import (
+    MOST_LISTED,
+    Cells,
+    Listed,
+    MostFrequent,
+    Places,
+    Selection,
+    Spaced,
+)
+from dpsql.plan.bounded_release.estimator import FormulaOutput, Named, Position
+from dpsql.plan.expression import Expression, conjunction, conjuncts
+from dpsql.plan.expression_text import describe
+from dpsql.privacy.domain import Value
+from dpsql.schema.sql_type import Boolean, Date, SqlType, Timestamp, Varchar
+
+CELLS = 4096
+"""More cells cost rank error, by their logarithm; fewer cost half a cell's width."""
+
+EXTREME = Fraction(1, 200)
+"""A minimum is the quantile of 0.5 %: nothing private says where the lowest row is."""
+
+CHOSEN = QUANTILES | {AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.MODE}
+"""The functions of private rows that are choices."""
+
+_Key = tuple[Cells, Expression | None]
+
+
+@dataclass(slots=True)
+class Selections:
+    """Collects the selections of one release; quantiles of the same rows are chosen together."""
+
+    domains: Environment
+    quantiles: dict[_Key, set[Fraction]] = field(default_factory=dict)
+    modes: list[_Key] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def formulas(
+        self, outputs: tuple[AggregateOutput, ...], count: int | None
+    ) -> tuple[FormulaOutput, ...]:
+        """The formula of each of `outputs`, all of them functions in CHOSEN.
+
+        `count` is the place of a statistic that counts the rows of each group, if there is one.
+        """
+        for output in outputs:
+            _check_value(output.call)
+            self._collect(output.call)
+        chosen = [(o.column, self._formula(o.call)) for o in outputs]
+        return tuple(FormulaOutput(column, replace(f, count=count)) for column, f in chosen)
+
+    def found(self) -> tuple[Selection, ...]:
+        """The selections, those of quantiles first."""
+        chosen = [
+            Selection(cells, only, Places(tuple(sorted(places))))
+            for (cells, only), places in self.quantiles.items()
+        ]
+        modes = [Selection(cells, only, MostFrequent()) for cells, only in self.modes]
+        return (*chosen, *modes)
+
+    def _collect(self, call: AggregateCall) -> None:
+        key = self._key(call)
+        if call.function in (AggregateFunction.MIN, AggregateFunction.MAX):
+            percent = float(100 * place_of(call))
+            self.notes.append(f"{call.function.value} is the {percent:g} % quantile")
+        if call.function is AggregateFunction.MODE:
+            if key not in self.modes:
+                self.modes.append(key)
+        else:
+            self.quantiles.setdefault(key, set()).add(place_of(call))
+
+    def _formula(self, call: AggregateCall) -> Position | Named:
+        key, is_mode = self._key(call), call.function is AggregateFunction.MODE
+        before = 0
+        for selection in self.found():
+            if (selection.cells, selection.filter) == key:
+                match selection.wanted, selection.cells:
+                    case Places(quantiles=quantiles), Spaced(value=value, width=width):
+                        place = before + quantiles.index(place_of(call))
+                        middle = value.low + Fraction(width - 1, 2)
+                        step = value.step * _unit(value.argument.type, call.type)
+                        high = self._range(call).high * step
+                        return Position(place, middle * step, width * step, high, call.type)
+                    case Places(quantiles=quantiles), Listed(values=values) if not is_mode:
+                        return Named(before + quantiles.index(place_of(call)), values)
+                    case MostFrequent(), Listed(values=values) if is_mode:
+                        return Named(before, values)
+                    case _:
+                        pass
+            before += selection.choices
+        raise ValueError(f"{call.function.value} wasn't collected")
+
+    def _key(self, call: AggregateCall) -> _Key:
+        (argument,) = call.arguments
+        only = None if call.filter is None else _ordered(call.filter)
+        if call.function is AggregateFunction.MODE:
+            return _listed(call, argument, self._known(call)), only
+        if isinstance(argument.type, Varchar | Boolean):
+            listed = _listed(call, argument, self._known(call))
+            # Engines compare text by its bytes, as Python does by its code points.
+            return replace(listed, values=tuple(sorted(listed.values, key=_in_order))), only
+        found = self._range(call)
+        value = found.around(argument, found.low)
+        return Spaced(value, -(-(value.high - value.low + 1) // CELLS)), only
+
+    def _range(self, call: AggregateCall) -> Range:
+        (argument,) = call.arguments
+        return range_of(argument, self._known(call), call.at, squared=False, ordered=True)
+
+    def _known(self, call: AggregateCall) -> Environment:
+        """What is known of the rows that `call` is over."""
+        only = call.filter
+        return self.domains if only is None else narrow(_ordered(only), self.domains)
+
+
+def _unit(argument: SqlType, result: SqlType) -> Fraction:
+    """Cells of days are days wide; the median of days is a moment, counted in microseconds."""
+    return DAY if isinstance(argument, Date) and isinstance(result, Timestamp) else Fraction(1)
+
+
+def _check_value(call: AggregateCall) -> None:
+    """How far a chosen value is off depends on where the rows lie; its rank's error doesn't.
+
+    Fifty rows of 1,000 have their median at 1,000, however noisy its rank.
+    """
+    if call.part in (Part.LOW, Part.HIGH, Part.STDDEV):
+        raise Refused(
+            f"{call.part.value}() of what is chosen by its rank",
+            at=call.at,
+            hint="EXPLAIN PRIVACY tells by how many rows its rank may be off",
+            note="error_functions",
+        )
+
+
+def place_of(call: AggregateCall) -> Fraction:
+    """Which quantile answers `call`: of extremes, one that has rows on both sides."""
+    match call.function:
+        case AggregateFunction.MIN:
+            return EXTREME
+        case AggregateFunction.MAX:
+            return 1 - EXTREME
+        case _:
+            if call.fraction is None:
+                raise ValueError(f"{call.function.value} has no place")
+            return min(max(call.fraction, EXTREME), 1 - EXTREME)
+
+
+def _listed(call: AggregateCall, argument: Expression, domains: Environment) -> Listed:
+    values = domain(argument, domains).values
+    if not values or len(values) > MOST_LISTED:
+        text = describe(argument)
+        raise Refused(
+            f"{call.function.value} of {text} needs its values to be known",
+            at=call.at,
+            hint="declare `values` of it in the schema" + _first_group(call.function, text),
+            note="aggregate_quantile",
+        )
+    return Listed(argument, values)
+
+
+def _first_group(function: AggregateFunction | OpenFunction, text: str) -> str:
+    """Another way to ask for a value: the first of the groups in some order."""
+    orders: dict[AggregateFunction | OpenFunction, str] = {
+        AggregateFunction.MODE: "count(*) DESC",
+        AggregateFunction.MIN: text,
+        AggregateFunction.MAX: f"{text} DESC",
+    }
+    order = orders.get(function)
+    if order is None:
+        return ""
+    return f", or count(*) … GROUP BY {text} ORDER BY {order} LIMIT 1"
+
+
+def _in_order(value: Value) -> tuple[bool, str]:
+    return (value is True, value if isinstance(value, str) else "")
+
+
+def _ordered(only: Expression) -> Expression:
+    return conjunction(tuple(sorted(set(conjuncts(only)), key=describe)))

@@ -1,0 +1,107 @@
+"""Columns of public tables lie between the least and the greatest value that their rows have.
+
+    SELECT avg(d.fee) FROM visits v JOIN doctors d USING (doctor_id)
+
+Nobody declares bounds of what everybody may read. They are read only for what has to be bounded and
+isn't yet; a column of few values is known by its list, as `mode` and `min` of text need it.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import Environment, domain
+from dpsql.analysis.domains.predicate_narrowing import narrow
+from dpsql.bounding.public_facts import Facts
+from dpsql.plan.aggregate import LEFT_OUT, AggregateCall, AggregateFunction, AggregateOutput
+from dpsql.plan.bounded_release.cell_selection import MOST_LISTED
+from dpsql.plan.expression import And, Column, Compare, Comparison, Expression, IsNull, Literal, Not
+from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Release, Scan
+from dpsql.plan.traversal import replace_sources
+from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
+from dpsql.schema.model import Public
+from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp, Varchar
+
+_LARGEST: Final = Literal(Fraction(sys.float_info.max), Double())
+_SMALLEST: Final = Literal(-Fraction(sys.float_info.max), Double())
+
+
+def with_public_bounds(release: Release, facts: Facts) -> Release:
+    """`release` over public tables whose rows tell what its arguments lie between, if need be."""
+    below = environment(release.source)
+    calls = (output.call for output in release.aggregates)
+    if not any(
+        _is_unbounded(argument, below if call.filter is None else narrow(call.filter, below))
+        for call in calls
+        if call.function is not AggregateFunction.COUNT or call.part in LEFT_OUT
+        for argument in call.arguments
+    ):
+        return release
+    return replace(release, source=_known(release.source, facts))
+
+
+def _is_unbounded(argument: Expression, below: Environment) -> bool:
+    found = domain(argument, below)
+    return found.values is None and (found.bounds is None or found.bounds.ends is None)
+
+
+def _known(plan: Plan, facts: Facts) -> Plan:
+    match plan:
+        case Release():
+            return plan
+        case Scan(table=table, columns=columns):
+            if not isinstance(table.ownership, Public):
+                return plan
+            declared = {c: table.columns[c.name] for c in columns}
+            silent = [c for c, d in declared.items() if d.bounds is None and d.values is None]
+            found = ((c.id, _domain(plan, c, facts)) for c in silent)
+            return replace(plan, known=tuple((i, d) for i, d in found if d != UNKNOWN))
+        case _:
+            return replace_sources(lambda source: _known(source, facts), plan)
+
+
+def _domain(scan: Scan, column: Column, facts: Facts) -> Domain:
+    """What the rows of `scan` have in `column`; UNKNOWN if that says nothing.
+
+    NaN and infinities are no bounds: a double lies between its least and its greatest number.
+    """
+    if not isinstance(column.type, Integer | Decimal | Double | Date | Timestamp | Varchar):
+        return UNKNOWN
+    there: Expression = Not(IsNull(column))
+    if isinstance(column.type, Double):
+        there = And(
+            (
+                Compare(Comparison.GREATER_EQUAL, column, _SMALLEST),
+                Compare(Comparison.LESS_EQUAL, column, _LARGEST),
+            )
+        )
+    rows = Filter(replace(scan, columns=(column,)), there)
+    nullable = scan.table.columns[column.name].nullable
+    value = Column(1, column.name, column.type)
+    listed = facts.rows(Aggregate(rows, (Output(value, column),), ()), MOST_LISTED)
+    values = [] if listed is None else [cell for (cell,) in listed if cell is not None]
+    if values:
+        # Equal values of one type sort, and both zeros of a double are one.
+        return of_values(tuple(sorted(set(values))), nullable=nullable)
+    if isinstance(column.type, Varchar):
+        return UNKNOWN
+    ends = facts.rows(Aggregate(rows, (), _ends(column)), 1)
+    low, high = (None if v is None else coordinate(v) for v in (ends or ((None, None),))[0])
+    if low is None or high is None:
+        return UNKNOWN
+    return Domain(Interval(low, high), nullable=nullable)
+
+
+def _ends(column: Column) -> tuple[AggregateOutput, ...]:
+    functions = (AggregateFunction.MIN, AggregateFunction.MAX)
+    return tuple(
+        AggregateOutput(
+            Column(number, column.name, column.type),
+            AggregateCall(f, (column,), distinct=False, filter=None, type=column.type),
+        )
+        for number, f in enumerate(functions, 1)
+    )

@@ -1,0 +1,44 @@
+"""The public facts that a rewrite may ask for: never anything about a private row."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from dpsql.plan.bounded_release.bounded_release import Cell
+from dpsql.plan.expression import Column, IsNull, Not
+from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Scan
+from dpsql.schema.model import Hop, Public, Reference, Schema, Table
+
+
+class Facts(Protocol):
+    """Answers from verified keys and from public tables."""
+
+    def verified(self, table: Table | Hop) -> bool:
+        """Tell whether a declared key is verified for this version of the data.
+
+        It is `table`'s, or, of a hop, that of the private table that it leads to.
+        """
+        ...
+
+    def prepared(self, table: Table) -> bool:
+        """Tell whether `table`'s rows stand ready with their unit."""
+        ...
+
+    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan, None if there are more than `at_most`."""
+        ...
+
+    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+        """A public table column's distinct values, None if private or more than `at_most`."""
+        ...
+
+
+def distinct_values(schema: Schema, reference: Reference) -> Plan | None:
+    """The rows that `Facts.referenced` asks for; None if the table isn't public."""
+    table = schema.tables[reference.table]
+    if not isinstance(table.ownership, Public):
+        return None
+    declared = table.columns[reference.column]
+    column, key = (Column(n, declared.name, declared.type) for n in (1, 2))
+    there = Filter(Scan(table, (column,), None), Not(IsNull(column)))
+    return Aggregate(there, (Output(key, column),), ())

@@ -1,0 +1,148 @@
+"""GROUP BY randomised answers: each group stands for those who would truly answer so.
+
+Of n rows, c have said `tea`; the truth is told with probability p, each other answer with q.
+
+count(*) of tea   →   (c - q·n) / (p - q)   with n = c + what all others said, as it was released
+
+So each group's sum is (1 - q) / (p - q) of its own less q / (p - q) of those of the groups that
+differ in the answer alone: the row of the inverse of what randomises (Kairouz, Bonawitz & Ramage
+2016), applied to noisy sums. Only they are read, so that it costs nothing; all groups have to be
+there, which is why their keys are listed and none is left out. Noise has (1 - q)² + (k - 1)·q² of
+its variance, less than 1, over (p - q)²: a number of all rows of its own would have more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import lcm
+
+from dpsql.analysis.randomized_response import Lifted, Response, Responses, no_estimate, no_ratio
+from dpsql.bounding.settings import Settings
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction
+from dpsql.plan.bounded_release.bounded_release import KeyDomain
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Others, Said
+from dpsql.plan.expression import Column
+from dpsql.plan.expression_text import describe
+from dpsql.plan.operator import Output, Release
+from dpsql.plan.traversal import columns, expressions
+from dpsql.schema.sql_type import BIGINT
+
+_EACH = "ask for count(*) FILTER (WHERE column = value) of each value"
+_ONE = "ask of one column of answers at a time"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerKey:
+    """The key at `place` is a column of randomised answers."""
+
+    place: int
+    column: Column
+    response: Response
+
+
+def answer_key(keys: tuple[Output, ...], found: Lifted) -> AnswerKey | None:
+    """The one of `keys` that is a column of randomised answers, None if they read none."""
+    said = found.responses.keys()
+    read = [(place, key) for place, key in enumerate(keys) if columns(key.expression) & said]
+    if not read:
+        return None
+    (place, key), *more = read
+    if more:
+        raise no_estimate("GROUP BY two columns of randomised answers", more[0][1].at, _ONE)
+    if not isinstance(key.expression, Column):
+        raise no_estimate(
+            "GROUP BY a function of randomised answers",
+            key.at,
+            "group by the column in a subquery, and the subquery's rows by the function",
+        )
+    if found.conditions:
+        raise no_estimate(
+            "GROUP BY of rows by what was said",
+            key.at,
+            "write conditions on the column of GROUP BY in HAVING: it asks of estimates",
+        )
+    return AnswerKey(place, key.expression, found.responses[key.expression])
+
+
+def check_groups(
+    key: AnswerKey, domains: tuple[KeyDomain, ...], release: Release, settings: Settings
+) -> None:
+    """Refuse groups of which some may be missing: an estimate needs all that differ in the answer.
+
+    Of `drink` beside a `city` that isn't listed, noise decides which of (tea, Bonn), (coffee, Bonn)
+    are there.
+    """
+    at = release.keys[key.place].at
+    own = next((found for found in domains if key.place in found.keys), None)
+    answers = {(value.value,) for value in key.response.values}
+    if own is None or len(own.keys) > 1 or set(own.cells) != answers:
+        raise no_estimate("GROUP BY some of the randomised answers", at, _EACH)
+    if sum(len(found.keys) for found in domains) < len(release.keys):
+        raise no_estimate("GROUP BY randomised answers beside keys without a domain", at, _EACH)
+    if settings.min_units is not None:
+        raise no_estimate(
+            "groups of randomised answers of which small ones are left out",
+            at,
+            "SET dpsql.min_units = DEFAULT",
+        )
+    if settings.rounds is not None:
+        raise no_estimate("a synopsis by randomised answers", at, "write CREATE RELEASE instead")
+
+
+def of_groups(
+    call: AggregateCall,
+    responses: Responses,
+    key: AnswerKey,
+    formula: Callable[[AggregateCall], Formula],
+    largest: Callable[[AggregateCall], tuple[Fraction, int]],
+) -> Linear:
+    """The formula of `call` over those who would truly answer as its group's key says.
+
+    `formula` and `largest` are as `randomized_response.of_responses` has them.
+    """
+    if call.function is AggregateFunction.COUNT and call.arguments == (key.column,):
+        call = replace(call, arguments=())  # an answer is never missing
+    if columns(*expressions(call)) & responses.keys():
+        raise no_estimate("randomised answers in groups by randomised answers", call.at, _ONE)
+    if call.function is AggregateFunction.AVG:
+        count = f"count({describe(call.arguments[0])})"
+        raise no_ratio(call, "avg() by randomised answers", count)
+    if call.distinct or call.function not in (AggregateFunction.COUNT, AggregateFunction.SUM):
+        raise no_estimate(f"{call.function.value}() by randomised answers", call.at)
+    noise = key.response.mechanism
+    # Of n rows, r to an answer, there are n / r answers that add r times as much: r² · n / r.
+    amount, together = largest(call)
+    inside, outside = (noise.variance(truly, 1) * amount**2 * together for truly in (1, 0))
+    if call.function is not AggregateFunction.COUNT:
+        inside = outside = max(inside, outside)  # any row may be the largest
+    rows = AggregateCall(
+        AggregateFunction.COUNT, (), distinct=False, filter=call.filter, type=BIGINT, at=call.at
+    )
+    everybody = _with_others(_linear(formula(rows)), key, Fraction(1), Fraction(1))
+    spread = noise.p - noise.q
+    of_true = _with_others(_linear(formula(call)), key, (1 - noise.q) / spread, -noise.q / spread)
+    return replace(of_true, said=Said(inside, outside, everybody))
+
+
+def _with_others(formula: Linear, key: AnswerKey, own: Fraction, others: Fraction) -> Linear:
+    """`own` times the group's sum and `others` times that of the groups of all other answers."""
+    below = lcm(own.denominator, others.denominator)
+    first, second = (int(factor * below) for factor in (own, others))
+    return replace(
+        formula,
+        terms=tuple((place, first * factor) for place, factor in formula.terms),
+        step=formula.step / below,
+        others=Others(
+            key.place,
+            len(key.response.values) - 1,
+            tuple((place, second * factor) for place, factor in formula.terms),
+        ),
+    )
+
+
+def _linear(formula: Formula) -> Linear:
+    if not isinstance(formula, Linear) or formula.constant:
+        raise TypeError("counts and sums of groups are linear in statistics")
+    return formula

@@ -1,0 +1,140 @@
+"""An argument as clamped integer steps: how fine, between which bounds, around which centre."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.analysis.domains.expression_domain import Environment, domain
+from dpsql.errors import Refused, Span
+from dpsql.plan.bounded_release.statistic import Measured
+from dpsql.plan.expression import Expression
+from dpsql.plan.expression_text import describe
+from dpsql.plan.traversal import columns
+from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp
+
+MAX_MAGNITUDE = 2**52
+"""Row terms stay below this, so that sums of 2^50 rows scaled by 2^20 fit 128 bits."""
+
+MAX_SQUARED = 2**26
+"""Values whose squares and products are summed stay below this."""
+
+_MAX_DOUBLE = 2**1023
+"""No whole number of steps up to here rounds to infinity."""
+
+_MAX_SUMMED = 2**900
+"""Sums of 2^50 such doubles, with noise a million times as large, are no infinity either."""
+
+_MAX_SQUARED_DOUBLE = 2**450
+"""Nor are those of their squares."""
+
+_DOUBLE_STEPS = 2**30
+"""Half a DOUBLE's range is worth about so many steps: rounding is far below any noise."""
+
+_SQUARED_DOUBLE_STEPS = 2**24
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Integers from `low` to `high`, each worth `step`."""
+
+    low: int
+    high: int
+    step: Fraction
+
+    @property
+    def middle(self) -> int:
+        """The centre that leaves the smallest magnitude."""
+        return (self.low + self.high) // 2
+
+    def around(self, argument: Expression, centre: int) -> Measured:
+        """`argument` within this range, as a difference from `centre`."""
+        # A constant changes nothing, but noise needs something to hide: one step.
+        high = self.high if (self.low, self.high) != (centre, centre) else self.high + 1
+        return Measured(argument, self.step, self.low, high, centre)
+
+
+def range_of(
+    argument: Expression,
+    domains: Environment,
+    at: Span | None,
+    *,
+    squared: bool,
+    ordered: bool = False,
+) -> Range:
+    """The integers that stand for the values of `argument`; Refused where it has no bounds.
+
+    `squared` ones are coarser where they have to be: squares and products of them are summed.
+    `ordered` ones are only compared, so days and moments will do too.
+    """
+    bounds = domain(argument, domains).bounds
+    ends = None if bounds is None else bounds.ends
+    if ends is None:
+        raise unbounded(argument, domains, at)
+    low, high = ends
+    most = _MAX_DOUBLE if ordered else _MAX_SQUARED_DOUBLE if squared else _MAX_SUMMED
+    if isinstance(argument.type, Double) and max(abs(low), abs(high)) > most:
+        raise Refused(
+            f"within the bounds of {describe(argument)} its sums may pass what DOUBLE holds",
+            at=at,
+            hint=_narrowed(argument),
+            note="aggregate_sum",
+        )
+    if ordered and isinstance(argument.type, Date | Timestamp):
+        return Range(math.floor(low), math.ceil(high), Fraction(1))
+    step = _step(argument, low, high, at, squared=squared)
+    return Range(math.floor(low / step), math.ceil(high / step), step)
+
+
+def unbounded(argument: Expression, domains: Environment, at: Span | None) -> Refused:
+    """The refusal of a sum over what has no bounds."""
+    loose = sorted(
+        column.name
+        for column in columns(argument)
+        if (bounds := domain(column, domains).bounds) is None or bounds.ends is None
+    )
+    text = describe(argument)
+    where = f"column {loose[0]} has none" if loose else "none follow from its columns"
+    return Refused(
+        f"{text} needs bounds, and {where}",
+        at=at,
+        hint=f"declare bounds in the schema, or {_narrowed(argument)}",
+        note="aggregate_sum",
+    )
+
+
+def _narrowed(argument: Expression) -> str:
+    text = describe(argument)
+    return (
+        f"write CASE WHEN {text} BETWEEN 0 AND 1000 THEN {text} END with the limits that you mean"
+    )
+
+
+def _step(
+    argument: Expression, low: Fraction, high: Fraction, at: Span | None, *, squared: bool
+) -> Fraction:
+    """What one integer is worth: exact for integers and decimals that fit, a power of two else."""
+    magnitude, radius = max(abs(low), abs(high)), (high - low) / 2
+    match argument.type:
+        case Integer():
+            step, base = Fraction(1), 10
+        case Decimal(scale=scale):
+            step, base = Fraction(1, 10**scale), 10
+        case Double():
+            # A power of two: multiplying by it is exact.
+            wish = radius / (_SQUARED_DOUBLE_STEPS if squared else _DOUBLE_STEPS)
+            step, base = _power_of_two(max(wish, magnitude / 2**50, Fraction(1, 2**90))), 2
+        case other:
+            raise Refused(f"values of type {other} can't be summed", at=at, note="aggregate_sum")
+    while magnitude / step >= MAX_MAGNITUDE or (squared and radius / step >= MAX_SQUARED - 1):
+        step *= base
+    return step
+
+
+def _power_of_two(number: Fraction) -> Fraction:
+    exponent = number.numerator.bit_length() - number.denominator.bit_length()
+    power = Fraction(2) ** exponent
+    while power < number:
+        power *= 2
+    return power

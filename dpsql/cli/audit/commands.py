@@ -1,0 +1,143 @@
+"""The commands of `dpsql audit`, and their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from dpsql.cli.audit.output_format import Form
+
+_schema = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+_json = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For people, or for programs.",
+)
+_neighbors = click.option(
+    "--neighbors",
+    type=click.Choice(["add_remove", "change_one"]),
+    help="Which databases are neighbours.  [default: the schema's]",
+)
+
+
+@click.group()
+def audit() -> None:
+    """Try to break the promise, on synthetic databases.
+
+    For owners and reviewers. No source is opened and no ledger is charged:
+    databases are made of the domains that the schema declares.
+    """
+
+
+@audit.command()
+@_schema
+@click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
+@_neighbors
+@click.option("--apart", default=1, show_default=True, help="How many units neighbours differ by.")
+@click.option("--units", default=10, show_default=True, help="How many different units are tried.")
+@click.option("--copies", default=1, show_default=True, help="How many there are of each.")
+@click.option("--least", default=1, show_default=True, help="Units in the smallest database.")
+@click.option("--most", default=3, show_default=True, help="Units in the largest one.")
+@click.option("--declared", is_flag=True, help="Try no values outside the declared domains.")
+@click.option("--seed", default=1, show_default=True, help="What the units are drawn with.")
+@_json
+def sensitivity(
+    schema: Path,
+    queries: tuple[str, ...],
+    neighbors: str | None,
+    form: Form,
+    *,
+    declared: bool,
+    **size: int,
+) -> None:
+    """Enumerate small databases, and compare neighbours with what was derived.
+
+    Prints what one unit changed at most in each statistic before noise, what
+    was derived for it, and the two databases where it was seen. A bound that
+    is passed is an error: please report it.
+    """
+    from dpsql.audit.databases.search_space import Size  # noqa: PLC0415 - opens engines
+    from dpsql.cli.audit import sensitivity_text as run  # noqa: PLC0415
+
+    run.sensitivity(schema, queries, neighbors, Size(**size, strict=declared), form)
+
+
+@audit.command()
+@_schema
+@click.argument("query")
+@click.option("--epsilon", "asked", type=float, metavar="E", help="What it would spend.")
+@click.option("--draws", default=10_000, show_default=True, help="Answers of each database.")
+@click.option("--alpha", default=0.05, show_default=True, help="How often the bound may be wrong.")
+@_json
+def epsilon(
+    schema: Path, query: str, asked: float | None, draws: int, alpha: float, form: Form
+) -> None:
+    """Bound the loss of a query from below, by telling two databases apart.
+
+    Draws thousands of answers of two neighbouring databases, with the noise
+    that analysts get. A bound above what is charged is an error: please report
+    it. One below proves nothing.
+    """
+    from dpsql.cli.audit import epsilon_text as run  # noqa: PLC0415 - opens engines
+
+    run.epsilon(schema, query, asked, draws, alpha, form)
+
+
+@audit.command()
+@click.option("--epsilon", default=1.0, show_default=True, help="What one attack may spend.")
+@click.option("--trials", default=100, show_default=True, help="Guesses of each attack.")
+@click.option("--people", default=64, show_default=True, help="Whose secrets are reconstructed.")
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the report as one HTML page.",
+)
+def attack(epsilon: float, trials: int, people: int, html: Path | None) -> None:
+    """Attack plain DuckDB and dpsql, and compare.
+
+    Differencing, averaging, membership, group presence, and reconstruction by
+    linear programming (pip install 'dpsql[audit]'), on made-up people.
+    """
+    from dpsql.cli.audit import attack_text as run  # noqa: PLC0415 - opens engines
+
+    run.run_attacks(epsilon, trials, people, html)
+
+
+@audit.command("sampled-sensitivity")
+@click.option("--gamma", default=0.05, show_default=True, help="What part of pairs may be missed.")
+@click.option("--seed", default=1, show_default=True, help="What the pairs are drawn with.")
+@click.option(
+    "--one",
+    nargs=2,
+    default=(178.0, 7.0),
+    show_default=True,
+    metavar="MEAN SD",
+    help="The first half of the people.",
+)
+@click.option(
+    "--other",
+    nargs=2,
+    default=(162.0, 6.5),
+    show_default=True,
+    metavar="MEAN SD",
+    help="The other half.",
+)
+def sampled_sensitivity(
+    gamma: float, seed: int, one: tuple[float, float], other: tuple[float, float]
+) -> None:
+    """Sample changes of made-up values: a diagnostic, not privacy.
+
+    NOT DIFFERENTIALLY PRIVATE: random DP at best, never used for noise.
+    Draws pairs from two normal laws, heights in cm unless others are given,
+    and tells how few of them a typical change covers.
+    """
+    from dpsql.cli.audit import sampling_text as run  # noqa: PLC0415 - slow to import
+
+    run.sampled(gamma, seed, one, other)

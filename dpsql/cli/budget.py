@@ -1,0 +1,171 @@
+"""The command: what is printed or written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, assert_never
+
+import click
+
+from dpsql.cli.exit_codes import explained
+from dpsql.ledger.chain.hash_chain import utc_now
+from dpsql.ledger.refusal import Refusal
+from dpsql.report.budget import Allowance, Budget, read_budget
+from dpsql.report.budget_history import Point, Record, burn_down, records
+from dpsql.report.burn_down_chart import picture
+from dpsql.report.cost import digits
+from dpsql.report.export import csv, json
+from dpsql.report.html.budget import page
+from dpsql.report.local_epsilon import beside_ledger
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import listing
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.model import Schema
+from dpsql.session.ledger_access import existing_ledger, ledger_location
+
+Form = Literal["table", "csv", "json"]
+
+_HEADINGS = ("at", "analyst", "epsilon", "outcome", "statement")
+_LATEST = 10
+_MOST_OF_A_QUERY = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a ledger tells of its past."""
+
+    records: tuple[Record, ...]
+    points: tuple[Point, ...]
+    refusals: tuple[Refusal, ...]
+    now: datetime
+
+
+def budget(path: Path, analyst: str, form: Form, html: Path | None, *, history: bool) -> None:
+    """Print the balances and the latest entries, or every entry; or write the page `html`."""
+    with explained():
+        schema = load_schema(path)
+        found = read_budget(schema, analyst, schema.per_query.epsilon)
+        past = _past(schema)
+        if html is not None:
+            text = page(schema, found, past.records, past.points, past.refusals, past.now)
+            html.write_text(text, encoding="utf-8")
+            click.echo(visible(str(html)))
+            return
+        match form:
+            case "table":
+                _print(schema, found, past, history=history)
+            case "csv":
+                click.echo(csv(_NAMES, map(_row, past.records)), nl=False)
+            case "json":
+                click.echo(json(_NAMES, map(_row, past.records)), nl=False)
+            case missing:
+                assert_never(missing)
+
+
+def _past(schema: Schema) -> Past:
+    with existing_ledger(schema) as ledger:
+        if ledger is None:
+            return Past((), (), (), utc_now())
+        entries = list(ledger.history())
+        found = tuple(records(schema, entries))
+        return Past(found, burn_down(entries), ledger.refusals(), utc_now())
+
+
+def _print(schema: Schema, found: Budget, past: Past, *, history: bool) -> None:
+    click.echo(f"dataset {schema.account}: {_balance(found.dataset)}")
+    if found.own.epsilon_cap is not None:
+        click.echo(f"analyst {visible(found.analyst)}: {_balance(found.own)}")
+    for line in beside_ledger(schema):
+        click.echo(line)
+    click.echo(_further(found))
+    if not past.points:
+        click.echo("nothing was charged yet")
+        return
+    if sys.stdout.isatty():
+        _draw(past)
+    click.echo(_entries(schema, past.records, history=history))
+    if past.refusals:
+        times = sum(refusal.count for refusal in past.refusals)
+        click.echo(f"\nrefused: {times}, the latest: {visible(_short(past.refusals[-1].message))}")
+
+
+def _draw(past: Past) -> None:
+    """The picture of the budget, on a terminal that may be too narrow for it."""
+    from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    now = Point(max(past.now, past.points[-1].at), past.points[-1].left)
+    console.print()
+    for line in picture(past.points, now):
+        console.print(Text(line, style="cyan"), no_wrap=True, overflow="crop")
+
+
+def _balance(found: Allowance) -> str:
+    text = f"epsilon {digits(found.epsilon_spent)} spent of {digits(found.epsilon_cap)}"
+    text += f", {digits(found.epsilon_left)} left"
+    if found.delta_cap:
+        text += f"; delta {digits(found.delta_spent)} spent of {digits(found.delta_cap)}"
+    return text
+
+
+def _further(found: Budget) -> str:
+    queries = "1 query" if found.queries_left == 1 else f"{found.queries_left} queries"
+    text = f"enough for {queries} at epsilon = {digits(found.epsilon)}"
+    if found.accounting == "zcdp":
+        text += " (losses add up as rho, so the epsilons above don't sum to the cap)"
+    return text
+
+
+def _entries(schema: Schema, found: Sequence[Record], *, history: bool) -> str:
+    latest = found if history else found[-_LATEST:]
+    some = len(latest) < len(found)
+    title = f"the latest {len(latest)} of {len(found)} entries" if some else "entries"
+    rows = [
+        [
+            f"{record.at.astimezone():%Y-%m-%d %H:%M}",
+            record.analyst,
+            f"{float(record.epsilon):.4g}" if record.analyst else "",
+            record.outcome,
+            _short(record.statement),
+        ]
+        for record in latest
+    ]
+    return f"\n{title}, in {visible(str(ledger_location(schema)))}\n\n{listing(_HEADINGS, rows)}"
+
+
+_NAMES = (
+    "entry",
+    "at",
+    "analyst",
+    "epsilon",
+    "delta",
+    "amount",
+    "outcome",
+    "statement",
+    "hash",
+)
+
+
+def _row(record: Record) -> tuple[int | str | float, ...]:
+    """A record for programs; `amount` exactly, as the fraction that the ledger holds."""
+    return (
+        record.entry,
+        record.at.isoformat(),
+        record.analyst,
+        float(record.epsilon),
+        float(record.delta),
+        str(record.amount),
+        record.outcome,
+        record.statement,
+        record.hash,
+    )
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MOST_OF_A_QUERY else line[:_MOST_OF_A_QUERY] + "…"

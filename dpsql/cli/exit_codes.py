@@ -1,0 +1,39 @@
+"""Errors become messages on stderr and exit codes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+
+import click
+
+from dpsql.errors import BudgetSpent, Error
+from dpsql.report.terminal.error_message import describe
+
+
+class ExitCode(IntEnum):
+    """What a command ends with."""
+
+    ANSWERED = 0
+    FAILED = 1
+    MISUSED = 2
+    BUDGET_SPENT = 3
+    CANCELLED = 130
+
+
+@contextmanager
+def explained(sql: str | None = None) -> Iterator[None]:
+    """Errors become messages on stderr and exit codes; `sql` is the text they point into."""
+    try:
+        yield
+    except Error as error:
+        say(describe(error, sql))
+        spent = isinstance(error, BudgetSpent)
+        raise click.exceptions.Exit(ExitCode.BUDGET_SPENT if spent else ExitCode.FAILED) from None
+
+
+def say(text: str) -> None:
+    """Write a line to stderr, in colour only where somebody sees it."""
+    click.echo(text, err=True, color=False if os.environ.get("NO_COLOR") else None)

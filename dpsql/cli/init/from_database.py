@@ -1,0 +1,113 @@
+"""A draft from a DuckDB file, or from a folder of Parquet and CSV files: no row is read."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
+from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.declared_keys import Declared, read_declarations
+from dpsql.engine.source import Columns, DuckDBSource, SourceTable
+from dpsql.errors import SourceFault
+from dpsql.schema.load.column_types import known_type
+from dpsql.schema.load.identifiers import is_plain
+
+_FORMS = frozenset({".parquet", ".csv"})
+
+
+def of_database(path: Path, source: str) -> Draft:
+    """A draft of all base tables of a DuckDB file, with the keys and comments it declares."""
+    tables = read_catalogue(DuckDBSource(str(path)))
+    declared = read_declarations(str(path))
+    return _draft(
+        path,
+        source,
+        tuple(
+            _table(name, columns, declared.get(name, Declared()))
+            for name, columns in tables.items()
+        ),
+    )
+
+
+def of_folder(path: Path, source: str) -> Draft:
+    """A draft of TABLE.parquet and TABLE.csv, and of SCHEMA/TABLE.parquet and the like.
+
+    Of a CSV file only its line of names is read.
+    """
+    files = sorted(_files(path))
+    for one, other in itertools.pairwise(files):
+        if one.with_suffix("") == other.with_suffix(""):
+            raise SourceFault(f"both {one.name} and {other.name} exist", hint="remove one of them")
+    asked = tuple(SourceTable(_table_name(file, path), str(file)) for file in files)
+    found = read_catalogue(DuckDBSource(None, asked))
+    return _draft(
+        path,
+        source,
+        tuple(
+            _table(table.name, found[table.name], Declared(), is_delimited=table.is_delimited)
+            for table in asked
+        ),
+    )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for found in folder.iterdir():
+        # A folder such as year=2024 is a partition and no schema.
+        inside = found.iterdir() if found.is_dir() and is_plain(found.name) else [found]
+        yield from (file for file in inside if file.suffix in _FORMS and file.is_file())
+
+
+def _table_name(file: Path, folder: Path) -> str:
+    parts = file.relative_to(folder).with_suffix("").parts
+    # a.b.parquet is no table of a schema a.
+    dotted = any("." in part for part in parts)
+    return ".".join(parts) if not dotted else str(file.relative_to(folder))
+
+
+def dataset_name(path: Path) -> str:
+    """A name for a dataset from that of its source; another may be better."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("._-")[:64] or "dataset"
+
+
+def _draft(path: Path, source: str, tables: tuple[DraftTable, ...]) -> Draft:
+    if not tables:
+        raise SourceFault(
+            f"{path} has no tables",
+            hint="name a DuckDB file with tables, or a folder of Parquet or CSV files",
+        )
+    return Draft(dataset_name(path.absolute()), source, f"the catalogue of {path.name}", tables)
+
+
+def _table(
+    name: str, columns: Columns, declared: Declared, *, is_delimited: bool = False
+) -> DraftTable:
+    return DraftTable(
+        name,
+        tuple(
+            _column(column, kind, declared.references, declared.comments, is_delimited=is_delimited)
+            for column, kind in columns
+        ),
+        declared.key,
+        comment=declared.comments.get("", ""),
+    )
+
+
+def _column(
+    name: str,
+    found: str,
+    references: Mapping[str, str],
+    comments: Mapping[str, str],
+    *,
+    is_delimited: bool,
+) -> DraftColumn:
+    offered = known_type(found)
+    return DraftColumn(
+        name,
+        None if offered is None else str(offered).lower(),
+        "text" if is_delimited else found,
+        references=references.get(name),
+        comment=comments.get(name, ""),
+    )

@@ -1,0 +1,186 @@
+"""Reads, asks, prints, until the end of input."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console as Screen
+
+from dpsql.console.backslash_commands import run_command
+from dpsql.console.cost_confirmation import Ask, goes_ahead
+from dpsql.console.state import Desk, Edit, Quit, Run
+from dpsql.console.statement_progress import Work
+from dpsql.dbapi.connection import EXPLAINED, Connection
+from dpsql.dbapi.cursor import Cursor
+from dpsql.dbapi.suggested_fix import proposal
+from dpsql.errors import BadParameter, BudgetSpent, Error
+from dpsql.report.cost import cost
+from dpsql.report.export import csv, json
+from dpsql.report.terminal.answer_table import records, table
+from dpsql.report.terminal.error_message import describe
+from dpsql.report.terminal.progress import Cancelled
+from dpsql.report.terminal.sanitize import visible, visible_lines
+from dpsql.report.terminal.table import markdown, plain
+from dpsql.session.session import Session
+from dpsql.sqltext.script import parts
+
+_HELLO: Final = r"dpsql on {name}. Statements end with ;  \? lists commands, \q quits."
+
+
+class Console:
+    """One analyst at a prompt. `failure` is the last error of a text that was run, if any."""
+
+    def __init__(self, schema: Path, *, analyst: str, epsilon: float | None) -> None:
+        self._work = Work()
+        session = Session(schema, analyst=analyst, epsilon=epsilon, progress=self._work.step)
+        self._desk = Desk(Connection(session), Screen(highlight=False))
+        self._default = ""
+        self._interactive = False
+        self.failure: Error | None = None
+
+    def interact(self, history: Path) -> None:
+        """Prompt until Ctrl-D or a quit."""
+        from dpsql.console.prompt import Prompt  # noqa: PLC0415 - only a terminal needs it
+
+        desk, self._interactive = self._desk, True
+        with closing(desk.connection):
+            prompt = Prompt(desk, history)
+            click.echo(_HELLO.format(name=desk.connection.schema.dataset))
+            while True:
+                default, self._default = self._default, ""
+                try:
+                    text = prompt.read(default)
+                except KeyboardInterrupt:
+                    continue
+                except EOFError:
+                    return
+                desk.proposal = None
+                if not self.run(text, prompt.ask):
+                    return
+
+    def batch(self, text: str) -> None:
+        """Run all of `text` until the first failure, as a program sends it: nobody is asked."""
+        with closing(self._desk.connection):
+            for part in parts(text):
+                if not self.run(part) or self.failure is not None:
+                    return
+
+    def run(self, text: str, ask: Ask | None = None) -> bool:
+        """Run statements or one command; tell whether there is more to come."""
+        waiting = deque(parts(text))
+        while waiting:
+            part = waiting.popleft()
+            try:
+                if not part.startswith("\\"):
+                    self._statement(part, ask)
+                    continue
+                match run_command(self._desk, part):
+                    case Run(text=more):
+                        waiting.extendleft(reversed(list(parts(more))))
+                    case Edit(text=more):
+                        self._default = more
+                    case Quit():
+                        return False
+                    case None:
+                        pass
+            except Error as error:
+                self._refused(error, part)
+                return True
+            except Cancelled as cancelled:
+                stands = "its charge stands" if cancelled.charged else "nothing was charged"
+                self._say(f"cancelled; {stands}")
+                return True
+        return True
+
+    def _statement(self, sql: str, ask: Ask | None) -> None:
+        desk = self._desk
+        connection = desk.connection
+        began = time.monotonic()
+        if desk.settings.dry:
+            found = self._work.run(lambda: connection.explain(sql), connection.interrupt)
+            click.echo(visible_lines(str(found)))
+            return
+        if ask is not None:
+            share = self._work.run(lambda: _share(connection, sql), connection.interrupt)
+            if not goes_ahead(share, ask):
+                click.echo("not run; nothing was charged")
+                return
+        cursor = self._work.run(lambda: connection.execute(sql), connection.interrupt)
+        seconds = time.monotonic() - began
+        privacy = cursor.privacy
+        if privacy is not None:
+            desk.last = sql.strip()
+        self._show(cursor)
+        if privacy is not None:
+            for told in (cost(privacy, connection.budget), *privacy.notes):
+                self._say(click.style(told, dim=True))
+        if desk.settings.timing:
+            self._say(f"{seconds:.3f} s")
+
+    def _show(self, cursor: Cursor) -> None:
+        columns, desk = cursor.description, self._desk
+        if columns is None:
+            return
+        is_screen = sys.stdout.isatty() and desk.settings.output is None
+        if desk.settings.errors and not is_screen:
+            cursor = cursor.with_errors()
+            columns = cursor.description or ()
+        if desk.settings.output is not None:
+            _add(desk.settings.output, cursor)
+            return
+        if [column[0] for column in columns] == [EXPLAINED]:
+            click.echo("\n".join(visible_lines(str(line)) for (line,) in cursor))
+            return
+        if not sys.stdout.isatty() or cursor.privacy is None:
+            click.echo(plain(columns, cursor.fetchall()))
+            return
+        shape = records if desk.settings.expanded else table
+        widths = cursor.half_widths or []
+        rows, shown = cursor.fetchall(), cursor.privacy.shown
+        desk.screen.print(shape(columns, rows, shown, widths, noise=desk.settings.noise))
+
+    def _say(self, text: str) -> None:
+        """What isn't an answer goes beside the answers, where these are piped somewhere."""
+        click.echo(text, err=not self._interactive)
+
+    def _refused(self, error: Error, sql: str) -> None:
+        self.failure = error
+        self._say(describe(error, sql))
+        self._desk.proposal = None if isinstance(error, BudgetSpent) else proposal(error, sql)
+
+
+def _share(connection: Connection, sql: str) -> Fraction:
+    """What is refused takes nothing; why it is, is said and noted when it is run."""
+    try:
+        return connection.share(sql)
+    except Error:
+        return Fraction(0)
+
+
+def _add(path: Path, cursor: Cursor) -> None:
+    """Add an answer to a file, in the form that its name asks for."""
+    columns = cursor.description or ()
+    names, rows = [column[0] for column in columns], cursor.fetchall()
+    match path.suffix.lower():
+        case ".csv":
+            text = csv(names, rows)
+        case ".json":
+            text = json(names, rows)
+        case ".md":
+            text = markdown(columns, rows) + "\n"
+        case _:
+            text = plain(columns, rows) + "\n"
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        raise BadParameter(
+            f"{visible(str(path))} can't be written", hint="name a file in a folder that is there"
+        ) from None

@@ -1,0 +1,88 @@
+r"""What `\d`, `\dt` and `\l` show: the schema as declared, never anything of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from dpsql.console.completion import describe
+from dpsql.errors import UnknownTable
+from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.table import listing
+from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
+from dpsql.session.ledger_access import ledger_location
+
+
+def tables(schema: Schema) -> str:
+    """All tables: whose rows they have, and what is said of them."""
+    rows = [
+        [t.name, whose(t, schema), str(len(t.columns)), t.comment] for t in schema.offered.values()
+    ]
+    return listing(("table", "rows of", "columns", "comment"), rows)
+
+
+def columns(schema: Schema, name: str) -> str:
+    """One table: its columns with their domains, its owner, key and limits."""
+    table = schema.meant(*name.replace('"', "").strip("; ").split("."))
+    if table is None:
+        raise UnknownTable(f"there is no table {name}", hint=r"\dt lists the tables")
+    rows = [
+        [c.name, describe(c), "" if c.nullable else "not null", _reference(c, schema), c.comment]
+        for c in table.columns.values()
+    ]
+    names = ("column", "type and domain", "", "references", "comment")
+    return "\n".join([listing(names, rows), "", *_about(table, schema)])
+
+
+def datasets(schema: Schema) -> str:
+    """The dataset, where it lies, and what is promised of it."""
+    budget = schema.budget
+    promised = f"epsilon {float(budget.epsilon):g}, delta {float(budget.delta):g}"
+    lines = {
+        "dataset": schema.dataset,
+        "schema": str(schema.path),
+        "source": str(schema.source.path),
+        "ledger": str(ledger_location(schema)),
+        "budget": f"{promised} ({budget.accounting.value})",
+        "neighbours": schema.relation,
+        "units": ", ".join(schema.units) or "rows",
+    }
+    return "\n".join(f"{name:<11} {visible(text)}" for name, text in lines.items())
+
+
+def whose(table: Table, schema: Schema) -> str:
+    """Whose rows a table or view has; those of a view that is a release are noisy answers."""
+    view = schema.views.get(table.name)
+    return "nobody (a release)" if view is not None and view.is_release else owner(table)
+
+
+def owner(table: Table) -> str:
+    """Whose rows a table has."""
+    match table.ownership:
+        case Public():
+            return "nobody (public)"
+        case RowUnit():
+            return "each its own unit"
+        case EntityUnit(kind=kind):
+            return kind
+        case missing:
+            assert_never(missing)
+
+
+def _about(table: Table, schema: Schema) -> Iterator[str]:
+    if table.comment:
+        yield table.comment
+    yield f"rows of: {whose(table, schema)}"
+    if table.key:
+        yield f"key: {', '.join(table.key)}"
+    if isinstance(table.ownership, EntityUnit):
+        limits = table.limits
+        yield (
+            f"limits per unit: groups {limits.groups}, rows_per_group {limits.rows_per_group},"
+            f" rows {limits.rows}"
+        )
+
+
+def _reference(column: Column, schema: Schema) -> str:
+    to = column.references
+    return "" if to is None or to.table not in schema.offered else f"{to.table}.{to.column}"

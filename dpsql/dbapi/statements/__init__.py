@@ -1,0 +1,11 @@
+"""Dpsql's own statements: SET, SHOW, EXPLAIN PRIVACY, CREATE RELEASE, OPTIONS.
+
+| module        | what it does                                                          |
+| ------------- | --------------------------------------------------------------------- |
+| parse         | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
+| assignment    | the settings by name, and a change of one of them                     |
+| options       | OPTIONS (…): settings of one statement                                |
+| settings      | the settings that SET changes, beside epsilon                         |
+| show_queries  | what the analyst's own statements cost                                |
+| show_releases | the kept tables that the analyst may read                             |
+"""

@@ -1,0 +1,153 @@
+"""OPTIONS (…) at the end of a statement: settings that hold for it alone.
+
+    SELECT count(*) FROM orders OPTIONS (max_error = 500, max_cost = 0.1)
+
+They are cut off before the query is parsed, so that none of them reaches it. A table's alias may be
+called options: what follows the word tells which is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from difflib import get_close_matches
+from fractions import Fraction
+from typing import Final
+
+from dpsql.dbapi.statements.assignment import TOLD, Change, Setting
+from dpsql.dbapi.statements.settings import change
+from dpsql.errors import BadParameter, Error, Refused, Span, SyntaxFault
+from dpsql.session.session import Session
+from dpsql.sqltext.tokens import Word, words
+
+OPTIONS: Final = tuple(setting.value for setting in Setting if setting not in TOLD)
+"""What a statement may set for itself: all that SET changes."""
+
+_MAYBE: Final = re.compile("options|differential_privacy", re.IGNORECASE)
+_SET: Final = re.compile(r"SET dpsql\.(\w+) = ([^\s,]+)")
+_EXAMPLE: Final = "SELECT … OPTIONS (epsilon = 0.1)"
+
+
+def without_options(sql: str) -> tuple[str, tuple[Change, ...]]:
+    """`sql` up to its OPTIONS, and what they set; all of it, and nothing, where it has none."""
+    if not _MAYBE.search(sql):
+        return sql, ()
+    found = [word for word in words(sql) if word.text != ";"]
+    _not_as_elsewhere(found)
+    for place in range(len(found) - 2):
+        if not _are_options(found[place : place + 4], found[place - 1] if place else None):
+            continue
+        end = next((n for n in range(place, len(found)) if found[n].text == ")"), None)
+        if end != len(found) - 1:
+            raise SyntaxFault(
+                "OPTIONS stand at the end of the whole statement, once",
+                at=found[place].span,
+                hint=f"write {_EXAMPLE}",
+            )
+        return sql[: found[place].start], tuple(_changes(found[place + 2 : end]))
+    return sql, ()
+
+
+def assignments(
+    inside: Sequence[Word], known: Collection[str], form: str
+) -> Iterator[tuple[Word, Word]]:
+    """The names and values of `name = value, …`: each name is `known`, and comes once.
+
+    `form` is what to write instead of what is none.
+    """
+    seen: set[str] = set()
+    for at in range(0, max(len(inside), 1), 4):
+        match inside[at : at + 4]:
+            case [what, *_] if what.folded not in known and what.text.isidentifier():
+                (near,) = get_close_matches(what.folded, known, n=1) or [""]
+                raise BadParameter(
+                    f"there is no option {what.text}",
+                    at=what.span,
+                    hint=f"did you mean {near}?" if near else f"they are {', '.join(known)}",
+                    fix=near,
+                )
+            case [what, equals, value, *rest] if (
+                equals.text == "=" and _is_value(value) and _goes_on(rest, at, len(inside))
+            ):
+                if what.folded in seen:
+                    raise BadParameter(
+                        f"{what.folded} is given twice",
+                        at=what.span,
+                        hint=f"write it once: {what.folded} = {value.text}",
+                    )
+                seen.add(what.folded)
+                yield what, value
+            case other:
+                raise SyntaxFault(
+                    "options are names with values that are written out",
+                    at=Span(other[0].start, other[-1].end) if other else None,
+                    hint=f"write {form}",
+                )
+
+
+@contextmanager
+def under(session: Session, options: Sequence[Change], usual: Fraction) -> Iterator[None]:
+    """Meanwhile `session` has `options` set; `usual` is its ε if nothing is said.
+
+    An ε of the statement's own is spent whatever error was set before.
+    """
+    before = session.epsilon, session.settings
+    try:
+        if any(option.setting is Setting.EPSILON for option in options):
+            session.settings = replace(session.settings, max_error=None)
+        for option in options:
+            change(session, option, usual)
+        yield
+    except Error as error:
+        error.hint = _hint(error.hint, options)
+        raise
+    finally:
+        session.epsilon, session.settings = before
+
+
+def _are_options(found: Sequence[Word], before: Word | None) -> bool:
+    """Whether `OPTIONS (` is followed by what no list of columns has, or by an option's name."""
+    if found[0].folded != "options" or found[1].text != "(":
+        return False
+    if before is not None and before.folded in {"as", ".", "with", "recursive"}:
+        return False
+    return found[2].text == ")" or found[-1].text == "=" or found[2].folded in OPTIONS
+
+
+def _changes(inside: Sequence[Word]) -> Iterator[Change]:
+    for name, value in assignments(inside, OPTIONS, _EXAMPLE):
+        asked = None if value.folded == "default" else value.value
+        yield Change(Setting(name.folded), asked, value.span)
+
+
+def _is_value(word: Word) -> bool:
+    return word.text[0].isalnum() or len(word.text) > 1
+
+
+def _goes_on(rest: Sequence[Word], at: int, length: int) -> bool:
+    """Whether a comma and another option follow, or nothing does."""
+    return (rest[0].text == "," and at + 4 < length) if rest else at + 3 == length
+
+
+def _not_as_elsewhere(found: Sequence[Word]) -> None:
+    """BigQuery's and GoogleSQL's clause: there ε is a clause's, here it is a statement's."""
+    for place, word in enumerate(found):
+        if word.folded != "differential_privacy" or found[place - 1].folded != "with":
+            continue
+        values = zip(found[place:], found[place + 2 :], strict=False)
+        epsilon = next((value.text for name, value in values if name.folded == "epsilon"), "0.1")
+        raise Refused(
+            "every query is private, with the units, limits and delta of the schema",
+            at=Span(found[place - 1].start, word.end),
+            hint=f"leave WITH DIFFERENTIAL_PRIVACY OPTIONS (…) out, and end the statement with "
+            f"OPTIONS (epsilon = {epsilon})",
+            note="options",
+        )
+
+
+def _hint(hint: str, options: Sequence[Change]) -> str:
+    """What SET can't help against, since the statement says otherwise, its OPTIONS can."""
+    own = {option.setting.value for option in options}
+    return _SET.sub(lambda m: f"OPTIONS ({m[1]} = {m[2]})" if m[1] in own else m[0], hint)

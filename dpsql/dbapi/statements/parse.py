@@ -1,0 +1,273 @@
+r"""Statements of dpsql's own, told from queries by their first words, before SQL is parsed.
+
+| statement                          | what it does                              |
+| ---------------------------------- | ----------------------------------------- |
+| EXPLAIN PRIVACY <query>            | the proof and the price of a query, free  |
+| EXPLAIN PRIVACY (SQL) <query>      | with the SQL that the engine would run    |
+| EXPLAIN PRIVACY (FORMAT JSON) <query> | as JSON, or HTML, in one value         |
+| SHOW dpsql.budget                  | what was spent and is left                |
+| SHOW dpsql.queries                 | what one's own statements cost            |
+| SHOW dpsql.epsilon                 | what a query spends, or any other setting |
+| SHOW dpsql.releases                | the kept tables that one may read         |
+| CREATE RELEASE name AS <query>     | answer a query, and keep the answer       |
+| CREATE OR REPLACE RELEASE …        | the same, in place of one of one's own    |
+| CREATE SYNOPSIS name ON <query of keys> WITH (epsilon = 0.5) | keep estimated counts    |
+| DROP RELEASE, DROP SYNOPSIS [IF EXISTS] name | forget what one keeps under a name |
+| SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
+| SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
+| SET dpsql.min_units = 20           | leave out groups of fewer units           |
+| SET dpsql.nonnegative = on         | show counts below 0 as 0                  |
+| SET dpsql.max_error = 10           | spend the least ε that keeps sums within ± 10 |
+| SET dpsql.max_cost = 0.2           | refuse statements that cost more          |
+| SET dpsql.consistent = on          | make totals and their parts add up, at less noise |
+| SET dpsql.reuse = on               | sum answers from stored ones of more groups: free, noisier |
+| SELECT … OPTIONS (epsilon = 0.1, …) | any of these for one statement           |
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+
+from dpsql.dbapi.statements.assignment import TOLD, Change, Setting
+from dpsql.dbapi.statements.options import assignments, without_options
+from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
+from dpsql.report.explain_text import Form
+from dpsql.session.compile.loss_conversion import as_epsilon
+from dpsql.session.saved.create import Wanted
+from dpsql.sqltext.tokens import Word, words
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Anything else: for the session to answer or refuse, as the `options` at its end ask."""
+
+    sql: str
+    options: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainPrivacy:
+    """`sql` has blanks for the words before the query, so places in it stay what they are."""
+
+    sql: str
+    form: Form = Form.TEXT
+    with_sql: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """SHOW dpsql.<setting>."""
+
+    setting: Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """CREATE RELEASE name AS …: `sql` has blanks for the words before the query."""
+
+    wanted: Wanted
+    sql: str
+    options: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """DROP RELEASE name; `if_exists`: that there is none is no error."""
+
+    name: str
+    if_exists: bool
+
+
+Statement = Query | ExplainPrivacy | Show | Change | Keep | Drop
+
+
+def read_statement(sql: str) -> Statement:
+    """What `sql` asks for, and whom."""
+    found = list(islice(words(sql), _MOST_WORDS))
+    match [word.folded for word in found]:
+        case ["explain", "privacy", "(", "sql" | "format", *_]:
+            return _explain(sql)
+        case ["explain", "privacy", *_]:
+            return ExplainPrivacy(_blanked(sql, found[1].end))
+        case ["explain", *_]:
+            raise Refused(
+                "EXPLAIN alone would show how private rows are spread",
+                at=found[0].span,
+                hint="write EXPLAIN PRIVACY SELECT …",
+            )
+        case ["show", "dpsql", ".", _, *rest]:
+            _nothing_else(found[4:], rest)
+            return Show(_setting(found[3]))
+        case ["set", "dpsql", ".", _, "=" | "to", _, *rest]:
+            _nothing_else(found[6:], rest)
+            return _set(_setting(found[3]), found[3], found[5])
+        case ["create", "release", _, "as", *_]:
+            return _keep(sql, found[2], found[3], replace=False)
+        case ["create", "or", "replace", "release", _, "as", *_]:
+            return _keep(sql, found[4], found[5], replace=True)
+        case ["create", "synopsis", _, "on", *_]:
+            return _synopsis(sql, found[2], found[3], replace=False)
+        case ["create", "or", "replace", "synopsis", _, "on", *_]:
+            return _synopsis(sql, found[4], found[5], replace=True)
+        case ["create", "synopsis", *_] | ["create", "or", "replace", "synopsis", *_]:
+            raise _not_so(found)
+        case ["drop", "release" | "synopsis", "if", "exists", _, *rest]:
+            _nothing_else(found[5:], rest)
+            return Drop(found[4].value, if_exists=True)
+        case ["drop", "release" | "synopsis", _, *rest]:
+            _nothing_else(found[3:], rest)
+            return Drop(found[2].value, if_exists=False)
+        case ["create", "release", *_] | ["create", "or", "replace", "release", *_]:
+            raise SyntaxFault(
+                "CREATE RELEASE isn't written so",
+                at=Span(found[0].start, found[-1].end),
+                hint="write CREATE RELEASE name AS SELECT …",
+            )
+        case ["drop", "release" | "synopsis", *_]:
+            raise SyntaxFault(
+                "DROP RELEASE isn't written so",
+                at=Span(found[0].start, found[-1].end),
+                hint="write DROP RELEASE name",
+            )
+        case ["set" | "show", "dpsql", *_]:
+            raise SyntaxFault(
+                f"{found[0].text.upper()} isn't written so",
+                at=Span(found[0].start, found[-1].end),
+                hint="write SHOW dpsql.budget, or SET dpsql.epsilon = 0.1",
+            )
+        case _:
+            return Query(*without_options(sql))
+
+
+def explained(statement: ExplainPrivacy) -> Query | Keep:
+    """What EXPLAIN PRIVACY is asked of; what has no price is refused where it is bound."""
+    inner = read_statement(statement.sql)
+    return inner if isinstance(inner, Query | Keep) else Query(statement.sql)
+
+
+_MOST_WORDS = 8
+
+
+def _explain(sql: str) -> ExplainPrivacy:
+    """EXPLAIN PRIVACY with options in parentheses, as PostgreSQL writes them."""
+    form, with_sql = Form.TEXT, False
+    rest = islice(words(sql), 3, None)
+    while (word := next(rest, None)) is not None:
+        match word.folded:
+            case "sql":
+                with_sql = True
+            case "format":
+                word = next(rest, word)
+                try:
+                    form = Form(word.folded)
+                except ValueError:
+                    raise BadParameter(
+                        f"there is no format {word.text}",
+                        at=word.span,
+                        hint="the formats are text, json, html",
+                    ) from None
+            case ",":
+                pass
+            case ")":
+                return ExplainPrivacy(_blanked(sql, word.end), form, with_sql)
+            case _:
+                break
+    raise SyntaxFault(
+        "EXPLAIN PRIVACY isn't written so",
+        at=None if word is None else word.span,
+        hint="write EXPLAIN PRIVACY (SQL, FORMAT JSON) SELECT …",
+    )
+
+
+def _keep(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
+    wanted = Wanted(name.value, "release", sql.strip(), replace)
+    query, options = without_options(_blanked(sql, before.end))
+    return Keep(wanted, query, options)
+
+
+LEAST_ROUNDS, USUAL_ROUNDS, MOST_ROUNDS = 1, 4, 50
+
+_SYNOPSIS = "CREATE SYNOPSIS name ON SELECT k1, k2 FROM … WITH (epsilon = 0.5, rounds = 4)"
+_OF_SYNOPSES = ("epsilon", "rounds", "groups", "rows_per_group", "rows", "max_cost")
+
+
+def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
+    """… ON query WITH (epsilon = 0.5, rounds = 4): the last WITH of all, and it is closed last."""
+    found = [word for word in words(sql, before.end) if word.text != ";"]
+    start = max((n for n, word in enumerate(found) if word.folded == "with"), default=None)
+    inside = [] if start is None else found[start + 1 :]
+    if start is None or [w.text for w in (*inside[:1], *inside[-1:])] != ["(", ")"]:
+        raise _not_so(found)
+    own = {w.folded: v for w, v in assignments(inside[1:-1], _OF_SYNOPSES, _SYNOPSIS)}
+    epsilon, rounds = own.pop("epsilon", None), own.pop("rounds", None)
+    if epsilon is None:
+        raise _not_so(inside)
+    wanted = Wanted(
+        name.value,
+        "synopsis",
+        sql.strip(),
+        replace,
+        as_epsilon(epsilon.value),
+        USUAL_ROUNDS if rounds is None else _rounds(rounds),
+    )
+    options = tuple(_set(Setting(name), value, value) for name, value in own.items())
+    return Keep(wanted, _blanked(sql[: found[start].start], before.end), options)
+
+
+def _rounds(value: Word) -> int:
+    if value.text.isdigit() and len(value.text) < 4:
+        rounds = int(value.text)
+        if LEAST_ROUNDS <= rounds <= MOST_ROUNDS:
+            return rounds
+    raise SyntaxFault(
+        f"rounds is a whole number from {LEAST_ROUNDS} to {MOST_ROUNDS}",
+        at=value.span,
+        hint=f"write {_SYNOPSIS}",
+    )
+
+
+def _not_so(found: list[Word]) -> SyntaxFault:
+    return SyntaxFault(
+        "CREATE SYNOPSIS isn't written so",
+        at=Span(found[0].start, found[-1].end) if found else None,
+        hint=f"write {_SYNOPSIS}",
+    )
+
+
+def _setting(word: Word) -> Setting:
+    try:
+        return Setting(word.folded)
+    except ValueError:
+        raise BadParameter(
+            f"there is no setting dpsql.{word.text}",
+            at=word.span,
+            hint=f"the settings are {', '.join(f'dpsql.{s.value}' for s in Setting)}",
+        ) from None
+
+
+def _set(setting: Setting, name: Word, value: Word) -> Change:
+    if setting in TOLD:
+        raise BadParameter(
+            f"dpsql.{setting.value} can't be set",
+            at=name.span,
+            hint="budgets are their owner's to set, in the schema",
+        )
+    if value.folded == "default":
+        return Change(setting, None, value.span)
+    return Change(setting, value.value, value.span)
+
+
+def _nothing_else(found: list[Word], texts: list[str]) -> None:
+    rest = [word for word, text in zip(found, texts, strict=True) if text != ";"]
+    if rest:
+        raise SyntaxFault(
+            f"syntax error at or near {rest[0].text!r}",
+            at=rest[0].span,
+            hint="send one statement at a time",
+        )
+
+
+def _blanked(sql: str, end: int) -> str:
+    return re.sub(r"[^\n]", " ", sql[:end]) + sql[end:]

@@ -1,0 +1,227 @@
+"""Exact aggregates and window functions: of public or released rows, or of one unit's."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sqlglot import exp
+
+from dpsql.analysis.lineage.lineage import unit
+from dpsql.emit.sql.expression import emit_expression
+from dpsql.emit.sql.function_call import try_cast
+from dpsql.emit.sql.identifier import field, reference
+from dpsql.emit.sql.literal import emit_literal, integer
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction
+from dpsql.plan.expression import Column, Expression
+from dpsql.plan.frame import FrameEnd, FrameKind, Offset
+from dpsql.plan.operator import Plan, WindowCall
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
+from dpsql.plan.total_form import ROOM, ROUNDED_TO, TotalForm, aggregate_form, window_form
+from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer, Timestamp
+
+_OF_ROWS: dict[str, type[exp.Func]] = {
+    "lag": exp.Lag,
+    "lead": exp.Lead,
+    "first_value": exp.FirstValue,
+    "last_value": exp.LastValue,
+    "nth_value": exp.NthValue,
+}
+
+_OF_A_BAG = frozenset({"sum", "avg", "min", "max", "count", "quantile_cont", "quantile_disc"})
+"""Window functions that are the same for all orders of the rows of their frame."""
+
+_STEPS = 2**20
+"""Doubles of one unit are summed as multiples of 2^-20."""
+
+
+def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
+    """An exact aggregate; of one unit's rows (`own`) it can't raise nor depend on their order."""
+    summed = call.function in (AggregateFunction.SUM, AggregateFunction.AVG)
+    if own is not None and summed:
+        return _sum_of_unit(call, call.arguments[0])
+    arguments = [emit_expression(argument) for argument in call.arguments] or [exp.Star()]
+    if own is not None and call.arguments:
+        form = aggregate_form(call.function, call.arguments[0].type)
+        arguments[0] = _in_form(form, call.arguments[0])
+    if call.fraction is not None:
+        # DuckDB counts from above what is below 0.
+        place = call.fraction - 1 if call.from_above else call.fraction
+        arguments.append(emit_literal(place, Double()))
+    if call.distinct:
+        arguments[0] = exp.Distinct(expressions=[arguments[0]])
+    if call.order:
+        terms = [sort_key(key) for key in call.order]
+        arguments[-1] = exp.Order(this=arguments[-1], expressions=terms)
+    found = _filtered(exp.Anonymous(this=call.function.value, expressions=arguments), call)
+    if call.function is AggregateFunction.COUNT and call.type != BIGINT:
+        return try_cast(found, call.type)  # count_if is a HUGEINT
+    return found
+
+
+def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
+    """A window function; over private rows it is a function of the bag of one unit's rows."""
+    own = unit(source)
+    partition = [emit_expression(p) for p in call.partition]
+    order = [sort_key(key) for key in call.order]
+    if own is not None:
+        partition.append(reference(own))
+        if not _treats_ties_alike(call):
+            # Ties would fall as the engine pleases: the row's own values decide.
+            tie = (
+                exp.Ordered(this=reference(c), nulls_first=False) for c in output_columns(source)
+            )
+            order += tie
+    spec = None
+    if call.frame is not None:
+        first, first_side = _end(call.frame.first, "PRECEDING")
+        last, last_side = _end(call.frame.last, "FOLLOWING")
+        spec = exp.WindowSpec(
+            kind=call.frame.kind.value,
+            start=first,
+            start_side=first_side,
+            end=last,
+            end_side=last_side,
+            exclude=call.frame.excluded and exp.var(call.frame.excluded.value),
+        )
+        if call.frame.has_distance:
+            order = [_with_room(key) for key in call.order]
+    arguments = [emit_expression(a) for a in call.arguments]
+    name = call.function
+    if own is not None and arguments:
+        form = window_form(name, call.arguments[0].type)
+        arguments[0] = _in_form(form, call.arguments[0])
+    if name == "count" and not arguments:
+        arguments = [exp.Star()]
+    if call.distinct:
+        arguments = [exp.Distinct(expressions=arguments)]
+    called: exp.Expr = exp.Anonymous(this=name, expressions=arguments)
+    if call.ignore_nulls:
+        # sqlglot writes IGNORE NULLS for functions that it knows only.
+        value, *offset = arguments
+        known = _OF_ROWS[name](this=value, **({"offset": offset[0]} if offset else {}))
+        called = exp.IgnoreNulls(this=known)
+    window = exp.Window(
+        this=called,
+        partition_by=partition,
+        order=exp.Order(expressions=order) if order else None,
+        spec=spec,
+    )
+    is_coarser = own is not None and name == "sum" and _is_rounded(call.arguments[0])
+    return try_cast(window, call.type) if is_coarser else window
+
+
+def _treats_ties_alike(call: WindowCall) -> bool:
+    """Rows that tie under ORDER BY get the same value, whichever of them comes first.
+
+    The default frame ends with the last row that ties. `sum(x) OVER (ORDER BY day ROWS 1
+    PRECEDING)` reads one of two rows of the day before, and row_number() counts them.
+    """
+    ranked = call.function in ("rank", "dense_rank", "percent_rank", "cume_dist")
+    of_ties = call.frame is None or call.frame.kind is not FrameKind.ROWS
+    return ranked or (of_ties and call.function in _OF_A_BAG)
+
+
+def _with_room(key: SortKey) -> exp.Expr:
+    """A key that a distance is added to: the largest BIGINT and 1 would raise."""
+    rendered = sort_key(key)
+    if isinstance(key.expression.type, Integer):
+        rendered.set("this", try_cast(rendered.this, Integer(128)))
+    return rendered
+
+
+def sort_key(key: SortKey) -> exp.Expr:
+    """One term of ORDER BY."""
+    return exp.Ordered(
+        this=emit_expression(key.expression), desc=key.descending, nulls_first=key.nulls_first
+    )
+
+
+def _end(end: FrameEnd, side: str) -> tuple[str | exp.Expr, str | None]:
+    match end:
+        case None:
+            return "UNBOUNDED", side
+        case Offset(distance=distance, following=following):
+            rendered = emit_literal(distance.value, distance.type)
+            return rendered, "FOLLOWING" if following else "PRECEDING"
+        case 0:
+            return "CURRENT ROW", None
+        case rows:
+            return integer(abs(rows)), "PRECEDING" if rows < 0 else "FOLLOWING"
+
+
+def _sum_of_unit(call: AggregateCall, argument: Expression) -> exp.Expr:
+    form = aggregate_form(call.function, argument.type)
+    if call.distinct and form is TotalForm.IN_STEPS:
+        values = _filtered(_called("list", emit_expression(argument), distinct=True), call)
+        total, count = _of_listed(values)
+    else:
+        narrow = _in_form(form, argument)
+        total, count = (
+            _filtered(_called(name, narrow.copy(), distinct=call.distinct), call)
+            for name in ("sum", "count")
+        )
+    if form is TotalForm.IN_STEPS:
+        total = exp.Div(this=total, expression=emit_literal(_STEPS, Double()))
+    if call.function is AggregateFunction.SUM:
+        return try_cast(total, call.type) if _is_rounded(argument) else total
+    return exp.Div(
+        this=exp.Paren(this=total), expression=exp.Nullif(this=count, expression=integer(0))
+    )
+
+
+def _of_listed(values: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    """The sum of a list of distinct doubles in steps, and how many of them have any.
+
+    Two of them may have the same number of steps: both are added, as DISTINCT is of the values.
+    """
+    value = exp.Lambda(this=_in_steps(field("v")), expressions=[exp.to_identifier("v")], colon=True)
+    steps = exp.Anonymous(this="list_transform", expressions=[values, value])
+    total = exp.Anonymous(this="list_sum", expressions=[steps])
+    return total, exp.Anonymous(this="list_count", expressions=[steps.copy()])
+
+
+def _in_form(form: TotalForm | None, argument: Expression) -> exp.Expr:
+    """`argument` as it is handed to an aggregate or window of one unit's rows."""
+    rendered = emit_expression(argument)
+    match form, argument.type:
+        case None, _:
+            raise ValueError("what has no total form is refused")
+        case TotalForm.AS_IS, _:
+            return rendered
+        case TotalForm.IN_STEPS, _:
+            return _in_steps(rendered)
+        case TotalForm.IN_64_BITS, _:
+            return try_cast(rendered, BIGINT)
+        case TotalForm.ROUNDED, Decimal(scale=scale):
+            # 0.9 and 0.9 make no DECIMAL(38,38).
+            kept = min(scale, ROUNDED_TO)
+            return try_cast(rendered, Decimal(max(ROUNDED_TO, kept + ROOM), kept))
+        case TotalForm.ROUNDED, _:
+            raise TypeError("only decimals are rounded")
+        case TotalForm.AS_MOMENTS, _:
+            return try_cast(rendered, Timestamp())
+        case missing, _:
+            assert_never(missing)
+
+
+def _is_rounded(argument: Expression) -> bool:
+    """It is summed with fewer digits than its type has, which the sum gets back."""
+    return isinstance(argument.type, Decimal) and argument.type.scale > ROUNDED_TO
+
+
+def _in_steps(double: exp.Expr) -> exp.Expr:
+    """A double as an integer of steps; NULL where it is none, or none in 64 bits."""
+    return try_cast(exp.Mul(this=double, expression=emit_literal(_STEPS, Double())), BIGINT)
+
+
+def _called(name: str, argument: exp.Expr, *, distinct: bool) -> exp.Expr:
+    if distinct:
+        argument = exp.Distinct(expressions=[argument])
+    return exp.Anonymous(this=name, expressions=[argument])
+
+
+def _filtered(rendered: exp.Expr, call: AggregateCall) -> exp.Expr:
+    if call.filter is None:
+        return rendered
+    return exp.Filter(this=rendered, expression=exp.Where(this=emit_expression(call.filter)))

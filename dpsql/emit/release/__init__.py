@@ -1,0 +1,15 @@
+"""A bounded release: contributions, limits, sums.
+
+| module              | what it does                                               |
+| ------------------- | ---------------------------------------------------------- |
+| contribution        | what each row counts for, clamped, and summed              |
+| pairwise_deviations | squared differences of all pairs of rows                   |
+| contributions       | the rows that a bounded release counts, with their groups  |
+| centered_sum        | sums of values less a centre, taken from all at once       |
+| histogram_cell      | the cell that a row lies in                                |
+| histogram           | counts of cells: so many rows of each unit in each group   |
+| group_limit         | each unit's kept groups and values, by keyed hash          |
+| total_row_limit     | each unit's rows in all its groups, scaled down together   |
+| distinct_count      | counts of distinct values                                  |
+| release             | a bounded release: terms, partials, clamps, limits, totals |
+"""

@@ -1,0 +1,54 @@
+"""Sums of values less a centre: what is taken from each of them is taken from all at once.
+
+A value less its centre may be a digit longer than the value, and of 18 digits that takes 128 bits.
+So values are summed as they are, and counted: a group's sum less as many centres is the same
+integer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dpsql.emit.release.contribution import in_steps, total
+from dpsql.emit.release.contributions import emit_term
+from dpsql.emit.sql.function_call import cast
+from dpsql.emit.sql.identifier import field
+from dpsql.emit.sql.literal import integer
+from dpsql.plan.bounded_release.statistic import Amount, Statistic
+
+
+def uncentred_sums(
+    statistic: Statistic, number: int, *, clamped: bool = True
+) -> dict[str, exp.Expr]:
+    """The sum s of a statistic's clamped terms; with a centre, as they are, and their number m.
+
+    Values that no clamp would change needn't be `clamped`.
+    """
+    found, centre = _uncentred(statistic)
+    term = emit_term(found, number) if clamped else field(f"r{number}")
+    sums = {f"s{number}": total(term)}
+    if centre:
+        sums[f"m{number}"] = exp.Anonymous(this="count", expressions=[field(f"r{number}")])
+    return sums
+
+
+def centred_steps(statistic: Statistic, number: int, *, few: bool = False) -> exp.Expr:
+    """By the columns of `uncentred_sums`, the statistic's integer; 0 where nothing was summed."""
+    found, centre = _uncentred(statistic)
+    steps = in_steps(found, field(f"s{number}"), few=few)
+    if not centre:
+        return steps
+    # Of 128 bits: a centre is of 53, and there may be as many rows.
+    many = exp.Mul(this=cast(field(f"m{number}"), "HUGEINT"), expression=integer(centre))
+    return exp.Sub(this=steps, expression=many)
+
+
+def _uncentred(statistic: Statistic) -> tuple[Statistic, int]:
+    """The sum of the same clamped values, and what to take from each of them."""
+    match statistic.term:
+        case Amount(value=value):
+            return replace(statistic, term=Amount(replace(value, centre=0))), value.centre
+        case _:
+            return statistic, 0

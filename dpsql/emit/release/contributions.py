@@ -1,0 +1,283 @@
+"""The rows that a bounded release counts: unit, groups, and what each statistic measures of a row.
+
+Names: unit u, groups g0 …, values v0 …, the second of a product w0 …; then in steps r0 …, q0 ….
+Keys of domains that are joined late are k0_0 …, by domain and place.
+Arguments of selections are x0 …, and p0 … what their cells are told apart by.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from math import prod
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.expression_domain import domain
+from dpsql.analysis.lineage.lineage import unit
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.release.contribution import clamped_term, measured, values
+from dpsql.emit.release.histogram_cell import argument, coordinate
+from dpsql.emit.sql.expression import emit_expression
+from dpsql.emit.sql.function_call import finite, try_cast, unsigned
+from dpsql.emit.sql.identifier import aliased, field, reference, subquery, table
+from dpsql.emit.sql.literal import emit_literal, integer
+from dpsql.plan.bounded_release.bounded_release import KeyDomain, Terms
+from dpsql.plan.bounded_release.statistic import Statistic
+from dpsql.plan.expression import Expression
+from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
+from dpsql.plan.traversal import bottom_up, operators
+from dpsql.schema.model import RowUnit
+from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
+
+_FEW: Final = 1000
+"""Groups that are joined, or finished, in no time."""
+
+_LARGEST: Final = 10**38 - 1
+"""The largest integer of the decimals in which Arrow has those of 128 bits."""
+
+
+def late_domains(terms: Terms) -> frozenset[int]:
+    """The places of domains that sums are joined to, not rows: there are fewer of them.
+
+    Rows are grouped by the keys themselves, of which each cell has its own. Only where the schema
+    or the statement lists a key's values, so that few rows are in no cell: GROUP BY l_partkey for
+    parts of one brand would sum the lines of all parts first.
+    """
+    below = environment(terms.source)
+    return frozenset(
+        place
+        for place, found in enumerate(terms.domains)
+        if len(found.keys) == 1 and len(found.cells) <= _FEW
+        for values in [domain(terms.keys[found.keys[0]].expression, below).values]
+        if values is not None
+    )
+
+
+def emit_terms(
+    terms: Terms,
+    releases: Mapping[Release, str],
+    *,
+    with_unit: bool,
+    late: frozenset[int] = frozenset(),
+    rows: exp.Select | None = None,
+    handed: tuple[str, ...] = (),
+    in_cells: bool = True,
+) -> exp.Select:
+    """One row per row: unit, group columns, and each statistic's term before its clamp.
+
+    Of `late` domains it has the keys instead. `rows` are the source's, if they are emitted already,
+    with further columns to be `handed` on. If they need not be `in_cells`, the group columns of
+    others are NULL.
+    """
+    items: list[exp.Expr] = []
+    own = unit(terms.source)
+    if own is None:
+        raise ValueError("a release has private rows below it")
+    if with_unit:
+        items.append(aliased(reference(own), "u"))
+    listed = {place for found in terms.domains for place in found.keys}
+    unlisted = [key for place, key in enumerate(terms.keys) if place not in listed]
+    for place, found in enumerate(terms.domains):
+        if place in late:
+            items += [
+                aliased(emit_expression(terms.keys[key].expression), name)
+                for key, name in zip(found.keys, _late_names(terms, place), strict=True)
+            ]
+        else:
+            items.append(aliased(field("cell", table=f"d{place}"), f"g{place}"))
+    names = group_names(terms)[len(terms.domains) :]
+    items += [
+        aliased(_readable(key.expression), name) for key, name in zip(unlisted, names, strict=True)
+    ]
+    items += [
+        aliased(column, name)
+        for number, s in enumerate(terms.statistics)
+        for name, column in zip(_names("vw", number), values(s), strict=False)
+    ]
+    items += [aliased(argument(s), f"x{n}") for n, s in enumerate(terms.selections)]
+    read = terms.source if with_unit else _unnumbered(terms.source)
+    items += map(field, handed)
+    source = subquery(emit_plan(read, releases) if rows is None else rows, "t")
+    select = exp.select(*(items or [aliased(integer(1), "nothing")]), copy=False).from_(
+        source, copy=False
+    )
+    for place, found in enumerate(terms.domains):
+        if place not in late:
+            listed_keys = [terms.keys[key].expression for key in found.keys]
+            keys = [(emit_expression(key), key.type) for key in listed_keys]
+            select = _in_domain(select, found, place, keys, outer=not in_cells)
+    groups = map(field, grouped_names(terms, late))
+    carried = [*([field("u")] if with_unit else []), *groups]
+    steps = [
+        aliased(column, name)
+        for number, s in enumerate(terms.statistics)
+        for name, column in zip(
+            _names("rq", number),
+            measured(s, tuple(map(field, _names("vw", number)[: len(values(s))]))),
+            strict=False,
+        )
+    ]
+    steps += [
+        aliased(coordinate(s, field(f"x{n}")), f"p{n}") for n, s in enumerate(terms.selections)
+    ]
+    columns = [*carried, *steps, *map(field, handed)]
+    return select_from(select, columns or [aliased(integer(1), "nothing")])
+
+
+def in_late_domains(
+    sums: exp.Select, terms: Terms, late: frozenset[int], names: Sequence[str]
+) -> exp.Select:
+    """`sums` with the cells of their groups in place of keys; those in no cell are dropped.
+
+    `names` are the columns to keep beside the groups.
+    """
+    if not late:
+        return sums
+    items = [
+        aliased(field("cell", table=f"d{place}"), name) if place in late else field(name, table="t")
+        for place, name in enumerate(group_names(terms))
+    ]
+    select = select_from(sums, [*items, *(field(name, table="t") for name in names)])
+    for place in sorted(late):
+        found = terms.domains[place]
+        types = [terms.keys[key].expression.type for key in found.keys]
+        columns = [field(name, table="t") for name in _late_names(terms, place)]
+        keys = list(zip(columns, types, strict=True))
+        select = _in_domain(select, found, place, keys)
+    return select
+
+
+def _unnumbered(plan: Plan) -> Plan:
+    """`plan` without the numbers of rows that are units, where nothing puts rows of one together.
+
+    A number is a window's, and no condition above a window is asked where a table is read.
+    """
+    if all(isinstance(each, Scan | Filter | Project) for each in operators(plan)):
+        return bottom_up(_without_number, plan)
+    return plan
+
+
+def _without_number(plan: Plan) -> Plan:
+    if isinstance(plan, Scan) and isinstance(plan.table.ownership, RowUnit):
+        return replace(plan, unit=None)
+    return plan
+
+
+def _readable(key: Expression) -> exp.Expr:
+    """A key that no domain lists, in the one form that it is shown in; NULL where it has none.
+
+    One unit with the day 'infinity' makes a group, which no threshold has hidden yet when groups
+    are read: not to be able to read it would tell of the unit. Nor may the sign of a zero, which
+    is that of one of the group's rows.
+    """
+    rendered = emit_expression(key)
+    match key.type:
+        case Double():
+            return unsigned(finite(rendered), key.type)
+        case Integer(bits=128, signed=signed):
+            return _between(rendered, -_LARGEST if signed else 0, _LARGEST, key.type)
+        case Date() | Timestamp():
+            kind = dt.date if isinstance(key.type, Date) else dt.datetime
+            return _between(rendered, kind.min, kind.max, key.type)
+        case _:
+            return rendered
+
+
+def _between(value: exp.Expr, low: object, high: object, kind: SqlType) -> exp.Expr:
+    """`value`, NULL where it isn't between two constants of its type."""
+    first, last = (emit_literal(end, kind) for end in (low, high))
+    there = exp.Between(this=value.copy(), low=first, high=last)
+    return exp.case().when(there, value, copy=False)
+
+
+def _in_domain(
+    select: exp.Select,
+    found: KeyDomain,
+    place: int,
+    keys: Sequence[tuple[exp.Expr, SqlType]],
+    *,
+    outer: bool = False,
+) -> exp.Select:
+    nulls = None in chain.from_iterable(found.cells)
+    equal = exp.NullSafeEQ if nulls else exp.EQ
+    same = (
+        equal(this=key, expression=_listed(field(f"k{number}", table=f"d{place}"), kind))
+        for number, (key, kind) in enumerate(keys)
+    )
+    return select.join(
+        table(f"domain_{place}"),
+        join_alias=f"d{place}",
+        on=exp.and_(*same, copy=False),
+        join_type="left" if outer else "",
+        copy=False,
+    )
+
+
+def _listed(value: exp.Expr, kind: SqlType) -> exp.Expr:
+    """A domain's value in its key's type, where Arrow has no such type and it comes as text.
+
+    DuckDB would convert the private side to a DECIMAL(38,0), and one key of 10^38 would fail that.
+    """
+    is_wide = isinstance(kind, Integer) and kind.bits == 128
+    return try_cast(value, kind) if is_wide or isinstance(kind, Uuid) else value
+
+
+def grouped_names(terms: Terms, late: frozenset[int]) -> list[str]:
+    """What rows are grouped by: the group columns, or of `late` domains their keys."""
+    return [
+        name
+        for place, group in enumerate(group_names(terms))
+        for name in (_late_names(terms, place) if place in late else [group])
+    ]
+
+
+def has_few_groups(terms: Terms) -> bool:
+    """So few that what is done for each of them takes no time."""
+    listed = sum(len(found.keys) for found in terms.domains)
+    return listed == len(terms.keys) and prod(len(d.cells) for d in terms.domains) <= _FEW
+
+
+def _late_names(terms: Terms, place: int) -> list[str]:
+    return [f"k{place}_{number}" for number in range(len(terms.domains[place].keys))]
+
+
+def group_names(terms: Terms) -> list[str]:
+    """The group columns: one for each key domain, then one for each key without one."""
+    listed = {place for found in terms.domains for place in found.keys}
+    unlisted = [place for place in range(len(terms.keys)) if place not in listed]
+    return [f"g{n}" for n in range(len(terms.domains) + len(unlisted))]
+
+
+def term_names(terms: Terms) -> list[str]:
+    """The columns of the statistics' terms."""
+    numbered = enumerate(terms.statistics)
+    return [name for n, s in numbered for name, _ in zip(_names("rq", n), values(s), strict=False)]
+
+
+def emit_term(statistic: Statistic, number: int) -> exp.Expr:
+    """A row's clamped term, by the columns that `emit_terms` made."""
+    return clamped_term(statistic, tuple(map(field, _names("rq", number))))
+
+
+def select_from(source: exp.Select, items: Sequence[exp.Expr]) -> exp.Select:
+    """`items` of a derived table."""
+    # A node has one parent: a column that is named in several places is copied.
+    own = (item if item.parent is None else item.copy() for item in items)
+    return exp.select(*own, copy=False).from_(subquery(source, "t"), copy=False)
+
+
+def grouped(
+    source: exp.Select, groups: Sequence[exp.Expr], items: Sequence[exp.Expr]
+) -> exp.Select:
+    """`items` for each of `groups`."""
+    select = select_from(source, [*groups, *items])
+    return select.group_by(*(g.copy() for g in groups), copy=False) if groups else select
+
+
+def _names(letters: str, number: int) -> list[str]:
+    return [f"{letter}{number}" for letter in letters]

@@ -1,0 +1,218 @@
+"""The texts of names, constants, and what is computed of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+
+from dpsql.emit.sql.writer import Unknown, Write, Writer, given, listed
+
+_PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*")
+_RESERVED: Final = frozenset(DuckDB.Generator.RESERVED_KEYWORDS)
+
+_BINARY: Final[Mapping[type[exp.Expr], str]] = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.IntDiv: "//",
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
+    exp.NullSafeNEQ: "IS DISTINCT FROM",
+    exp.And: "AND",
+    exp.Or: "OR",
+}
+
+_TYPES: Final[Mapping[exp.DType, str]] = {
+    exp.DType.BOOLEAN: "BOOLEAN",
+    exp.DType.UTINYINT: "UTINYINT",
+    exp.DType.SMALLINT: "SMALLINT",
+    exp.DType.INT: "INT",
+    exp.DType.BIGINT: "BIGINT",
+    exp.DType.INT128: "INT128",
+    exp.DType.DOUBLE: "DOUBLE",
+    exp.DType.DECIMAL: "DECIMAL",
+    exp.DType.VARCHAR: "TEXT",
+    exp.DType.TEXT: "TEXT",
+    exp.DType.DATE: "DATE",
+    exp.DType.TIMESTAMP: "TIMESTAMP",
+}
+
+
+def _identifier(node: exp.Identifier, write: Write) -> str:
+    del write
+    args = node.args
+    text = str(args["this"])
+    if args.get("quoted"):
+        if "\n" in text or "\r" in text:
+            raise Unknown
+        return '"' + text.replace('"', '""') + '"'
+    if _PLAIN.fullmatch(text) is None or text in _RESERVED:
+        raise Unknown
+    return text
+
+
+def _column(node: exp.Column, write: Write) -> str:
+    args = given(node, "this", "table")
+    own = write(args["this"])
+    table = args.get("table")
+    return own if table is None else f"{write(table)}.{own}"
+
+
+def _literal(node: exp.Literal, write: Write) -> str:
+    del write
+    text = str(node.args["this"])
+    if not node.args["is_string"]:
+        return text
+    if not text.isprintable() or "\\" in text:
+        raise Unknown
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _boolean(node: exp.Boolean, write: Write) -> str:
+    del write
+    return "TRUE" if given(node, "this").get("this") else "FALSE"
+
+
+def _null(node: exp.Null, write: Write) -> str:
+    del node, write
+    return "NULL"
+
+
+def _star(node: exp.Star, write: Write) -> str:
+    del write
+    given(node)
+    return "*"
+
+
+def _binary(node: exp.Binary, write: Write) -> str:
+    args = given(node, "this", "expression")
+    return f"{write(args['this'])} {_BINARY[type(node)]} {write(args['expression'])}"
+
+
+def _paren(node: exp.Paren, write: Write) -> str:
+    return f"({write(given(node, 'this')['this'])})"
+
+
+def _not(node: exp.Not, write: Write) -> str:
+    return f"NOT {write(given(node, 'this')['this'])}"
+
+
+def _neg(node: exp.Neg, write: Write) -> str:
+    inner = write(given(node, "this")["this"])
+    return f"- {inner}" if inner.startswith("-") else f"-{inner}"
+
+
+def _is_null(node: exp.Is, write: Write) -> str:
+    args = given(node, "this", "expression")
+    if not isinstance(args["expression"], exp.Null):
+        raise Unknown
+    return f"{write(args['this'])} IS NULL"
+
+
+def _between(node: exp.Between, write: Write) -> str:
+    args = given(node, "this", "low", "high")
+    return f"{write(args['this'])} BETWEEN {write(args['low'])} AND {write(args['high'])}"
+
+
+def _in(node: exp.In, write: Write) -> str:
+    args = given(node, "this", "expressions", "query")
+    query = args.get("query")
+    if query is None:
+        return f"{write(args['this'])} IN ({listed(args.get('expressions') or [], write)})"
+    if not isinstance(query, exp.Subquery) or query.args.get("alias"):
+        raise Unknown
+    return f"{write(args['this'])} IN {write(query)}"
+
+
+def _cast(node: exp.Cast, write: Write) -> str:
+    args = given(node, "this", "to")
+    word = "TRY_CAST" if isinstance(node, exp.TryCast) else "CAST"
+    return f"{word}({write(args['this'])} AS {write(args['to'])})"
+
+
+def _type(node: exp.DataType, write: Write) -> str:
+    args = given(node, "this", "expressions")
+    sizes = args.get("expressions") or []
+    if args["this"] not in _TYPES or any(type(size) is not exp.DataTypeParam for size in sizes):
+        raise Unknown
+    name = _TYPES[args["this"]]
+    return f"{name}({listed((size.this for size in sizes), write)})" if sizes else name
+
+
+def _case(node: exp.Case, write: Write) -> str:
+    args = given(node, "ifs", "default")
+    parts = ["CASE"]
+    for branch in args["ifs"]:
+        found = given(branch, "this", "true")
+        parts.append(f"WHEN {write(found['this'])} THEN {write(found['true'])}")
+    default = args.get("default")
+    if default is not None:
+        parts.append(f"ELSE {write(default)}")
+    return " ".join([*parts, "END"])
+
+
+def _called(node: exp.Anonymous, write: Write) -> str:
+    args = given(node, "this", "expressions")
+    name = args["this"]
+    if not isinstance(name, str) or isinstance(node.parent, exp.Dot):
+        raise Unknown
+    return f"{name.upper()}({listed(args.get('expressions') or [], write)})"
+
+
+def _coalesce(node: exp.Coalesce, write: Write) -> str:
+    args = given(node, "this", "expressions")
+    return f"COALESCE({listed([args['this'], *args['expressions']], write)})"
+
+
+def _count(node: exp.Count, write: Write) -> str:
+    return f"COUNT({write(given(node, 'this', 'big_int')['this'])})"
+
+
+def _window(node: exp.Window, write: Write) -> str:
+    args = given(node, "this", "partition_by", "order", "over")
+    if not isinstance(args["this"], exp.Anonymous) or args.get("over") not in (None, "OVER"):
+        raise Unknown
+    by, order = args.get("partition_by"), args.get("order")
+    parts = [f"PARTITION BY {listed(by, write)}"] if by else []
+    parts += [write(order)] if order else []
+    return f"{write(args['this'])} OVER ({' '.join(parts)})"
+
+
+def _alias(node: exp.Alias, write: Write) -> str:
+    args = given(node, "this", "alias")
+    return f"{write(args['this'])} AS {write(args['alias'])}"
+
+
+OF_TERMS: Final[Mapping[type[exp.Expr], Writer]] = {
+    **dict.fromkeys(_BINARY, _binary),
+    exp.Identifier: _identifier,
+    exp.Column: _column,
+    exp.Literal: _literal,
+    exp.Boolean: _boolean,
+    exp.Null: _null,
+    exp.Star: _star,
+    exp.Paren: _paren,
+    exp.Not: _not,
+    exp.Neg: _neg,
+    exp.Is: _is_null,
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.DataType: _type,
+    exp.Case: _case,
+    exp.Anonymous: _called,
+    exp.Coalesce: _coalesce,
+    exp.Count: _count,
+    exp.Window: _window,
+    exp.Alias: _alias,
+}

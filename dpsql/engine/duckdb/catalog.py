@@ -1,0 +1,114 @@
+"""Names and types of a source's tables, never anything of their rows.
+
+Only base tables: a view can mix the rows of several units, and no catalogue would say so. Domains,
+keys and nullability are not read: an ENUM's labels or a column's statistics are made of rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+import duckdb
+from sqlglot import exp
+
+from dpsql.engine.duckdb.csv import header
+from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.table_view import DATABASE, describe
+from dpsql.engine.source import Columns, DuckDBSource, SourceTable
+from dpsql.errors import SourceFault, SourceLocked
+
+_BASE_TABLES = """
+SELECT concat(nullif(c.schema_name, 'main') || '.', c.table_name), c.column_name, c.data_type
+FROM duckdb_columns() AS c JOIN duckdb_tables() AS t USING (table_oid, database_oid)
+WHERE c.database_name = ? AND NOT t.temporary AND NOT contains(c.schema_name, '.')
+    AND NOT contains(c.table_name, '.')
+ORDER BY c.schema_name <> 'main', c.schema_name, c.table_name, c.column_index
+"""
+# "sales.orders", a name with a dot in it, is not orders of the schema sales: it isn't offered.
+
+
+PATIENCE_SECONDS: Final = 5.0
+"""How long a source is waited for that another process has open for writing."""
+
+_ROWS_AT_ONCE: Final = 4096
+_LOCKED: Final = "Could not set lock"
+
+
+def read_catalogue(source: DuckDBSource) -> Mapping[str, Columns]:
+    """Read the columns of each base table of a DuckDB file, or of each named file.
+
+    Tables of other schemas than main are called schema.table.
+
+    Columns of a CSV file are VARCHAR, since that is all that the file says of them.
+    """
+    with duckdb.connect(":memory:") as connection:
+        prepare(connection)
+        attach(connection, source)
+        return catalogue(connection, source)
+
+
+def attach(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> None:
+    """Open the DuckDB file of `source`, if it has one, to be read only."""
+    if source.database is None:
+        return
+    path = exp.Literal.string(source.database).sql("duckdb")
+    until, pause = time.monotonic() + PATIENCE_SECONDS, 0.05
+    while True:
+        try:
+            connection.execute(f'ATTACH {path} AS "{DATABASE}" (READ_ONLY, TYPE duckdb)')
+        except duckdb.Error as error:
+            # DuckDB has no class of its own for it; it names the file, and nothing of its rows.
+            is_locked = isinstance(error, duckdb.IOException) and _LOCKED in str(error)
+        else:
+            return
+        if not is_locked:
+            raise SourceFault(
+                f"{source.database} can't be opened as a DuckDB database",
+                hint="check that it exists, and was written by this or an older DuckDB",
+            )
+        if time.monotonic() > until:
+            raise SourceLocked(
+                f"{source.database} is locked: another process has it open for writing, for more"
+                f" than {PATIENCE_SECONDS:g} s",
+                hint="close it there; or name a copy of it as source:, or a folder of Parquet"
+                " files, and put a new one in its place by renaming it",
+            )
+        time.sleep(pause)
+        pause = min(2 * pause, 0.8)
+
+
+def catalogue(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Mapping[str, Columns]:
+    """Do as `read_catalogue` on a connection to which the source is attached."""
+    found: dict[str, Columns] = {}
+    if source.database is not None:
+        found |= _of_database(connection)
+    for table in source.tables:
+        if table.file is not None:
+            found[table.name] = _of_file(connection, table)
+    return found
+
+
+def _of_database(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Columns]:
+    rows = connection.execute(_BASE_TABLES, [DATABASE])
+    listed: dict[str, list[tuple[str, str]]] = {}
+    known: dict[tuple[str, str], tuple[str, str]] = {}  # of a hundred thousand columns few differ
+    while some := rows.fetchmany(_ROWS_AT_ONCE):
+        for table, name, kind in some:
+            column = name, kind
+            listed.setdefault(table, []).append(known.setdefault(column, column))
+    return {table: tuple(columns) for table, columns in listed.items()}
+
+
+def _of_file(connection: duckdb.DuckDBPyConnection, table: SourceTable) -> Columns:
+    if table.file is not None and table.is_delimited:
+        return tuple((name, "VARCHAR") for name in header(table.file))
+    with suppress(duckdb.Error):
+        relation = connection.sql(describe(table).sql("duckdb"))
+        return tuple(zip(relation.columns, map(str, relation.types), strict=True))
+    raise SourceFault(
+        f"{table.file} can't be read as a Parquet file",
+        hint="write it again, or correct the source",
+    )

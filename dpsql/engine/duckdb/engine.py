@@ -1,0 +1,279 @@
+"""The engine on DuckDB: open, lock, run, interrupt."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, Self, final
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from dpsql.engine.arrow_result import all_rows, integers, rows_at_most
+from dpsql.engine.duckdb.catalog import attach, catalogue
+from dpsql.engine.duckdb.csv import as_utf_8, malformed
+from dpsql.engine.duckdb.failure_cause import causes_logged
+from dpsql.engine.duckdb.lockdown import lock, prepare
+from dpsql.engine.duckdb.semantics import check_semantics
+from dpsql.engine.duckdb.table_view import offer, words
+from dpsql.engine.fingerprint import fingerprint, identity
+from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sidecar.file import Sidecar, attach_sidecar
+from dpsql.engine.source import Columns, DuckDBSource, SourceTable
+from dpsql.errors import (
+    ExecutionCancelled,
+    ExecutionFailed,
+    ExecutionStopped,
+    InterfaceError,
+    InternalError,
+    SourceFault,
+)
+
+_NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
+
+_MOST_PARSED: Final = 64
+
+_MANY_TABLES: Final = 100
+"""Of a database with more tables than these, each is offered when a statement first names it."""
+
+
+@final
+class DuckDBEngine:
+    """An in-memory DuckDB, locked, in which the source's declared tables can be read.
+
+    Statements run on cursors of their own, in read-only transactions, so calls from several threads
+    don't see each other. The engine reads one version of the data: once the source's files change
+    it refuses, and is opened anew.
+    """
+
+    def __init__(
+        self,
+        source: DuckDBSource,
+        *,
+        threads: int | None = None,
+        memory_limit: str | None = None,
+        sidecar: Sidecar | None = None,
+    ) -> None:
+        self._source = source
+        self._identity = identity(source)
+        self._fingerprint: str | None = None
+        self._guard = threading.Lock()
+        self._running: dict[int, duckdb.DuckDBPyConnection] = {}
+        # The same question of somebody else, or at another time: parsing takes up to 15 ms.
+        self._parsed = lru_cache(maxsize=_MOST_PARSED)(self._parse)
+        resources = {"threads": threads, "memory_limit": memory_limit}
+        self._connection = duckdb.connect(
+            ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
+        )
+        self._open = True
+        self._prepared: frozenset[str] = frozenset()
+        self._waiting: dict[str, tuple[SourceTable, Mapping[str, str]]] = {}
+        # Whoever reads a CSV file to count its rows might as well answer.
+        self._counted = {table.name: 0 for table in source.tables if table.is_delimited}
+        try:
+            self._columns = self._offer(sidecar)
+            with self._cursor() as cursor:
+                check_semantics(cursor)
+        except BaseException:
+            self.close()
+            raise
+
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = _NO_TABLES,
+        *,
+        few: bool = False,
+        most: Most | None = None,
+    ) -> Raw:
+        """Run one SELECT; `tables` exist for this statement only.
+
+        Where its columns are integers and it has `few` rows, they needn't come by way of Arrow. Of
+        public rows, more than `most` is `TooComplex`.
+
+        Whatever fails is `ExecutionFailed`: what DuckDB says about a failure is made of rows.
+        """
+        if not self._open:
+            raise InterfaceError("the engine is closed")
+        self._refuse_shadows(tables)
+        self._refuse_changed_files()
+        result, failed = None, ExecutionFailed()
+        try:
+            result = self._run(sql, parameters, tables, few=few, most=most)
+        except duckdb.InterruptException:
+            failed = ExecutionCancelled()
+        except (duckdb.OutOfMemoryException, MemoryError):
+            failed = ExecutionStopped()
+        except Exception:  # noqa: BLE001, S110 - every reason is made of rows
+            pass
+        if most is not None and isinstance(result, Most):
+            raise most.passed()
+        if not isinstance(result, pa.Table):
+            # Out here no exception chain leads back to DuckDB's message.
+            raise failed
+        self._refuse_changed_files()
+        return Raw(result)
+
+    def columns(self, table: str) -> Columns:
+        """Names and types of a table's columns in the source, in order; of CSV, all are VARCHAR."""
+        return self._columns[table]
+
+    def rows(self, table: str) -> int:
+        """How many rows a table has; 0 of a CSV file, which doesn't say.
+
+        Also where reading fails: that is for the statement to say whose rows are asked for.
+        """
+        if table not in self._counted:
+            name = exp.to_identifier(table, quoted=True).sql("duckdb")
+            with suppress(ExecutionFailed, SourceFault):
+                found = self.execute(f"SELECT count(*) FROM {name}").table  # noqa: S608
+                self._counted[table] = found.column(0)[0].as_py()
+        return self._counted.get(table, 0)
+
+    @property
+    def prepared(self) -> frozenset[str]:
+        """The tables whose rows stand ready with their unit, in a sidecar."""
+        return self._prepared
+
+    def fingerprint(self) -> str:
+        """Identify the version of the data; a function of private rows, only ever compared."""
+        if self._fingerprint is None:
+            found = fingerprint(self._source)
+            self._refuse_changed_files()
+            self._fingerprint = found
+            return found
+        # Else answers of the earlier version would be given as if they were of this one.
+        self._refuse_changed_files()
+        return self._fingerprint
+
+    def interrupt(self) -> None:
+        """Stop the statements that are running now; they end in `ExecutionFailed`.
+
+        DuckDB looks up between vectors, so a single costly function call ends first.
+        """
+        with self._guard:
+            for cursor in self._running.values():
+                cursor.interrupt()
+
+    def close(self) -> None:
+        """Let go of the source; the engine runs nothing afterwards."""
+        self._open = False
+        self.interrupt()
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _offer(self, sidecar: Sidecar | None) -> Mapping[str, Columns]:
+        files = [t.file for t in self._source.tables if t.file is not None]
+        prepare(self._connection, own_statistics=not files)
+        attach(self._connection, self._source)
+        found = catalogue(self._connection, self._source)
+        for table in self._source.tables:
+            columns = dict(found.get(table.name, ()))
+            self._check_columns(table, columns)
+            if table.file is None and len(self._source.tables) > _MANY_TABLES:
+                self._waiting[table.name.casefold()] = table, columns
+            else:
+                self._offer_table(table, columns)
+        if sidecar is not None:
+            self._prepared = attach_sidecar(self._connection, sidecar)
+        delimited = {table.file for table in self._source.tables if table.is_delimited}
+        lock(self._connection, (file for file in files if file not in delimited))
+        self._refuse_changed_files()
+        return found
+
+    def _check_columns(self, table: SourceTable, found: Mapping[str, str]) -> None:
+        declared = [stored_as for _, _, stored_as in table.stored]
+        missing = [name for name in declared if name not in found]
+        if missing or not declared:
+            what = f"column {missing[0]} of table {table.name}" if missing else table.name
+            raise SourceFault(
+                f"the source has no {what}" if found else f"the source has no table {table.name}",
+                hint="correct the schema, or the source",
+            )
+
+    def _offer_named(self, sql: str) -> None:
+        """Offer those tables that wait for a statement to name them; more than these do no harm."""
+        if not self._waiting:
+            return
+        with self._guard:
+            for name in words(sql) & self._waiting.keys():
+                self._offer_table(*self._waiting.pop(name))
+
+    def _offer_table(self, table: SourceTable, found: Mapping[str, str]) -> None:
+        statement = offer(table, found).sql("duckdb", copy=False)
+        with suppress(duckdb.Error):  # of a CSV file, it quotes the line
+            self._connection.execute(statement)
+            return
+        if table.file is not None and table.is_delimited:
+            with suppress(duckdb.Error), as_utf_8(table.file) as text:
+                self._connection.execute(offer(table, found, text).sql("duckdb"))
+                return
+            raise malformed(table.file)
+        raise SourceFault(f"table {table.name} can't be read from the source")
+
+    def _run(
+        self,
+        sql: str,
+        parameters: Sequence[object],
+        tables: Mapping[str, pa.Table],
+        *,
+        few: bool,
+        most: Most | None,
+    ) -> pa.Table | Most:
+        statement = self._parsed(sql)
+        with causes_logged(), self._cursor() as cursor:
+            for name, table in tables.items():
+                cursor.register(name, table)
+            # WITH x AS (INSERT …) SELECT counts as SELECT, but not in a read-only transaction.
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
+            if most is not None:
+                found = rows_at_most(cursor, statement, parameters, most)
+                return most if found is None else found
+            cursor.execute(statement, list(parameters) or None)
+            return integers(cursor) if few else all_rows(cursor)
+
+    def _parse(self, sql: str) -> duckdb.Statement:
+        self._offer_named(sql)
+        with self._cursor() as cursor:
+            statements = cursor.extract_statements(sql)
+        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+            # COPY could overwrite a source file, which is an allowed path.
+            raise InternalError("not a single SELECT")
+        return statements[0]
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        with self._guard:
+            cursor = self._connection.cursor()
+            self._running[id(cursor)] = cursor
+        try:
+            yield cursor
+        finally:
+            with self._guard:
+                del self._running[id(cursor)]
+            cursor.close()
+
+    def _refuse_shadows(self, tables: Mapping[str, pa.Table]) -> None:
+        if not tables:
+            return
+        declared = {table.name.casefold() for table in self._source.tables}
+        for name in tables:
+            if name.casefold() in declared:
+                raise InternalError(f"a registered table would hide the declared table {name}")
+
+    def _refuse_changed_files(self) -> None:
+        if identity(self._source) != self._identity:
+            raise SourceFault(
+                "the source has changed since it was opened", hint="connect again to read it anew"
+            )

@@ -1,0 +1,105 @@
+"""The settings that shut the host out and fix the meaning of SQL, each set before the lock.
+
+Always SET GLOBAL: a plain SET of a semantic setting doesn't reach the cursors that run statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import duckdb
+from sqlglot import exp
+
+from dpsql.errors import OperationalError
+
+HOST: Final = {
+    "python_enable_replacements": "false",  # a variable of the caller is not a table
+    "python_scan_all_frames": "false",
+    "autoinstall_known_extensions": "false",  # an extension is native code
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_extension_repositories": "'forbidden'",
+    "extension_directories": "[]",
+    "allow_persistent_secrets": "false",
+    "secret_directory": "''",
+    "temp_directory": "''",  # what is spilled to disk is raw private rows
+    "max_temp_directory_size": "'0KB'",
+    "file_search_path": "''",
+    "log_query_path": "''",
+    "enable_logging": "false",
+}
+
+STATISTICS: Final = "statistics_propagation"
+SHARING: Final = "common_subexpressions"
+EVALUATING: Final = (STATISTICS, SHARING)
+"""Optimizers that evaluate outside of TRY, where what raises is an error.
+
+The first calls functions on the least and greatest value of a column: `TRY(epoch_ns(day))` failed
+if one row of a table was 9999-12-31. What we emit leaves no statistics to what may raise
+(`emit.sql.function_call.unknown`), so that it is off only where they are a file's word, which
+nothing enforces: Parquet's leave out NaN and text that isn't UTF-8. The second evaluates what two
+expressions share.
+"""
+
+MEANING: Final = {
+    "error_on_division_by_zero": "false",  # x // 0 is NULL; an error would be a bit about x
+    "ieee_floating_point_ops": "true",
+    "integer_division": "false",
+    "scalar_subquery_error_on_multiple_rows": "true",
+    "default_null_order": "'NULLS_LAST'",
+    "default_order": "'ASCENDING'",
+    "default_collation": "''",
+    "preserve_identifier_case": "'preserve_case'",
+    "regex_match_operator_semantics": "'partial'",
+    "dialect_compatibility_mode": "'NONE'",
+    "legacy_disable_null_type": "false",
+    "order_by_non_integer_literal": "false",
+    "binary_as_string": "false",
+    "arrow_lossless_conversion": "false",  # HUGEINT must come out as decimal128
+    "arrow_large_buffer_size": "false",
+    "arrow_output_version": "'1.0'",
+    "disabled_optimizers": f"'{','.join(EVALUATING)}'",
+    "TimeZone": "'UTC'",
+    "Calendar": "'gregorian'",
+}
+
+
+OWN_STATISTICS: Final = {"disabled_optimizers": f"'{SHARING}'"}
+"""What differs where all statistics are of DuckDB's own tables, and so true of their rows."""
+
+
+def prepare(connection: duckdb.DuckDBPyConnection, *, own_statistics: bool = False) -> None:
+    """Shut out code and spilling, and fix the meaning of SQL, before the source is opened."""
+    # Where Python has no file to run, as in a worker, it would be drawn on standard output. DuckDB
+    # takes this for one connection alone; its cursors have none.
+    connection.execute("SET enable_progress_bar = false")
+    _set(connection, HOST | MEANING | (OWN_STATISTICS if own_statistics else {}))
+
+
+def lock(connection: duckdb.DuckDBPyConnection, readable: Iterable[str]) -> None:
+    """Nothing outside is reached from here on but the files `readable`, nothing is set any more.
+
+    The exception is for exact paths: `allowed_directories` would let COPY write beside the source.
+    """
+    paths = ", ".join(exp.Literal.string(path).sql("duckdb") for path in readable)
+    _set(
+        connection,
+        {
+            "allowed_paths": f"[{paths}]",
+            "enable_external_access": "false",
+            "lock_configuration": "true",  # last: it locks itself
+        },
+    )
+
+
+def _set(connection: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> None:
+    for name, value in settings.items():
+        try:
+            connection.execute(f"SET GLOBAL {name} = {value}")
+        except duckdb.Error:
+            # A setting that is gone may have become a new default: nothing runs half locked.
+            raise OperationalError(
+                f"DuckDB {duckdb.__version__} does not take the setting {name}",
+                hint="install a release of DuckDB that dpsql was tested with",
+            ) from None

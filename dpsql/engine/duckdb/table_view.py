@@ -1,0 +1,89 @@
+"""Each declared table as statements see it: its declared columns under their declared types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.engine.duckdb.csv import read_delimited, reader
+from dpsql.engine.source import SourceTable
+
+_WORD: Final = re.compile(r'"(?:[^"]|"")*"|\w+')
+
+DATABASE: Final = "dpsql source"
+"""The name under which a DuckDB file is attached; it has a space so that no schema can say it."""
+
+_PARQUET: Final = {
+    # Hive partitioning would make columns of folder names, and union_by_name is for many files.
+    "hive_partitioning": exp.false(),
+    "union_by_name": exp.false(),
+    # Statistics of a file leave NaN out: `x > 100` passed over all rows with NaN, until one of 150
+    # was among them.
+    "can_have_nan": exp.true(),
+    # Bytes that aren't UTF-8 are read as ?: one of them would fail all statements of the column.
+    "utf8_validation": exp.Literal.string("replace"),
+}
+
+
+def rows(table: SourceTable, text: str | None = None) -> exp.Table:
+    """Name the rows of a table where they are, or the lines of its CSV file where `text` says."""
+    if table.file is None:
+        space, name = table.place
+        return exp.table_(name, db=space, catalog=DATABASE, quoted=True)
+    if table.is_delimited:
+        return read_delimited(table.file, text)
+    return exp.Table(this=reader("read_parquet", table.file, _PARQUET))
+
+
+def offer(table: SourceTable, found: Mapping[str, str], text: str | None = None) -> exp.Create:
+    """Make `table` visible, and no more of it than its declared columns.
+
+    `found` are the types of the source. A column of another type goes through TRY_CAST: what does
+    not fit is NULL, row by row, and never an error. A CSV file is read once, into memory: a line
+    that can't be read then fails the start, not the statements that happen to meet it. `text` is
+    where its lines are, if they aren't in the file itself.
+    """
+    stored = table.file is None
+    columns = [_column(name, to, found[own], own, stored=stored) for name, to, own in table.stored]
+    if table.is_delimited:
+        # DuckDB 2.0 moves TRY_CAST into its CSV reader, where it raises (duckdb/duckdb#23818);
+        # a materialised relation in between keeps it out.
+        lines = exp.select("*").from_(rows(table, text))
+        rendered = exp.select(*columns).from_("lines").with_("lines", as_=lines, materialized=True)
+        kind = "TABLE"
+    else:
+        rendered, kind = exp.select(*columns).from_(rows(table)), "VIEW"
+    name = exp.Table(this=exp.to_identifier(table.name, quoted=True))
+    return exp.Create(this=name, kind=kind, expression=rendered)
+
+
+def _column(name: str, declared: str, found: str, own: str, *, stored: bool) -> exp.Expr:
+    column = exp.column(own, quoted=True)
+    if declared == found == "VARCHAR" and stored:
+        # A column may carry a collation, which no catalogue tells. 'er' = 'ER' under NOCASE: one
+        # row would meet two filters that exclude each other, and two of the listed keys.
+        return exp.alias_(exp.Collate(this=column, expression=exp.var("C")), name, quoted=True)
+    read: exp.Expr = column
+    if declared != found:
+        read = exp.TryCast(this=column, to=exp.DataType.build(declared, dialect="duckdb"))
+    if declared == "VARCHAR" and not stored:
+        # Statistics and Bloom filters of a file are of its bytes: those that are read as ? would be
+        # found in a file or not by what else is in it, if conditions reached the reader.
+        read = exp.Coalesce(this=read, expressions=[exp.null()])
+    return column if read is column and own == name else exp.alias_(read, name, quoted=True)
+
+
+def words(sql: str) -> frozenset[str]:
+    """All that `sql` may name, in lower case: each table that it reads is among them."""
+    found = (
+        word[1:-1].replace('""', '"') if word[0] == '"' else word for word in _WORD.findall(sql)
+    )
+    return frozenset(word.casefold() for word in found)
+
+
+def describe(table: SourceTable) -> exp.Select:
+    """Ask for the columns of the source's table and none of its rows."""
+    return exp.select("*").from_(rows(table)).limit(0)

@@ -1,0 +1,151 @@
+"""Appends entries, publishes them to the anchor, and refuses a chain that isn't its anchor's.
+
+An entry is committed first and anchored second. A crash between the two leaves the anchor behind,
+which the next writer mends; the other order would leave it ahead, which is what a rollback looks
+like. What was paid is in both files before anyone may act on it; how it ended is anchored with the
+next payment, since losing that costs an answer and no privacy. The anchor is written under the
+ledger's own write lock, by whoever comes first and for all entries that wait.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from dpsql.ledger.chain.anchor import Anchor, Tail, line
+from dpsql.ledger.chain.entry import START, Entry, Event, decode, encode, link
+from dpsql.ledger.fault import RESTORE, fault
+from dpsql.ledger.storage.backend import Backend
+from dpsql.ledger.storage.queries import Row, Store
+
+_LONG = 64 * 1024
+"""Characters of an entry that holds a large policy: every opening reads it several times."""
+
+JUMP = timedelta(seconds=10)
+"""From here on a clock isn't set a little, nor two servers' a little apart."""
+
+BATCH = 500
+ALL = 2**62
+
+_LOG = logging.getLogger("dpsql.ledger")
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """The system's clock."""
+    return datetime.now(UTC)
+
+
+class Chain:
+    """The entries in `database` and the lines in `anchor`, one history."""
+
+    def __init__(self, database: Backend, anchor: Anchor, clock: Clock) -> None:
+        self.path = database.path
+        self.database = database
+        self.store = Store(database)
+        self.anchor = anchor
+        self.clock = clock
+        self._anchored = 0
+        self._warned = False
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """The only writer, of a chain that its anchor confirms."""
+        with self.database.writing():
+            self.confirm()
+            yield
+
+    def confirm(self) -> Tail:
+        """The anchor's last line is in the chain; costs the same however long the chain is."""
+        tail = self.anchor.tail()
+        if tail.seq < self._anchored:
+            raise fault(self.anchor.path, "lost lines while the ledger was open", RESTORE)
+        self._anchored = tail.seq
+        if tail.seq:
+            self._compare(tail.seq, tail.hash)
+        return tail
+
+    def append(self, event: Event) -> Entry:
+        """One more entry. Its time is never before that of the last, whatever the clock says."""
+        last = self.store.last()
+        head = self.entry(last) if last else None
+        now = self.clock()
+        if head is not None and not self._warned and head.at - now > JUMP:
+            self._warned = True
+            _LOG.warning(
+                "the clock is %d s behind the ledger's last entry: entries keep the time of that"
+                " one until the clock has passed it; set the clock",
+                (head.at - now).total_seconds(),
+            )
+        at = now if head is None else max(now, head.at)
+        before = START if head is None else head.hash
+        text = encode(last + 1, at, event)
+        entry = Entry(last + 1, at, event, link(before, text))
+        self.store.append(Row(entry.seq, entry.hash, text))
+        return entry
+
+    def publish(self) -> None:
+        """Every committed entry is in the anchor, on disk."""
+        with self.database.writing():
+            tail = self.confirm()
+            rows = self.store.rows(tail.seq, ALL)
+            if rows:
+                self.anchor.append(tail, b"".join(line(row.seq, row.hash) for row in rows))
+                self._anchored = rows[-1].seq
+
+    def entry(self, seq: int) -> Entry:
+        """Entry `seq`, whose hash follows from the one before it."""
+        rows = self.store.rows(max(seq - 2, 0), min(seq, 2))
+        if [row.seq for row in rows] not in ([seq], [seq - 1, seq]):
+            raise fault(self.path, f"lacks entry {seq}", RESTORE)
+        return self.linked(START if seq == 1 else rows[0].hash, rows[-1])
+
+    def linked(self, before: str, row: Row) -> Entry:
+        """The entry in `row`, which follows the hash `before`."""
+        read = _read_long if len(row.body) > _LONG else _read
+        try:
+            entry = read(before, row.body, row.hash)
+        except ValueError as error:
+            raise fault(self.path, f"has no readable entry {row.seq}", RESTORE) from error
+        if entry is None or entry.seq != row.seq:
+            raise fault(self.path, f"is damaged at entry {row.seq}", RESTORE)
+        return entry
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """Every entry that follows entry `after`, in order, each linked to the one before it."""
+        before, seq = self.entry(after).hash if after else START, after
+        while rows := self.store.rows(seq, BATCH):
+            for row in rows:
+                if row.seq != seq + 1:
+                    raise fault(self.path, f"lacks entry {seq + 1}", RESTORE)
+                yield self.linked(before, row)
+                before, seq = row.hash, row.seq
+
+    def _compare(self, seq: int, own_hash: str) -> None:
+        rows = self.store.rows(seq - 1, 1)
+        if not rows:
+            what = f"was rolled back: it ends at entry {self.store.last()}, its anchor at {seq}"
+            raise fault(self.path, what, RESTORE)
+        if rows[0].hash != own_hash:
+            raise self.not_its_anchor(seq)
+
+    def not_its_anchor(self, seq: int) -> Exception:
+        """The fault of a chain that differs from its anchor at entry `seq`."""
+        return fault(
+            self.path,
+            f"has another entry {seq} than its anchor {self.anchor.path}: it was rewritten, or the "
+            "anchor is another ledger's",
+            "name the anchor this ledger was created with; " + RESTORE,
+        )
+
+
+def _read(before: str, body: str, its_hash: str) -> Entry | None:
+    """The entry `body`, None if it doesn't follow `before`; raises ValueError if that is none."""
+    return decode(body, its_hash) if link(before, body) == its_hash else None
+
+
+_read_long = lru_cache(maxsize=2)(_read)

@@ -1,0 +1,146 @@
+"""What an auditor asks for: the whole chain is replayed, and everything else compared with it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from dpsql.ledger.caps import Account
+from dpsql.ledger.chain.checkpoint import Total, compare, replay
+from dpsql.ledger.chain.entry import (
+    Amended,
+    Burned,
+    Charged,
+    Dropped,
+    Entry,
+    Named,
+    Opened,
+    Released,
+    Summed,
+    Tightened,
+    Viewed,
+)
+from dpsql.ledger.chain.hash_chain import Chain
+from dpsql.ledger.charge import Proof, Receipt
+from dpsql.ledger.fault import RESTORE, fault
+from dpsql.ledger.saved_release import described, rows_of
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found in order: the chain's length and last hash, and what it adds up to.
+
+    `accounts` has the dataset's under "" and each analyst's under their name.
+    """
+
+    entries: int
+    hash: str
+    accounts: Mapping[str, Account]
+    answers: int
+
+
+@dataclass(slots=True)
+class Record:
+    """What the chain says of requests and releases: what the tables must say too."""
+
+    requests: dict[str, tuple[int, int | None]] = field(default_factory=dict)
+    charges: dict[str, Charged] = field(default_factory=dict)
+    kept: dict[str, int] = field(default_factory=dict)
+    seen: dict[tuple[str, str], int] = field(default_factory=dict)
+    answers: set[str] = field(default_factory=set)
+    named: dict[tuple[str, str], Entry] = field(default_factory=dict)
+    failed: set[tuple[str, int]] = field(default_factory=set)
+
+    def add(self, entry: Entry) -> bool:
+        """Takes `entry` in; False if it can't follow what came before."""
+        event = entry.event
+        match event:
+            case Opened() | Tightened() | Amended() | Summed():
+                pass
+            case Charged():
+                if event.request_id in self.requests:
+                    return False
+                self.requests[event.request_id] = (entry.seq, None)
+                self.charges[event.request_id] = event
+            case Released():
+                self.answers.add(event.answer)
+                for kept in event.kept:
+                    self.answers.add(kept.answer)
+                    self.kept.setdefault(kept.key, entry.seq)
+                    if event.request_id in self.charges:
+                        reader = self.charges[event.request_id].analyst
+                        self.seen.setdefault((kept.key, reader), entry.seq)
+                return self._settle(event.request_id, entry.seq)
+            case Burned():
+                if event.failed:
+                    self.failed.add((event.failed, entry.seq))
+                return self._settle(event.request_id, entry.seq)
+            case Viewed():
+                for key in event.keys:
+                    self.seen[key, event.analyst] = entry.seq
+            case Named():
+                self.named[event.analyst, event.name] = entry
+            case Dropped():
+                return self.named.pop((event.analyst, event.name), None) is not None
+            case _:
+                assert_never(event)
+        return True
+
+    def _settle(self, request_id: str, seq: int) -> bool:
+        charged, settled = self.requests.get(request_id, (None, None))
+        if charged is None or settled is not None:
+            return False
+        self.requests[request_id] = (charged, seq)
+        # The charge's own data aren't needed any more.
+        del self.charges[request_id]
+        return True
+
+
+def audit(chain: Chain, receipts: Sequence[Receipt | Proof]) -> Report:
+    """Pages, chain, anchor, sums, requests, releases, readers, answers and receipts all agree."""
+    anchored = chain.anchor.content()
+    with chain.database.reading():
+        total, record = Total(), Record()
+        for entry in replay(chain, total, anchored):
+            if not record.add(entry):
+                raise fault(chain.path, f"has an impossible entry {entry.seq}", RESTORE)
+        compare(chain, total)
+        _check_contents(chain, record)
+        for receipt in receipts:
+            if receipt.seq > total.last or chain.entry(receipt.seq).hash != receipt.hash:
+                what = f"doesn't hold the receipt of entry {receipt.seq}: it was rolled back"
+                raise fault(chain.path, what, RESTORE)
+        head = chain.entry(total.last)
+    return Report(head.seq, head.hash, total.accounts, len(record.answers))
+
+
+def checked_answer(chain: Chain, own_hash: str) -> bytes:
+    """The stored answer of that hash, checked."""
+    found = chain.store.answer(own_hash)
+    if found is None or hashlib.sha256(found).hexdigest() != own_hash:
+        raise fault(chain.path, "has a stored answer that is damaged", RESTORE)
+    return found
+
+
+def _check_contents(chain: Chain, record: Record) -> None:
+    store = chain.store
+    chain.database.check_format()
+    chain.database.check_pages()
+    requests = {found.id: (found.charged, found.settled) for found in store.requests()}
+    for what, agrees in (
+        ("requests", record.requests == requests),
+        ("kept releases", record.kept == store.all_kept()),
+        ("readers", record.seen == store.all_seen()),
+        ("answers", record.answers == set(store.answers())),
+        ("failures", record.failed == store.all_failed()),
+        ("named tables", {k: e.seq for k, e in record.named.items()} == store.all_named()),
+    ):
+        if not agrees:
+            raise fault(chain.path, f"has other {what} than its entries name", RESTORE)
+    for own_hash in record.answers:
+        checked_answer(chain, own_hash)
+    for entry in record.named.values():
+        described(chain, entry)
+        rows_of(chain, entry)

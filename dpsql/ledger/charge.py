@@ -1,0 +1,175 @@
+"""What a session asks of the ledger, and what it holds in its hand afterwards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from fractions import Fraction
+
+from dpsql.errors import BadParameter
+from dpsql.ledger.amount import check_amount, check_delta
+from dpsql.ledger.terms import LONGEST_TEXT, check_name, check_text
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+class State(Enum):
+    """A charge is settled once, and never refunded."""
+
+    CHARGED = "charged"
+    RELEASED = "released"
+    BURNED = "burned"
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """All releases of one statement, charged together before the first of them runs.
+
+    `request_hash` identifies all that the answer depends on, analyst, parameters, policy and data
+    version included. `analyst_cap` bounds the sum of this analyst's amounts, None does not.
+    `detail` lists the mechanisms; its numbers are text, so that they stay exact.
+    """
+
+    request_id: str
+    request_hash: str
+    analyst: str
+    loss: PrivacyLoss
+    analyst_cap: Fraction | None
+    data_version: str
+    policy_hash: str
+    query: str
+    detail: tuple[Mapping[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof of a charge: entry `seq` of the ledger has this hash, whoever shows it.
+
+    `fresh` is the permission to run the query, once. A receipt that isn't fresh says what became of
+    an earlier request of the same id, which somebody else runs or ran.
+    """
+
+    request_id: str
+    seq: int
+    hash: str
+    at: datetime
+    state: State
+    fresh: bool
+
+    @property
+    def proof(self) -> Proof:
+        """What shows later that the ledger still holds this charge."""
+        return Proof(self.seq, self.hash)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """An entry's number and hash, written as 12:9f86…: all that a receipt proves."""
+
+    seq: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.seq}:{self.hash}"
+
+
+def read_proof(text: str) -> Proof:
+    """The proof that is written so; BadParameter if none is."""
+    seq, _, own_hash = text.strip().partition(":")
+    if not (seq.isascii() and seq.isdigit() and len(seq) < 13 and int(seq)):
+        raise BadParameter("a receipt is an entry's number, a colon and its hash")
+    check_key(own_hash)
+    return Proof(int(seq), own_hash)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One noisy release that the ledger keeps under its canonical key, and what it alone cost."""
+
+    key: str
+    answer: bytes
+    loss: PrivacyLoss
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The release `key` came to nothing; `stopped`: it ran out of time or memory."""
+
+    key: str
+    stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What is known of a kept release without seeing its answer."""
+
+    key: str
+    loss: PrivacyLoss
+    at: datetime
+
+
+def check_charge(charge: Charge, accounting: Accounting) -> None:
+    """Refuses a charge that is malformed, or whose loss is no loss of this ledger."""
+    for name, text in (
+        ("request id", charge.request_id),
+        ("request hash", charge.request_hash),
+        ("analyst", charge.analyst),
+        ("data version", charge.data_version),
+        ("policy hash", charge.policy_hash),
+    ):
+        check_name(text, name)
+    check_loss(charge.loss, accounting)
+    check_analyst_cap(charge.analyst_cap)
+    texts = [
+        charge.query,
+        *(text for part in charge.detail for item in part.items() for text in item),
+    ]
+    for text in texts:
+        check_text(text, "query or detail")
+    if sum(map(len, texts)) > LONGEST_TEXT:
+        raise BadParameter("query and detail are longer than 1 MiB")
+
+
+def check_loss(loss: PrivacyLoss, accounting: Accounting) -> None:
+    """Refuses what isn't a positive exact loss in the ledger's own accounting."""
+    if not isinstance(loss, PrivacyLoss) or loss.accounting is not accounting:
+        raise BadParameter(f"the loss is no amount of a {accounting.value} ledger")
+    check_amount(loss.amount, "the loss")
+    check_delta(loss.delta, "the loss's delta")
+    if accounting is Accounting.PURE and loss.delta:
+        raise BadParameter("a pure loss has no delta")
+
+
+def check_analyst_cap(cap: Fraction | None) -> None:
+    """Refuses a cap that is neither None nor an exact amount."""
+    if cap is not None:
+        check_amount(cap, "the analyst's cap")
+
+
+def check_kept(keep: Sequence[Kept], charged: PrivacyLoss) -> None:
+    """Refuses releases that claim to have cost more than what was charged for them.
+
+    Under approx accounting a batch costs less than the sum of its parts, but no less than each;
+    elsewhere they add up.
+    """
+    for kept in keep:
+        check_key(kept.key)
+        check_loss(kept.loss, charged.accounting)
+    if len({kept.key for kept in keep}) < len(keep):
+        raise BadParameter("two kept releases have one key")
+    claim = max if charged.accounting is Accounting.APPROX else sum
+    if keep and (
+        claim(kept.loss.amount for kept in keep) > charged.amount
+        or claim(kept.loss.delta for kept in keep) > charged.delta
+    ):
+        raise BadParameter("the kept releases cost more than what was charged")
+
+
+def check_key(key: object) -> None:
+    """Refuses what isn't a sha256 in hexadecimal."""
+    if not isinstance(key, str) or _KEY.fullmatch(key) is None:
+        raise BadParameter("that is not a sha256 in lower-case hexadecimal")

@@ -1,0 +1,186 @@
+"""Tables that analysts keep under names: whose they are, how many, what each means.
+
+A name is an analyst's own. Its meaning is an entry of the chain with the hashes of what is said of
+the table and of its rows; both lie in a table of the database, and go when the name is dropped, so
+that who keeps and drops for ever fills no disk. What was charged for the rows stays charged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+
+from dpsql.errors import NameTaken, NotOwner, QuotaSpent, UnknownRelease
+from dpsql.ledger.chain.checkpoint import sum_up
+from dpsql.ledger.chain.entry import Dropped, Entry, Named
+from dpsql.ledger.chain.hash_chain import Chain
+from dpsql.ledger.charge import check_key
+from dpsql.ledger.fault import RESTORE, fault
+from dpsql.ledger.terms import check_name, check_text
+
+Transaction = Callable[[], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTable:
+    """What is known of a kept table without its rows: `entry` is what gave it its name.
+
+    `name` is folded: no two of one analyst's are equal under casefold. `about` is what its maker
+    says of it, `keys` are the kept releases that its rows were made of.
+    """
+
+    name: str
+    analyst: str
+    about: str
+    keys: tuple[str, ...]
+    entry: int
+    at: datetime
+
+
+NOTHING: Mapping[int, NamedTable] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An analyst's name for a table, folded.
+
+    `shared`: analysts see each other's tables, so that no two may have one name. `most` is how many
+    tables one analyst keeps.
+    """
+
+    analyst: str
+    name: str
+    shared: bool
+    most: int
+
+
+class Names:
+    """One ledger's names; each call is one transaction."""
+
+    def __init__(self, chain: Chain, reading: Transaction, writing: Transaction) -> None:
+        self._chain = chain
+        self._reading = reading
+        self._writing = writing
+
+    def all(self, known: Mapping[int, NamedTable] = NOTHING) -> tuple[NamedTable, ...]:
+        """Every table, the oldest first; those in `known`, by their entries, aren't read again."""
+        with self._reading():
+            found = sorted(self._chain.store.all_named().values())
+            return tuple(
+                known.get(seq) or _named(self._chain, self._chain.entry(seq)) for seq in found
+            )
+
+    def rows(self, table: NamedTable) -> bytes:
+        """What `table` holds, as it was kept; UnknownRelease if it was dropped since."""
+        with self._reading():
+            found = self._chain.store.all_named().get((table.analyst, table.name))
+            if found != table.entry:
+                raise UnknownRelease(f"{table.name} was dropped, or replaced, meanwhile")
+            return rows_of(self._chain, self._chain.entry(table.entry))
+
+    def check(self, name: Name, *, replace: bool) -> None:
+        """Refuses what `keep` would refuse now: asked before anything is charged."""
+        with self._reading():
+            _check(self._chain, name, replace=replace)
+
+    def keep(
+        self, name: Name, about: str, rows: bytes, keys: Sequence[str], *, replace: bool
+    ) -> int:
+        """`name` means `rows` from now on; the number of the entry that says so.
+
+        `replace` lets it take the place of one of the same analyst's. The releases `keys`, of which
+        the rows were made, are kept ones that this analyst has seen.
+        """
+        check_name(name.analyst, "analyst")
+        check_name(name.name, "name")
+        check_text(about, "what is said of a table")
+        for key in keys:
+            check_key(key)
+        with self._writing():
+            _check(self._chain, name, replace=replace)
+            for key in keys:
+                if self._chain.store.seen(key, name.analyst) is None:
+                    raise NotOwner("the table was made of a release that its maker hasn't seen")
+            hashes = _sha256(about.encode()), _sha256(rows)
+            entry = self._chain.append(Named(name.name, name.analyst, *hashes, tuple(keys)))
+            self._chain.store.name((name.analyst, name.name), entry.seq, about, rows)
+            sum_up(self._chain)
+        return entry.seq
+
+    def drop(self, name: Name) -> None:
+        """`name` means nothing any more; UnknownRelease, NotOwner."""
+        with self._writing():
+            found = self._chain.store.all_named()
+            if (name.analyst, name.name) not in found:
+                if name.shared and any(other == name.name for _, other in found):
+                    raise NotOwner(f"{name.name} is another analyst's: only its maker may drop it")
+                raise UnknownRelease(
+                    f"there is no release {name.name}", hint="SHOW dpsql.releases lists them"
+                )
+            self._chain.append(Dropped(name.name, name.analyst))
+            self._chain.store.unname((name.analyst, name.name))
+            sum_up(self._chain)
+
+
+def described(chain: Chain, entry: Entry) -> str:
+    """What is said of the table that `entry` names, checked."""
+    event = _event(chain, entry)
+    about = chain.store.about((event.analyst, event.name))
+    if about is None or _sha256(about.encode()) != event.about:
+        raise _damaged(chain)
+    return about
+
+
+def rows_of(chain: Chain, entry: Entry) -> bytes:
+    """What the table that `entry` names holds, checked."""
+    event = _event(chain, entry)
+    rows = chain.store.named_rows((event.analyst, event.name))
+    if rows is None or _sha256(rows) != event.rows:
+        raise _damaged(chain)
+    return rows
+
+
+def _check(chain: Chain, wanted: Name, *, replace: bool) -> None:
+    name, found = wanted.name, chain.store.all_named()
+    if (wanted.analyst, name) in found:
+        if not replace:
+            raise NameTaken(
+                f"there is a release {name} already",
+                hint=f"CREATE OR REPLACE RELEASE {name} AS …, or DROP RELEASE {name}",
+            )
+        return
+    if wanted.shared and any(other == name for _, other in found):
+        if replace:
+            raise NotOwner(f"{name} is another analyst's: only its maker may replace it")
+        raise NameTaken(f"there is a release {name} already", hint="give it another name")
+    if sum(owner == wanted.analyst for owner, _ in found) >= wanted.most:
+        raise QuotaSpent(
+            f"one analyst keeps at most {wanted.most} releases and synopses",
+            hint="DROP RELEASE one of those that SHOW dpsql.releases lists"
+            if wanted.most
+            else "ask without CREATE",
+        )
+
+
+def _named(chain: Chain, entry: Entry) -> NamedTable:
+    event = _event(chain, entry)
+    about = described(chain, entry)
+    return NamedTable(event.name, event.analyst, about, event.keys, entry.seq, entry.at)
+
+
+def _event(chain: Chain, entry: Entry) -> Named:
+    if not isinstance(entry.event, Named):
+        raise fault(chain.path, f"gives no name in entry {entry.seq}", RESTORE)
+    return entry.event
+
+
+def _damaged(chain: Chain) -> Exception:
+    return fault(chain.path, "has a named table that is damaged", RESTORE)
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

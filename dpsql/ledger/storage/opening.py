@@ -1,0 +1,194 @@
+"""A ledger is created, or checked from its last sum to its last entry, and its dead are buried.
+
+A missing ledger is created only where its anchor is missing too: else somebody took it away, and a
+new one would be a new budget.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import assert_never
+
+from dpsql.errors import LedgerFull
+from dpsql.ledger.caps import Account, Cap
+from dpsql.ledger.chain.anchor import Anchor
+from dpsql.ledger.chain.checkpoint import check_total, sum_up
+from dpsql.ledger.chain.entry import Amended, Opened, Tightened
+from dpsql.ledger.chain.hash_chain import Chain, Clock
+from dpsql.ledger.charge_log import bury
+from dpsql.ledger.fault import RESTORE, fault
+from dpsql.ledger.storage.backend import Backend, Location, Server, Sign
+from dpsql.ledger.storage.disk_reservation import tidy as tidy_room
+from dpsql.ledger.storage.file_safety import check_anchor, check_places, create_private
+from dpsql.ledger.storage.postgres import connect_server
+from dpsql.ledger.storage.queries import DATASET
+from dpsql.ledger.storage.sqlite import Database
+from dpsql.ledger.terms import Terms, differences
+
+_CREATE = "check the path; an owner's command creates a ledger, a server never does"
+
+
+def open_chain(
+    location: Location, anchor_path: Path, terms: Terms | None, *, create: bool, clock: Clock
+) -> tuple[Chain, Sign]:
+    """The checked chain under `terms` (None: as recorded), and this opening's sign of life."""
+    anchor = Anchor(anchor_path.absolute())
+    with ExitStack() as stack:
+        database = _connect(location, anchor, create=create and terms is not None)
+        stack.callback(database.close)
+        chain = Chain(database, anchor, clock)
+        _begin(chain, terms if create else None)
+        if anchor.tail().seq == 0:
+            # Before anything follows the first entry: a longer chain without an anchor is a fault.
+            chain.publish()
+        check_total(chain)
+        _settle(chain, terms)
+        with database.writing():
+            database.tidy()
+            tidy_room(chain)
+            owner = database.sign()
+            stack.callback(owner.close)
+        # On a full disk, what is stored can still be read; a charge publishes all before it.
+        with suppress(LedgerFull):
+            chain.publish()
+        stack.pop_all()
+    return chain, owner
+
+
+def can_write(location: Location, anchor: Path) -> bool:
+    """The files of a ledger, and what SQLite lays beside them, can be written."""
+    files = [path for path in (location, anchor) if isinstance(path, Path)]
+    return all(
+        os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+        for path in files
+        if path.parent.exists()
+    )
+
+
+def exists(location: Location, anchor: Path) -> bool:
+    """There is such a ledger, or its anchor says that there was one."""
+    match location:
+        case Path():
+            return location.exists() or anchor.exists()
+        case Server():
+            with closing(connect_server(location)) as database, database.reading():
+                return not database.blank() or anchor.exists()
+        case missing:
+            assert_never(missing)
+
+
+def _connect(location: Location, anchor: Anchor, *, create: bool) -> Backend:
+    match location:
+        case Path():
+            return _open_file(location.absolute(), anchor, create=create)
+        case Server():
+            check_anchor(anchor.path)
+            return connect_server(location)
+        case missing:
+            assert_never(missing)
+
+
+def _open_file(path: Path, anchor: Anchor, *, create: bool) -> Database:
+    check_places(path, anchor.path)
+    # The anchor first: another process that creates both makes the ledger before the anchor.
+    anchored = anchor.exists()
+    if not path.exists():
+        if anchored:
+            raise fault(path, f"is missing, though its anchor {anchor.path} exists", RESTORE)
+        if path.with_name(path.name + "-wal").exists():
+            # SQLite would throw the log away with all that was spent last.
+            raise fault(path, "is missing, though its log (-wal) exists", RESTORE)
+        if not create:
+            raise fault(path, "doesn't exist", _CREATE)
+        create_private(path)
+    if not can_write(path, path):
+        do = (
+            "make the file and its folder writable; dpsql budget and ledger verify read it as it is"
+        )
+        raise fault(path, "can't be written", do)
+    return Database(path)
+
+
+def put_in_force(chain: Chain, terms: Terms, seq: int) -> None:
+    """The terms of entry `seq` hold from here on, in SQL's own check too."""
+    chain.store.set_terms(seq)
+    account = chain.store.account(DATASET)
+    backstop = Cap(terms.cap.amount, terms.cap.delta).backstop(account)
+    chain.store.set_account(DATASET, account, backstop)
+
+
+def recorded_terms(chain: Chain) -> Terms:
+    """The terms in force."""
+    entry = chain.entry(chain.store.terms())
+    if not isinstance(entry.event, Opened | Tightened | Amended):
+        raise fault(chain.path, "has no terms in force", RESTORE)
+    return entry.event.terms
+
+
+def check_fixed(chain: Chain, recorded: Terms, asked: Terms) -> None:
+    """Refuses terms of another dataset, relation or accounting, which no owner can amend."""
+    fixed = differences(recorded, asked).fixed
+    if fixed:
+        what = "was created for another promise: " + "; ".join(fixed)
+        do = "name another ledger; these never change, and losses add up over ledgers"
+        raise fault(chain.path, what, do)
+
+
+def _begin(chain: Chain, terms: Terms | None) -> None:
+    with chain.database.writing():
+        if not chain.database.blank():
+            chain.database.upgrade()
+            chain.database.check_format()
+            # A ledger that was never charged may have died before it wrote its anchor, and a server
+            # that is new to a shared ledger takes it as it finds it.
+            new = chain.store.last() <= 1 or (
+                chain.database.is_shared and not chain.anchor.exists()
+            )
+            if not new and chain.anchor.tail().seq == 0:
+                raise fault(chain.anchor.path, f"is missing or empty beside {chain.path}", RESTORE)
+            return
+        if chain.anchor.exists():
+            raise fault(chain.path, "is empty, though its anchor isn't missing", RESTORE)
+        if terms is None:
+            raise fault(chain.path, "is empty", _CREATE)
+        chain.database.create()
+        entry = chain.append(Opened(secrets.token_hex(16), terms))
+        chain.store.set_account(DATASET, Account(), (None, None))
+        chain.store.begin(entry.seq)
+        put_in_force(chain, terms, entry.seq)
+
+
+def _settle(chain: Chain, terms: Terms | None) -> None:
+    with chain.writing():
+        if terms is not None:
+            _reconcile(chain, terms)
+    # Whoever opens it next can bury them, too, once there is room.
+    with suppress(LedgerFull), chain.writing():
+        open_requests = chain.store.unsettled()
+        owners = {found.owner for found in open_requests}
+        living = {name for name in owners if chain.database.alive(name)}
+        for request in open_requests:
+            if request.owner not in living:
+                bury(chain, request)
+        sum_up(chain)
+
+
+def _reconcile(chain: Chain, asked: Terms) -> None:
+    recorded = recorded_terms(chain)
+    check_fixed(chain, recorded, asked)
+    changes = differences(recorded, asked)
+    if changes.looser:
+        raise fault(
+            chain.path,
+            "was created under stricter terms: " + "; ".join(changes.looser),
+            "the owner can agree to them with `dpsql ledger amend`, which is logged",
+        )
+    if changes.tighter:
+        # The schema of smaller caps may also loosen a bound: only an owner agrees to a policy.
+        kept = replace(recorded, cap=asked.cap, conversion_delta=asked.conversion_delta)
+        entry = chain.append(Tightened(kept, asked.policy_hash))
+        put_in_force(chain, kept, entry.seq)

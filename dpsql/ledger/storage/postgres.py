@@ -1,0 +1,294 @@
+"""A ledger's tables in PostgreSQL, for several servers that share one budget.
+
+Writers take turns by an advisory lock, so that the chain grows by one at a time; a commit waits for
+the disk. A sign of life is an advisory lock as well, and falls with the connection, so connect to
+the server itself and not to a pool that lends connections out by the transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpsql.errors import LedgerFault
+from dpsql.ledger.amount import DIGITS
+from dpsql.ledger.fault import REPORT, RESTORE, fault, full
+from dpsql.ledger.storage.backend import Server
+from dpsql.ledger.storage.sqlite import PATIENCE_SECONDS
+
+if TYPE_CHECKING:
+    import psycopg
+
+_FORMAT = 3
+
+_NAMED = """
+CREATE TABLE named (
+  analyst text,
+  name text,
+  entry bigint NOT NULL REFERENCES entry (seq),
+  about text NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (analyst, name)
+);
+"""
+
+_FAILED = """
+CREATE TABLE failed (
+  key text,
+  entry bigint REFERENCES entry (seq),
+  PRIMARY KEY (key, entry)
+);
+"""
+
+# Text of one width compares as numbers do; NULL is no cap, and a CHECK that is NULL holds.
+_TABLES = f"""
+CREATE TABLE format (version bigint NOT NULL);
+CREATE TABLE entry (
+  seq bigint PRIMARY KEY CHECK (seq > 0),
+  hash text NOT NULL CHECK (length(hash) = 64),
+  body text NOT NULL
+);
+CREATE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS
+  'BEGIN RAISE EXCEPTION ''the ledger is append-only''; END';
+CREATE TRIGGER entry_change BEFORE UPDATE OR DELETE OR TRUNCATE ON entry
+  EXECUTE FUNCTION append_only();
+CREATE TABLE in_force (
+  terms bigint NOT NULL REFERENCES entry (seq),
+  summed bigint REFERENCES entry (seq)
+);
+CREATE TABLE account (
+  analyst text PRIMARY KEY,
+  spent text COLLATE "C" NOT NULL CHECK (length(spent) = {DIGITS}),
+  cap text COLLATE "C" CHECK (length(cap) = {DIGITS}),
+  delta text COLLATE "C" NOT NULL CHECK (length(delta) = {DIGITS}),
+  delta_cap text COLLATE "C" CHECK (length(delta_cap) = {DIGITS}),
+  CHECK (spent <= cap),
+  CHECK (delta <= delta_cap)
+);
+CREATE TABLE request (
+  id text PRIMARY KEY,
+  charged bigint NOT NULL UNIQUE REFERENCES entry (seq),
+  settled bigint UNIQUE REFERENCES entry (seq),
+  owner text NOT NULL
+);
+CREATE INDEX request_open ON request (charged) WHERE settled IS NULL;
+CREATE TABLE kept (
+  key text PRIMARY KEY,
+  released bigint NOT NULL REFERENCES entry (seq)
+);
+CREATE TABLE seen (
+  key text NOT NULL REFERENCES kept (key),
+  analyst text NOT NULL,
+  entry bigint NOT NULL REFERENCES entry (seq),
+  PRIMARY KEY (key, analyst)
+);
+CREATE TABLE refusal (
+  analyst text,
+  sqlstate text,
+  query text,
+  message text NOT NULL,
+  times bigint NOT NULL,
+  last text NOT NULL,
+  PRIMARY KEY (analyst, sqlstate, query)
+);
+CREATE TABLE answer (
+  hash text PRIMARY KEY CHECK (length(hash) = 64),
+  bytes bytea NOT NULL
+);
+{_NAMED}{_FAILED}"""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """A sign of life: a lock of the connection's own, which falls with it."""
+
+    name: str
+
+    def close(self) -> None:
+        """The connection that holds it is closed by whoever closes the ledger."""
+
+
+class PostgresDatabase:
+    """One connection to the ledger's schema on a server; `run` belongs inside a transaction."""
+
+    is_shared = True
+
+    def __init__(self, server: Server, connection: psycopg.Connection[tuple[object, ...]]) -> None:
+        self.path = server
+        self._db = connection
+        self._lock = _number(f"ledger {server.schema}")
+
+    @property
+    def lost(self) -> bool:
+        """The server was restarted, or ended the connection, and some statement has noticed."""
+        return self._db.closed
+
+    def close(self) -> None:
+        """The connection is closed, and the sign of life with it."""
+        with _explained(self.path):
+            self._db.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One exclusive transaction: durable when it ends well, without a trace otherwise."""
+        # What the one before wrote is seen, since each statement looks anew once the lock is held.
+        with self._transaction("READ WRITE, ISOLATION LEVEL READ COMMITTED"):
+            self.run("SELECT pg_advisory_xact_lock(?)", self._lock)
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One snapshot."""
+        with self._transaction("READ ONLY, ISOLATION LEVEL REPEATABLE READ"):
+            yield
+
+    @contextmanager
+    def _transaction(self, mode: str) -> Iterator[None]:
+        with _explained(self.path):
+            try:
+                self.run(f"BEGIN {mode}")
+                yield
+                self.run("COMMIT")
+            except BaseException:
+                if not self._db.closed:
+                    self.run("ROLLBACK")
+                raise
+
+    def blank(self) -> bool:
+        """There is no such schema, or nothing in it."""
+        query = "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = ? LIMIT 1"
+        return not self.run(query, self.path.schema)
+
+    def create(self) -> None:
+        """The schema and its tables, empty."""
+        self.run(f"CREATE SCHEMA IF NOT EXISTS {_quoted(self.path.schema)}")
+        self.run(_TABLES)
+        self.run("INSERT INTO format VALUES (?)", _FORMAT)
+
+    def upgrade(self) -> None:
+        """Format 1 had no named tables, and 2 no failures: either becomes one of this."""
+        if self.run("SELECT to_regclass('format')::text") != [("format",)]:
+            return
+        found = self.run("SELECT version FROM format")
+        for older, table in ((1, _NAMED), (2, _FAILED)):
+            if found in [[(number,)] for number in range(1, older + 1)]:
+                self.run(table)
+                self.run("UPDATE format SET version = ?", _FORMAT)
+
+    def check_format(self) -> None:
+        """Refuses a ledger of another format."""
+        if not self.run("SELECT to_regclass('format')::text") == [("format",)]:
+            raise fault(self.path, "is no ledger of dpsql", "name the ledger's own database")
+        if self.run("SELECT version FROM format") != [(_FORMAT,)]:
+            what = f"has another format than {_FORMAT}"
+            raise fault(self.path, what, "open it with the version of dpsql that wrote it")
+
+    def check_pages(self) -> None:
+        """Every constraint is there and was validated; pages are the server's own business."""
+        query = (
+            "SELECT count(*), coalesce(bool_and(convalidated), true) FROM pg_constraint c "
+            "JOIN pg_namespace n ON n.oid = c.connamespace WHERE nspname = ? AND contype = 'c'"
+        )
+        if self.run(query, self.path.schema) != [(9, True)]:
+            raise fault(self.path, "has other tables than it was created with", RESTORE)
+
+    def copy(self, target: Path) -> None:
+        """A server is copied by its own means."""
+        raise fault(self.path, f"can't be copied to {target}", "copy it with pg_dump")
+
+    def run(self, query: str, *values: object) -> list[tuple[object, ...]]:
+        """The rows that one statement returns."""
+        found = self._db.execute(query.replace("?", "%s").encode(), values or None)
+        return found.fetchall() if found.description else []
+
+    def sign(self) -> HeldLock:
+        """An advisory lock of this connection."""
+        name = secrets.token_hex(16)
+        self.run("SELECT pg_advisory_lock(?)", _number(name))
+        return HeldLock(name)
+
+    def alive(self, name: str) -> bool:
+        """Some connection holds that lock."""
+        query = (
+            "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 "
+            "AND (classid::bigint << 32 | objid::bigint) = ? AND database = "
+            "(SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        return bool(self.run(query, _number(name)))
+
+    def tidy(self) -> None:
+        """Locks leave nothing behind."""
+
+
+def connect_server(server: Server) -> PostgresDatabase:
+    """A connection that commits to disk, on a server that keeps what it committed."""
+    try:
+        import psycopg  # noqa: PLC0415 - an extra, and slow to import
+    except ImportError:
+        do = "install it: pip install 'dpsql[postgres]'"
+        raise fault(server, "needs the driver psycopg", do) from None
+    with _explained(server):
+        connection = psycopg.connect(
+            server.url, autocommit=True, connect_timeout=10, application_name="dpsql ledger"
+        )
+        database = PostgresDatabase(server, connection)
+        try:
+            database.run(f"SET search_path TO {_quoted(server.schema)}")
+            database.run(f"SET lock_timeout TO '{int(PATIENCE_SECONDS)}s'")
+            database.run("SET statement_timeout TO 0")
+            database.run("SET client_encoding TO 'UTF8'")
+            _check_durable(database)
+        except BaseException:
+            connection.close()
+            raise
+    return database
+
+
+def _check_durable(database: PostgresDatabase) -> None:
+    if database.run("SELECT pg_is_in_recovery()") != [(False,)]:
+        raise fault(database.path, "is a standby", "name the server that takes writes")
+    if database.run("SHOW fsync") != [("on",)]:
+        raise fault(database.path, "may lose what it committed", "turn the server's fsync on")
+    # A server that also waits for its standbys goes on doing so.
+    if database.run("SHOW synchronous_commit")[0][0] in {"off", "local"}:
+        database.run("SET synchronous_commit TO on")
+
+
+@contextmanager
+def _explained(server: Server) -> Iterator[None]:
+    """Errors of the server and of the connection become faults; their text may quote data."""
+    import psycopg  # noqa: PLC0415 - who gets here has it
+
+    try:
+        yield
+    except LedgerFault:
+        raise
+    except psycopg.errors.LockNotAvailable:
+        what, do = "is locked by another process", "ask again; then look for who holds it"
+    except psycopg.IntegrityError:
+        what, do = "contradicts itself", REPORT
+    except psycopg.errors.DiskFull:
+        raise full(server) from None
+    except psycopg.errors.InsufficientPrivilege:
+        what, do = "may not be used", "grant its user the schema, or the right to create it"
+    except psycopg.OperationalError:
+        what, do = "can't be reached", "check server, network and password, and ask again"
+    except psycopg.Error as error:
+        what, do = f"failed (SQLSTATE {error.sqlstate or 'unknown'})", "see the server's log"
+    else:
+        return
+    raise fault(server, what, do) from None
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _number(name: str) -> int:
+    """A lock's number: PostgreSQL has 64 bits for all names together."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") >> 1

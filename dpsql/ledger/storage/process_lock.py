@@ -1,0 +1,76 @@
+"""A sign of life that the operating system takes down when a process ends, however it ends.
+
+A request that is charged may be running in another process right now, or its process may be gone.
+A pid can't tell: pids are reused, and mean another process in another container. Age can't tell: a
+slow query is no dead one. A lock can: each open ledger holds one on a small file of its own, and
+the kernel lets go of it with the process, at kill -9 and at power failure too.
+
+The lock is SQLite's, on an empty database, so it works wherever the ledger itself does.
+
+A wrong verdict would cost an answer, never privacy: a burned charge isn't refunded, and a release
+after it is refused.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from dpsql.ledger.fault import explained
+from dpsql.ledger.storage.file_safety import create_private
+
+
+class Owner:
+    """One open ledger's sign of life in `folder`, named `name`. Made under the write lock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = secrets.token_hex(16)
+        self._path = folder / self.name
+        create_private(self._path)
+        with explained(self._path):
+            self._lock = _connect(self._path)
+            self._lock.execute("BEGIN EXCLUSIVE")
+
+    def close(self) -> None:
+        """The sign is taken down, after the last request of this owner is settled."""
+        self._lock.close()
+        self._path.unlink(missing_ok=True)
+
+
+def alive(folder: Path, name: str) -> bool:
+    """The owner of that name still holds its lock."""
+    path = folder / name
+    with explained(path):
+        try:
+            with closing(_connect(path)) as probe:
+                probe.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                return True
+            # Owners that end well remove their file, maybe just now.
+            if path.exists():
+                raise
+    return False
+
+
+def tidy(folder: Path) -> None:
+    """Signs that nobody holds are removed. Done under the write lock, where none is half made."""
+    for path in sorted(folder.iterdir()) if folder.exists() else []:
+        if not alive(folder, path.name):
+            path.unlink(missing_ok=True)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    uri = f"{path.as_uri()}?mode=rw"
+    database = sqlite3.connect(
+        uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False
+    )
+    try:
+        # Else the lock would lay a journal beside the file.
+        database.execute("PRAGMA journal_mode = OFF")
+    except BaseException:
+        database.close()
+        raise
+    return database

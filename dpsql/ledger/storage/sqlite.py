@@ -1,0 +1,258 @@
+"""The ledger's SQLite file: its tables, its transactions, and whether it is one at all.
+
+Only `entry` and `answer` hold content. Accounts are running totals of the chain, and the other
+tables point into it, so that whatever is read through them can be checked against a hash.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from dpsql.ledger.amount import DIGITS
+from dpsql.ledger.fault import RESTORE, explained, fault
+from dpsql.ledger.storage.process_lock import Owner, alive, tidy
+
+PATIENCE_SECONDS = 30.0
+
+_APPLICATION = 0x64707371
+_FORMAT = 3
+
+_APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
+
+_NAMED = """CREATE TABLE named (
+  analyst TEXT NOT NULL,
+  name TEXT NOT NULL,
+  entry INTEGER NOT NULL REFERENCES entry (seq),
+  about TEXT NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (analyst, name)
+)"""
+
+_FAILED = """CREATE TABLE failed (
+  key TEXT NOT NULL,
+  entry INTEGER NOT NULL REFERENCES entry (seq),
+  PRIMARY KEY (key, entry)
+) WITHOUT ROWID"""
+
+# Text of one width compares as numbers do; NULL is no cap, and a CHECK that is NULL holds.
+_TABLES = {
+    "entry": """CREATE TABLE entry (
+  seq INTEGER PRIMARY KEY CHECK (seq > 0),
+  hash TEXT NOT NULL CHECK (length(hash) = 64),
+  body TEXT NOT NULL
+)""",
+    "entry_update": f"CREATE TRIGGER entry_update BEFORE UPDATE ON entry {_APPEND_ONLY}",
+    "entry_delete": f"CREATE TRIGGER entry_delete BEFORE DELETE ON entry {_APPEND_ONLY}",
+    "in_force": """CREATE TABLE in_force (
+  terms INTEGER NOT NULL REFERENCES entry (seq),
+  summed INTEGER REFERENCES entry (seq)
+)""",
+    "account": f"""CREATE TABLE account (
+  analyst TEXT PRIMARY KEY NOT NULL,
+  spent TEXT NOT NULL CHECK (length(spent) = {DIGITS}),
+  cap TEXT CHECK (length(cap) = {DIGITS}),
+  delta TEXT NOT NULL CHECK (length(delta) = {DIGITS}),
+  delta_cap TEXT CHECK (length(delta_cap) = {DIGITS}),
+  CHECK (spent <= cap),
+  CHECK (delta <= delta_cap)
+) WITHOUT ROWID""",
+    "request": """CREATE TABLE request (
+  id TEXT PRIMARY KEY NOT NULL,
+  charged INTEGER NOT NULL UNIQUE REFERENCES entry (seq),
+  settled INTEGER UNIQUE REFERENCES entry (seq),
+  owner TEXT NOT NULL
+) WITHOUT ROWID""",
+    "request_open": "CREATE INDEX request_open ON request (owner) WHERE settled IS NULL",
+    "kept": """CREATE TABLE kept (
+  key TEXT PRIMARY KEY NOT NULL,
+  released INTEGER NOT NULL REFERENCES entry (seq)
+) WITHOUT ROWID""",
+    "seen": """CREATE TABLE seen (
+  key TEXT NOT NULL REFERENCES kept (key),
+  analyst TEXT NOT NULL,
+  entry INTEGER NOT NULL REFERENCES entry (seq),
+  PRIMARY KEY (key, analyst)
+) WITHOUT ROWID""",
+    "refusal": """CREATE TABLE refusal (
+  analyst TEXT NOT NULL,
+  sqlstate TEXT NOT NULL,
+  query TEXT NOT NULL,
+  message TEXT NOT NULL,
+  times INTEGER NOT NULL,
+  last TEXT NOT NULL,
+  PRIMARY KEY (analyst, sqlstate, query)
+) WITHOUT ROWID""",
+    "answer": """CREATE TABLE answer (
+  hash TEXT PRIMARY KEY NOT NULL CHECK (length(hash) = 64),
+  bytes BLOB NOT NULL
+)""",
+    "named": _NAMED,
+    "failed": _FAILED,
+}
+
+
+class Database:
+    """One connection to the ledger's file; `run` belongs inside `writing` or `reading`."""
+
+    is_shared = False
+    lost = False
+
+    def __init__(self, path: Path, *, reads: bool = False) -> None:
+        """`reads`: nothing is written, neither into the file nor beside it where that can't be."""
+        self.path = path
+        with explained(path):
+            self._file = _identity(path)
+            self._db = sqlite3.connect(
+                f"{path.as_uri()}?{_mode(path) if reads else 'mode=rw'}",
+                uri=True,
+                timeout=PATIENCE_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            try:
+                for pragma in (
+                    "synchronous = FULL",
+                    # macOS's fsync leaves the data in the drive's cache unless asked again.
+                    "fullfsync = ON",
+                    "checkpoint_fullfsync = ON",
+                    "foreign_keys = ON",
+                    "trusted_schema = OFF",
+                    "cell_size_check = ON",
+                ):
+                    self._db.execute(f"PRAGMA {pragma}")
+                self._check_own()
+                if not reads:
+                    self._keep_log()
+            except BaseException:
+                self._db.close()
+                raise
+
+    def close(self) -> None:
+        """The file is closed; SQLite folds its log into it if nobody else has it open."""
+        with explained(self.path):
+            self._db.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One exclusive transaction: durable when it ends well, without a trace otherwise."""
+        with self._transaction("IMMEDIATE"):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One snapshot."""
+        with self._transaction("DEFERRED"):
+            yield
+
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[None]:
+        with explained(self.path):
+            try:
+                self._db.execute(f"BEGIN {kind}")
+                self._check_file()
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def blank(self) -> bool:
+        """The file holds nothing yet."""
+        return not self.run("SELECT 1 FROM sqlite_master LIMIT 1")
+
+    def create(self) -> None:
+        """The tables, empty."""
+        self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
+        self._db.execute(f"PRAGMA user_version = {_FORMAT}")
+        for statement in _TABLES.values():
+            self._db.execute(statement)
+
+    def upgrade(self) -> None:
+        """Format 1 had no named tables, and 2 no failures: either becomes one of this."""
+        ((found,),) = self.run("PRAGMA user_version")
+        for older, table in ((1, _NAMED), (2, _FAILED)):
+            if isinstance(found, int) and 1 <= found <= older:
+                self._db.execute(table)
+                self._db.execute(f"PRAGMA user_version = {_FORMAT}")
+
+    def sign(self) -> Owner:
+        """A lock on a small file beside the ledger."""
+        return Owner(self._signs())
+
+    def alive(self, name: str) -> bool:
+        """Somebody holds that lock."""
+        return alive(self._signs(), name)
+
+    def tidy(self) -> None:
+        """Files that nobody holds are removed."""
+        tidy(self._signs())
+
+    def _signs(self) -> Path:
+        return self.path.with_name(self.path.name + "-live")
+
+    def copy(self, target: Path) -> None:
+        """The empty file `target` becomes a copy."""
+        # The connection that holds the lock can't be its own source.
+        with (
+            explained(target),
+            closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(target)) as other,
+        ):
+            source.backup(other)
+
+    def check_format(self) -> None:
+        """Refuses a ledger of another format, down to the text of every constraint."""
+        if self.run("PRAGMA user_version") != [(_FORMAT,)]:
+            what = f"has another format than {_FORMAT}"
+            raise fault(self.path, what, "open it with the version of dpsql that wrote it")
+        found = self.run("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+        if {name: text for name, text in found} != _TABLES:  # noqa: C416 - mypy knows no pairs
+            raise fault(self.path, "has other tables than it was created with", RESTORE)
+
+    def check_pages(self) -> None:
+        """SQLite finds every page and every index in order."""
+        for check in ("integrity_check(1)", "foreign_key_check"):
+            if self.run(f"PRAGMA {check}") not in ([], [("ok",)]):
+                raise fault(self.path, "is damaged", RESTORE)
+
+    def run(self, query: str, *values: object) -> list[tuple[object, ...]]:
+        """The rows that one statement returns."""
+        return self._db.execute(query, values).fetchall()
+
+    def _check_own(self) -> None:
+        # Before anything is written: the path may name somebody's own database by mistake.
+        if not self.blank() and self.run("PRAGMA application_id") != [(_APPLICATION,)]:
+            raise fault(self.path, "is no ledger of dpsql", "name the ledger's own file")
+
+    def _keep_log(self) -> None:
+        if self.run("PRAGMA journal_mode = WAL") != [("wal",)]:
+            raise fault(self.path, "can't keep a log beside it", "move it to a local disk")
+
+    def _check_file(self) -> None:
+        # An open file goes on working when its name is gone, or another file's.
+        if _identity(self.path) != self._file:
+            what = "was replaced while it was open"
+            raise fault(self.path, what, "put the file back and open it again")
+
+
+def _mode(path: Path) -> str:
+    """How SQLite opens a file to read it; on a medium that can't be written, without its locks."""
+    if os.access(path.parent, os.W_OK):
+        return "mode=ro"
+    log, shared = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
+    if not log.exists() or not log.stat().st_size:
+        return "mode=ro&immutable=1"
+    if not shared.exists():
+        what = "has a log (-wal) that can't be read in a folder that can't be written"
+        raise fault(path, what, "copy both, and the anchor, to where they can be written")
+    return "mode=ro"
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino

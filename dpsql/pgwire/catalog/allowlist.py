@@ -1,0 +1,93 @@
+"""What a question of the catalogue may be made of: a closed list, of SELECT alone.
+
+The tree is the rewritten one, of which DuckDB's text is made. So a table is one of the catalogue's
+relations or a query named in WITH, and a function is on the list, or it isn't sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.errors import Refused, UnknownFunction, UnknownTable
+from dpsql.pgwire.catalog.relations import relations
+
+NAMED: Final = "with__"
+"""What the names of queries in WITH begin with, so that none is a table of DuckDB's own."""
+
+_SYNTAX: Final = (
+    "Select From Where Join Group Having Order Ordered Limit Offset Fetch Distinct With CTE "
+    "Union Intersect Except Values Tuple Subquery Table TableAlias Lateral Alias Aliases Column "
+    "Identifier Star Dot Paren Literal ByteString Null Boolean Cast TryCast DataType "
+    "DataTypeParam Case If In Is Exists Any All Between Like ILike Escape RegexpLike RegexpILike "
+    "And Or Not EQ NEQ GT GTE LT LTE NullSafeEQ NullSafeNEQ Add Sub Mul Div Mod Neg BitwiseAnd "
+    "BitwiseOr DPipe Bracket Slice Array Struct PropertyEQ Lambda Window WindowSpec Filter "
+    "WithinGroup Unnest Explode Interval Var"
+)
+_CALLS: Final = (
+    "Abs ArrayAgg ArrayContains ArraySize ArrayToString Avg Coalesce Concat ConcatWs Count "
+    "CurrentDate CurrentSchemas CurrentTimestamp CurrentVersion DenseRank "
+    "ExplodingGenerateSeries Extract GenerateSeries Greatest GroupConcat Initcap Least Left "
+    "Length LogicalAnd LogicalOr Lower Max Min Nullif Rank RegexpReplace Replace Right Round "
+    "RowNumber SplitPart StrPosition StringToArray Substring Sum Transform Trim Upper"
+)
+_NODES: Final = frozenset(getattr(exp, name) for name in f"{_SYNTAX} {_CALLS}".split())
+_OTHERS: Final = (
+    "all any array_length array_position array_to_string cardinality char_length "
+    "generate_subscripts json_agg json_object list_contains quote_ident string_split_regex strpos"
+)
+_FUNCTIONS: Final = frozenset(_OTHERS.split())
+_STORED: Final = frozenset(relation.stored for relation in relations().values())
+_PLAIN: Final = re.compile(r"[\w .]*")
+_ESCAPED: Final = (exp.Literal, exp.ByteString)
+"""Nodes whose text is written between quotes."""
+
+
+def check(tree: exp.Expr, macros: AbstractSet[str]) -> None:
+    """Refuse what isn't on the list; `macros` are PostgreSQL's functions that the catalogue has."""
+    for node in tree.walk():
+        match node:
+            case exp.Anonymous():
+                name = node.name.lower()
+                if name not in _FUNCTIONS and name not in macros:
+                    raise _unknown(name)
+            case exp.Func() if type(node) not in _NODES:
+                raise _unknown(node.sql_name().lower())
+            case exp.Table():
+                _check_table(node)
+            case _ if type(node) not in _NODES:
+                raise Refused(
+                    f"a question of the catalogue can't have {type(node).__name__.upper()}",
+                    hint="ask with SELECT, joins, aggregates and the catalogue's functions",
+                )
+            case _:
+                pass
+        _check_text(node)
+
+
+def _check_table(table: exp.Table) -> None:
+    called = table.this
+    if isinstance(called, exp.Func):
+        return  # it is looked at by itself
+    name = called.name if isinstance(called, exp.Identifier) else ""
+    if table.args.get("db") or not (name in _STORED or name.startswith(NAMED)):
+        raise UnknownTable(
+            f"the catalogue has no relation {table.name[:60]}",
+            hint="SELECT relname FROM pg_class lists tables",
+        )
+
+
+def _check_text(node: exp.Expr) -> None:
+    """Text that isn't quoted is written as it is: it is a word, or words."""
+    if isinstance(node, _ESCAPED) or (isinstance(node, exp.Identifier) and node.args.get("quoted")):
+        return
+    for value in node.args.values():
+        if isinstance(value, str) and not _PLAIN.fullmatch(value):
+            raise Refused("a question of the catalogue has a name that can't be read")
+
+
+def _unknown(name: str) -> UnknownFunction:
+    return UnknownFunction(f"the catalogue has no function {name[:60]}")

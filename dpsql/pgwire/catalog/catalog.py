@@ -1,0 +1,207 @@
+"""Which statements are meant for the catalogue, and their answers."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dpsql.engine.sandbox.database import Contents
+from dpsql.errors import Refused
+from dpsql.pgwire.catalog.allowlist import check
+from dpsql.pgwire.catalog.catalog_database import contents
+from dpsql.pgwire.catalog.column_types import columns
+from dpsql.pgwire.catalog.functions import macros
+from dpsql.pgwire.catalog.objects import listed
+from dpsql.pgwire.catalog.relations import type_names
+from dpsql.pgwire.catalog.to_duckdb import relation, rewritten
+from dpsql.pgwire.codec.arrow_rows import ArrowRows
+from dpsql.pgwire.codec.oid import Column, oid_of
+from dpsql.pgwire.portal import Answer
+from dpsql.pgwire.sql.translate import Translated
+from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers, Question
+from dpsql.plan.expression import Literal
+from dpsql.schema.model import Schema
+from dpsql.session.compile.deep_recursion import deeply
+
+_ASKED: Final = re.compile(
+    r"^(pg_|to_reg|has_|current_(?!date|time)|session_|inet_|obj_description|col_description|format_type|"
+    r"version$|set_config|txid_|shobj_description|array_|generate_series|quote_ident)"
+)
+_PLAIN: Final = (
+    exp.Select,
+    exp.Literal,
+    exp.Alias,
+    exp.Identifier,
+    exp.Null,
+    exp.Boolean,
+    exp.Cast,
+    exp.DataType,
+    exp.Neg,
+    exp.Parameter,
+    exp.Paren,
+)
+_MOST_LISTED: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """What is asked about: its contents, and the functions that come with them."""
+
+    contents: Contents
+    macros: frozenset[str]
+
+
+class Catalogue:
+    """What a schema declares, for all connections, each of which reads it by itself.
+
+    Who may read kept tables as well has a catalogue with these, which others share who see the
+    same.
+    """
+
+    def __init__(self, schema: Schema, workers: CatalogueWorkers) -> None:
+        self._schema = schema
+        self._workers = workers
+        self._declared: _Listed | None = None
+        self._making = threading.Lock()
+        # A server listens meanwhile: of two thousand tables it takes seconds.
+        workers.begin_to_load(lambda: self._own().contents)
+        self._guard = threading.Lock()
+        self._others: OrderedDict[Hashable, _Listed] = OrderedDict()
+
+    def reader(self, analyst: str) -> Reader:
+        """One connection's questions."""
+        return Reader(self._schema, self._of, self._workers, analyst)
+
+    def _of(self, seen: Schema) -> _Listed:
+        """What there is to ask about the tables of `seen`."""
+        kept = tuple(table.entry for table in seen.tables.values() if table.entry is not None)
+        if not kept:
+            return self._own()
+        with self._guard:
+            if kept not in self._others:
+                self._others[kept] = _listed(seen)
+            self._others.move_to_end(kept)
+            if len(self._others) > _MOST_LISTED:
+                self._others.popitem(last=False)
+            return self._others[kept]
+
+    def _own(self) -> _Listed:
+        """What the schema declares; whoever is first makes it."""
+        with self._making:
+            if self._declared is None:
+                self._declared = _listed(self._schema)
+            return self._declared
+
+
+def _listed(schema: Schema) -> _Listed:
+    seen = listed(schema)
+    found = macros(seen)
+    return _Listed(contents(seen, tuple(found.values())), frozenset(found))
+
+
+class Reader:
+    """One connection's questions of the catalogue, which cost nothing."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        listed: Callable[[Schema], _Listed],
+        workers: CatalogueWorkers,
+        analyst: str,
+    ) -> None:
+        self._schema = schema
+        self._listed = listed
+        self._workers = workers
+        self._analyst = analyst
+        self._guard = threading.Lock()
+        self._running: Question | None = None
+
+    def is_asked(self, tree: exp.Expr | None) -> bool:
+        """Whether the catalogue is meant: by its relations, or by its functions without any table.
+
+        A statement that names both the catalogue and the data is refused.
+        """
+        if tree is None:
+            return False
+        ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+        found = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+        data = [t for t in found if self._is_data(t) and (t.db or t.name.lower() not in ctes)]
+        named = [t for t in found if t not in data and relation(t, ctes) is not None]
+        if named and data:
+            raise Refused(
+                "the catalogue and the data can't be read in one statement",
+                hint="ask for the catalogue's rows first",
+            )
+        if named:
+            return True
+        if data or any(t.name.lower() not in ctes for t in found):
+            return False
+        calls = (
+            node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+            for node in tree.find_all(exp.Func)
+        )
+        if any(_ASKED.match(call.lower()) for call in calls):
+            return True
+        names = {c.name.lower() for c in tree.find_all(exp.Column)}
+        if names & {"current_user", "session_user", "current_role", "user", "current_catalog"}:
+            return True
+        return all(isinstance(node, _PLAIN) for node in tree.walk())
+
+    def _is_data(self, table: exp.Table) -> bool:
+        return self._schema.meant(*filter(None, (table.catalog, table.db, table.name))) is not None
+
+    def columns(self, query: Translated, values: Mapping[str, Literal]) -> tuple[Column, ...]:
+        """Names and types of the answer."""
+        tree = query.tree
+        assert tree is not None
+        names = type_names()
+        kinds = {n: names.get(oid_of(value.type), "text") for n, value in values.items()}
+        return deeply(lambda: columns(tree, kinds))
+
+    def answer(
+        self, query: Translated, values: Mapping[str, Literal], seen: Schema | None = None
+    ) -> Answer:
+        """The rows, asked of a worker. Tables are those of `seen`, None for the declared ones."""
+        told = self.columns(query, values)
+        tree = query.tree
+        assert tree is not None
+        listed = self._listed(seen or self._schema)
+        table = self._ask(listed, deeply(lambda: self._written(tree, values, listed.macros)))
+        if table.num_columns != len(told):
+            raise Refused("the columns of this question of the catalogue can't be told")
+        return Answer(told, ArrowRows(table))
+
+    def interrupt(self) -> None:
+        """Stop what runs."""
+        with self._guard:
+            if self._running is not None:
+                self._workers.cancel(self._running)
+
+    def _written(
+        self, tree: exp.Expr, values: Mapping[str, Literal], functions: frozenset[str]
+    ) -> str:
+        """DuckDB's text, of what is allowed alone."""
+        try:
+            found = rewritten(tree, values, self._schema.dataset, self._analyst)
+            check(found, functions)
+            return found.sql("duckdb", comments=False)
+        except (SqlglotError, ValueError, TypeError, AttributeError, KeyError, IndexError):
+            raise Refused("this question of the catalogue has no answer here") from None
+
+    def _ask(self, listed: _Listed, sql: str) -> pa.Table:
+        question = Question(self._analyst, listed.contents, sql)
+        with self._guard:
+            self._running = question
+        try:
+            return self._workers.ask(question)
+        finally:
+            with self._guard:
+                self._running = None

@@ -1,0 +1,207 @@
+"""PostgreSQL's functions as macros: what a schema says of objects is written into them as maps.
+
+A map and not a subquery, since a macro's argument would be taken for the subquery's own column of
+the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.pgwire.catalog import objects as o
+from dpsql.pgwire.catalog.relations import relations, types
+from dpsql.pgwire.codec.oid import formatted
+from dpsql.pgwire.session_settings import Settings
+
+VERSION: Final = "PostgreSQL 15.0 (dpsql), differentially private answers"
+
+_TRUE: Final = """
+pg_type_is_visible(_a) pg_function_is_visible(_a)
+pg_collation_is_visible(_a) pg_opclass_is_visible(_a) pg_operator_is_visible(_a)
+pg_relation_is_publishable(_a) has_schema_privilege(_a,_b) has_schema_privilege(_a,_b,_c)
+has_table_privilege(_a,_b) has_table_privilege(_a,_b,_c) has_database_privilege(_a,_b)
+has_database_privilege(_a,_b,_c) has_column_privilege(_a,_b,_c) has_column_privilege(_a,_b,_c,_d)
+has_any_column_privilege(_a,_b) has_any_column_privilege(_a,_b,_c) has_function_privilege(_a,_b)
+has_function_privilege(_a,_b,_c) has_sequence_privilege(_a,_b) has_language_privilege(_a,_b)
+pg_has_role(_a,_b) pg_has_role(_a,_b,_c) pg_try_advisory_lock(_a)
+"""
+_FALSE: Final = """
+pg_is_other_temp_schema(_a) pg_is_in_recovery() pg_is_wal_replay_paused()
+pg_cancel_backend(_a) pg_terminate_backend(_a)
+"""
+_NULL_TEXT: Final = """
+pg_get_expr(_a,_b) pg_get_expr(_a,_b,_c) pg_get_serial_sequence(_a,_b) pg_get_function_result(_a)
+pg_get_function_arguments(_a) pg_get_function_identity_arguments(_a)
+pg_get_function_arg_default(_a,_b) pg_get_functiondef(_a) pg_get_triggerdef(_a)
+pg_get_triggerdef(_a,_b) pg_get_viewdef(_a) pg_get_viewdef(_a,_b) pg_get_statisticsobjdef(_a)
+pg_get_statisticsobjdef_columns(_a) pg_get_statisticsobjdef_expressions(_a)
+pg_get_partkeydef(_a) pg_get_partition_constraintdef(_a) pg_get_ruledef(_a) pg_get_ruledef(_a,_b)
+pg_tablespace_location(_a) shobj_description(_a,_b)
+inet_server_addr() inet_client_addr() pg_stat_get_last_analyze_time(_a) acldefault(_a,_b)
+pg_column_compression(_a)
+"""
+_ZERO: Final = """
+pg_my_temp_schema() pg_table_size(_a) pg_relation_size(_a) pg_relation_size(_a,_b)
+pg_total_relation_size(_a) pg_indexes_size(_a) pg_database_size(_a) pg_tablespace_size(_a)
+pg_backend_pid() inet_server_port() txid_current() pg_stat_get_numscans(_a)
+pg_stat_get_live_tuples(_a)
+"""
+_WRITTEN: Final = """
+pg_encoding_to_char(_a) := 'UTF8'
+pg_char_to_encoding(_a) := 6
+pg_client_encoding() := 'UTF8'
+pg_size_pretty(_a) := '0 bytes'
+pg_get_userbyid(_a) := CASE _a WHEN 10 THEN 'dpsql' WHEN 16383 THEN 'analyst' ELSE NULL END
+current_schemas(_a) := CASE WHEN _a THEN ['pg_catalog', 'public'] ELSE ['public'] END
+array_lower(_a, _b) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
+array_upper(_a, _b) := CASE WHEN len(_a) > 0 THEN CAST(len(_a) AS INTEGER) ELSE NULL END
+array_ndims(_a) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
+set_config(_a, _b, _c) := _b
+quote_ident(_a) := _a
+pg_sleep(_a) := ''
+pg_advisory_unlock_all() := ''
+pg_advisory_unlock(_a) := TRUE
+quote_literal(_a) := '''' || replace(_a, '''', '''''') || ''''
+pg_postmaster_start_time() := CAST(NULL AS TIMESTAMP)
+pg_typeof(_a) := 'text'
+"""
+
+
+def macros(seen: o.Listed) -> Mapping[str, str]:
+    """By its name each function's CREATE MACRO, with all its forms in one statement."""
+    forms: dict[str, list[str]] = {}
+    for heads, body in (
+        (_TRUE, "TRUE"),
+        (_FALSE, "FALSE"),
+        (_NULL_TEXT, "CAST(NULL AS VARCHAR)"),
+        (_ZERO, "CAST(0 AS BIGINT)"),
+    ):
+        for head in heads.split():
+            _add(forms, head, body)
+    for line in _WRITTEN.strip().split("\n"):
+        head, _, body = line.partition(" := ")
+        _add(forms, head, body)
+    for head, body in _of_dataset(seen):
+        _add(forms, head, body)
+    found = {name: f"CREATE MACRO {name}" + ", ".join(forms[name]) for name in forms}
+    found["pg_get_keywords"] = (
+        "CREATE MACRO pg_get_keywords() AS TABLE SELECT * FROM (VALUES "
+        "('select', 'R', false, 'reserved', 'requires AS')) "
+        "AS k(word, catcode, barelabel, catdesc, baredesc)"
+    )
+    ancestors = "SELECT CAST(a AS BIGINT) AS relid, 1 AS depth WHERE false"
+    found["pg_partition_ancestors"] = f"CREATE MACRO pg_partition_ancestors(a) AS TABLE {ancestors}"
+    return found
+
+
+def _add(forms: dict[str, list[str]], head: str, body: str) -> None:
+    name, _, rest = head.partition("(")
+    forms.setdefault(name, []).append(f"({rest} AS {body}")
+
+
+def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
+    """Heads and bodies; no column has a name like their arguments'."""
+    listed = tuple(seen.tables.values())
+    spaces = {"pg_catalog": o.CATALOGUE, **{space.name: space.oid for space in seen.spaces}}
+    yield "to_regnamespace(_a)", f"{_map(spaces)}[replace(_a, '\"', '')]"
+    space_names = _map({oid: name for name, oid in spaces.items()})
+    yield "dpsql_space(_a)", f"coalesce({space_names}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
+    unseen = " ".join(f"WHEN {t.oid} THEN FALSE" for t in listed if not t.is_found)
+    shown = f"CASE CAST(_a AS BIGINT) {unseen} ELSE TRUE END" if unseen else "TRUE"
+    yield "pg_table_is_visible(_a)", shown
+    settings = Settings({})
+    known = {name.lower(): settings[name] for name in settings}
+    yield "current_setting(_a)", f"{_map(known)}[lower(_a)]"
+    yield "current_setting(_a, _b)", f"{_map(known)}[lower(_a)]"
+    yield "version()", exp.Literal.string(VERSION).sql("duckdb")
+    comments = {(t.oid, 0): t.comment for t in listed if t.comment}
+    comments |= {(t.oid, c.place): c.comment for t in listed for c in t.columns if c.comment}
+    keyed = {f"{oid}.{place}": text for (oid, place), text in comments.items()}
+    yield "obj_description(_a)", f"{_map(keyed)}[_a || '.0']"
+    yield "obj_description(_a, _b)", f"{_map(keyed)}[_a || '.0']"
+    yield "col_description(_a, _b)", f"{_map(keyed)}[_a || '.' || _b]"
+    constraints, indexes, names = {}, {}, {}
+    for table in listed:
+        names[table.oid], full = table.told, f"{table.space.name}.{table.name}"
+        if table.key is not None:
+            columns = ", ".join(table.columns[place - 1].name for place in table.key.places)
+            constraints[table.key.oid] = f"PRIMARY KEY ({columns})"
+            indexes[table.key.index_oid] = (
+                f"CREATE UNIQUE INDEX {table.key.name} ON {full} USING btree ({columns})"
+            )
+            names[table.key.index_oid] = table.key.name
+        for found in table.references:
+            other = seen.tables[found.to]
+            column, to = table.columns[found.place - 1], other.columns[found.to_place - 1]
+            target = f"{other.told}({to.name})"
+            constraints[found.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {target}"
+    for head in ("pg_get_constraintdef(_a)", "pg_get_constraintdef(_a, _b)"):
+        yield head, f"{_map(constraints, 0)}[CAST(_a AS BIGINT)]"
+    yield "pg_get_indexdef(_a)", f"{_map(indexes, 0)}[CAST(_a AS BIGINT)]"
+    yield "pg_get_indexdef(_a, _b, _c)", _index_columns(listed)
+    oids = {name: oid for oid, name in names.items()}
+    oids |= {f"{t.space.name}.{t.name}": t.oid for t in listed if t.space.oid != o.PUBLIC}
+    catalogue = {name: 1259 if name == "pg_class" else 0 for _, name in relations()}
+    catalogue |= {"pg_class": 1259, "pg_namespace": 2615, "pg_constraint": 2606, "pg_proc": 1255}
+    catalogue |= {"pg_type": 1247, "pg_attribute": 1249, "pg_database": 1262, "pg_am": 2601}
+    catalogue |= {"pg_trigger": 2620, "pg_index": 2610, "pg_description": 2609}
+    catalogue = {name: oid for name, oid in catalogue.items() if oid}
+    plain = "regexp_replace(replace(_a, '\"', ''), '^(public|pg_catalog)[.]', '')"
+    yield "to_regclass(_a)", f"{_map({**catalogue, **oids})}[{plain}]"
+    all_names = {**{oid: name for name, oid in catalogue.items()}, **names}
+    yield "dpsql_class(_a)", f"coalesce({_map(all_names)}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
+    yield "to_regtype(_a)", f"{_map(_type_oids())}[{plain}]"
+    written = {kind.oid: _written(kind.oid, kind.name) for kind in types().values()}
+    yield "dpsql_type(_a)", f"coalesce({_map(written)}[CAST(_a AS BIGINT)], '???')"
+    shown = f"coalesce({_map(written)}[CAST(_a AS BIGINT)], '???')"
+    yield (
+        "format_type(_a, _b)",
+        f"""CASE WHEN _a IS NULL THEN NULL
+        WHEN _a = 1700 AND _b >= 4
+        THEN 'numeric(' || ((_b - 4) >> 16) || ',' || ((_b - 4) & 65535) || ')'
+        WHEN _a = 1043 AND _b >= 4 THEN 'character varying(' || (_b - 4) || ')'
+        ELSE {shown} END""",
+    )
+
+
+def _index_columns(listed: tuple[o.Table, ...]) -> str:
+    found = {
+        f"{t.key.index_oid}.{n}": t.columns[place - 1].name
+        for t in listed
+        if t.key is not None
+        for n, place in enumerate(t.key.places, 1)
+    }
+    return f"{_map(found)}[_a || '.' || _b]"
+
+
+def _written(oid: int, name: str) -> str:
+    if name.startswith("_"):
+        inner = types().get(name[1:])
+        return (_written(inner.oid, inner.name) if inner else name[1:]) + "[]"
+    special = {"char": '"char"', "varchar": "character varying", "bpchar": "character"}
+    special |= {"timestamptz": "timestamp with time zone", "timetz": "time with time zone"}
+    special |= {"time": "time without time zone", "varbit": "bit varying"}
+    found = formatted(oid, -1)
+    return special.get(name, found if found != "text" else name)
+
+
+def _type_oids() -> dict[str, int]:
+    found = {kind.name: kind.oid for kind in types().values()}
+    return found | {_written(kind.oid, kind.name): kind.oid for kind in types().values()}
+
+
+def _map(values: Mapping[str, object] | Mapping[int, object], none: str | int = "") -> str:
+    """A map of constants; one without any has `none` for a key, so that keys have a type."""
+    if not values:
+        return f"MAP {{{_constant(none)}: CAST(NULL AS VARCHAR)}}"
+    parts = (f"{_constant(key)}: {_constant(value)}" for key, value in values.items())
+    return "MAP {" + ", ".join(parts) + "}"
+
+
+def _constant(value: object) -> str:
+    if isinstance(value, int):
+        return f"CAST({value} AS BIGINT)"
+    return exp.Literal.string(str(value)).sql("duckdb")

@@ -1,0 +1,189 @@
+"""A schema's tables, columns and keys with OIDs: the same ones for the same schema.
+
+Keys are told of public tables only, and references only to them: a key that identifies units would
+be offered as a group key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from dpsql.pgwire.codec.oid import NUMERIC, TEXT, column
+from dpsql.schema.model import Public, Schema
+from dpsql.schema.model import Table as Declared
+from dpsql.schema.qualified_name import MAIN, Names, bare, schema_of
+from dpsql.schema.qualified_name import PUBLIC as PUBLIC_NAME
+
+FIRST_OID: Final = 16_384
+OWNER: Final = 10
+READER: Final = 16_383
+DATABASE: Final = 5
+_MOST_DECLARED: Final = 100_000
+"""A kept table's OIDs follow those of any schema's, and are its own for good."""
+
+CATALOGUE, PUBLIC, STANDARD, TOAST = 11, 2200, 13_000, 99
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its place from 1, and its type as PostgreSQL tells it."""
+
+    name: str
+    place: int
+    type_oid: int
+    modifier: int
+    not_null: bool
+    comment: str
+
+    @property
+    def collation(self) -> int:
+        """Text has the default one."""
+        return 100 if self.type_oid == TEXT else 0
+
+    @property
+    def precision(self) -> tuple[int, int] | None:
+        """Digits in all, and after the point, of a decimal."""
+        if self.type_oid != NUMERIC or self.modifier < 0:
+            return None
+        return (self.modifier - 4) >> 16, (self.modifier - 4) & 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A primary key and its index."""
+
+    oid: int
+    index_oid: int
+    name: str
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A schema in the sense of SQL: main is called public."""
+
+    oid: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """A reference to a public table's key; `to` is the table as it is declared."""
+
+    oid: int
+    name: str
+    place: int
+    to: str
+    to_place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A declared table or view; its names are within its schema.
+
+    `is_found`: by its name alone, without its schema.
+    """
+
+    oid: int
+    type_oid: int
+    name: str
+    space: Space
+    is_found: bool
+    columns: tuple[Column, ...]
+    key: Key | None
+    references: tuple[ForeignKey, ...]
+    comment: str
+    is_view: bool
+
+    @property
+    def told(self) -> str:
+        """What it is called in text: with its schema where that is needed."""
+        return self.name if self.is_found else f"{self.space.name}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """All that analysts see of a dataset: `tables` by their declared names, in order of their OIDs.
+
+    Made once for a schema: there may be a hundred thousand columns.
+    """
+
+    dataset: str
+    spaces: tuple[Space, ...]
+    tables: Mapping[str, Table]
+
+
+def listed(schema: Schema) -> Listed:
+    """What analysts see, tables and views, in order of their names, then what is kept."""
+    offered = schema.offered
+    ordered = sorted(offered.items(), key=lambda item: (item[1].entry or 0, item[0]))
+    spaces = _spaces(offered)
+    known = {space.name: space for space in spaces}
+    names = Names(offered)
+    tables = {}
+    for n, (name, declared) in enumerate(ordered):
+        number = n if declared.entry is None else _MOST_DECLARED + declared.entry
+        tables[name] = Table(
+            oid=(oid := FIRST_OID + 100 * number),
+            type_oid=oid + 1,
+            name=bare(name),
+            space=known[_space(name)],
+            is_found=names.meant([bare(name)], schema.dataset) == (name,),
+            columns=_columns(declared),
+            key=_key(oid, declared),
+            references=tuple(_references(oid, declared, offered)),
+            comment=declared.comment,
+            is_view=name in schema.views,
+        )
+    return Listed(schema.dataset, spaces, tables)
+
+
+def _spaces(offered: Mapping[str, Declared]) -> tuple[Space, ...]:
+    """The schemas of what analysts see, public first."""
+    names = sorted({_space(name) for name in offered} - {PUBLIC_NAME})
+    first = FIRST_OID + 100 * len(offered)
+    return (
+        Space(PUBLIC, PUBLIC_NAME),
+        *(Space(first + n, name) for n, name in enumerate(names)),
+    )
+
+
+def _space(declared: str) -> str:
+    space = schema_of(declared)
+    return PUBLIC_NAME if space == MAIN else space
+
+
+def _columns(declared: Declared) -> tuple[Column, ...]:
+    is_public = isinstance(declared.ownership, Public)
+    in_key = frozenset(declared.key or () if is_public else ())
+    columns = []
+    for place, found in enumerate(declared.columns.values(), 1):
+        told = column(found.name, found.type)
+        not_null = not found.nullable or found.name in in_key
+        columns.append(Column(found.name, place, told.oid, told.modifier, not_null, found.comment))
+    return tuple(columns)
+
+
+def _references(
+    oid: int, declared: Declared, offered: Mapping[str, Declared]
+) -> Iterator[ForeignKey]:
+    columns = declared.columns.values()
+    for n, (place, found) in enumerate((p, c) for p, c in enumerate(columns, 1) if c.references):
+        assert found.references is not None
+        other = offered.get(found.references.table)
+        if other is None:
+            continue
+        if isinstance(other.ownership, Public) and other.key == (found.references.column,):
+            to_place = list(other.columns).index(found.references.column) + 1
+            constraint = f"{bare(declared.name)}_{found.name}_fkey"
+            yield ForeignKey(oid + 10 + n, constraint, place, other.name, to_place)
+
+
+def _key(oid: int, declared: Declared) -> Key | None:
+    if declared.key is None or not isinstance(declared.ownership, Public):
+        return None
+    names = list(declared.columns)
+    places = tuple(names.index(column) + 1 for column in declared.key)
+    return Key(oid + 4, oid + 3, f"{bare(declared.name)}_pkey", places)

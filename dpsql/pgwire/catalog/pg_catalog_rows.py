@@ -1,0 +1,122 @@
+"""Rows of pg_catalog, from a schema: names and types, never counts, sizes or statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from dpsql.pgwire.catalog import objects as o
+from dpsql.pgwire.catalog.pg_catalog_table_rows import ALIGNED, Row, table_rows
+from dpsql.pgwire.catalog.relations import Type, types
+from dpsql.pgwire.session_settings import Settings
+
+_SPACES: Final = (
+    (o.CATALOGUE, "pg_catalog"),
+    (o.STANDARD, "information_schema"),
+    (o.TOAST, "pg_toast"),
+)
+_TEXT_ONLY: Final = frozenset({"aclitem", "gtsvector"})
+
+
+def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
+    """Relation and row, for each row of pg_catalog."""
+    spaces = [*_SPACES, *((space.oid, space.name) for space in listed.spaces)]
+    yield from (("pg_namespace", {"oid": n, "nspname": s, "nspowner": o.OWNER}) for n, s in spaces)
+    yield from _database(listed.dataset)
+    for kind in types().values():
+        yield "pg_type", _type(kind)
+    for table in listed.tables.values():
+        yield from table_rows(table, listed.tables)
+    for name in (settings := Settings({})):
+        yield (
+            "pg_settings",
+            {
+                "name": name,
+                "setting": settings[name],
+                "category": "",
+                "short_desc": "",
+                "context": "user",
+                "vartype": "string",
+                "source": "default",
+                "boot_val": settings[name],
+                "reset_val": settings[name],
+                "pending_restart": False,
+            },
+        )
+
+
+def _database(dataset: str) -> Iterator[tuple[str, Row]]:
+    yield (
+        "pg_database",
+        {
+            "oid": o.DATABASE,
+            "datname": dataset,
+            "datdba": o.OWNER,
+            "encoding": 6,
+            "datlocprovider": "c",
+            "datistemplate": False,
+            "datallowconn": True,
+            "datconnlimit": -1,
+            "datfrozenxid": 0,
+            "datminmxid": 0,
+            "dattablespace": 1663,
+            "datcollate": "C",
+            "datctype": "C",
+        },
+    )
+    for oid, name in ((o.OWNER, "dpsql"), (o.READER, "analyst")):
+        role = {
+            "oid": oid,
+            "rolname": name,
+            "rolsuper": False,
+            "rolinherit": True,
+            "rolcreaterole": False,
+            "rolcreatedb": False,
+            "rolcanlogin": True,
+            "rolreplication": False,
+            "rolconnlimit": -1,
+            "rolbypassrls": False,
+        }
+        yield "pg_roles", role | {"rolpassword": "********"}
+        yield "pg_authid", role
+    user = {"usename": "dpsql", "usesysid": o.OWNER, "usecreatedb": False, "usesuper": False}
+    yield "pg_user", user | {"userepl": False, "usebypassrls": False, "passwd": "********"}
+    for oid, name in ((2, "heap"), (403, "btree")):
+        yield "pg_am", {"oid": oid, "amname": name, "amtype": "t" if oid == 2 else "i"}
+    collations = ((100, "default", "d", -1), (950, "C", "c", -1), (951, "POSIX", "c", -1))
+    for oid, name, provider, encoding in collations:
+        yield (
+            "pg_collation",
+            {
+                "oid": oid,
+                "collname": name,
+                "collnamespace": o.CATALOGUE,
+                "collowner": o.OWNER,
+                "collprovider": provider,
+                "collisdeterministic": True,
+                "collencoding": encoding,
+            },
+        )
+    for oid, name in ((1663, "pg_default"), (1664, "pg_global")):
+        yield "pg_tablespace", {"oid": oid, "spcname": name, "spcowner": o.OWNER}
+    yield "pg_language", {"oid": 14, "lanname": "sql", "lanowner": o.OWNER, "lanpltrusted": True}
+
+
+def _type(kind: Type) -> Row:
+    r = kind.row
+    head = ("oid", "typname", "typnamespace", "typowner", "typlen", "typbyval", "typtype")
+    tail = ("typcategory", "typispreferred", "typisdefined", "typdelim", "typrelid", "typelem")
+    rest = ("typarray", "typinput", "typoutput", "typnotnull", "typbasetype", "typtypmod")
+    last = ("typndims", "typcollation")
+    found = dict(zip((*head, *tail, *rest, *last), r, strict=True))
+    is_array = kind.name.startswith("_")
+    # Functions of one type are called alike: date_in and date_recv, but int8in and int8recv.
+    stem, is_binary = str(found["typinput"]).removesuffix("in"), kind.name not in _TEXT_ONLY
+    return found | {
+        "typsubscript": "array_subscript_handler" if is_array else "-",
+        "typreceive": stem + "recv" if is_binary else "-",
+        "typsend": stem + "send" if is_binary else "-",
+        **dict.fromkeys(("typmodin", "typmodout", "typanalyze"), "-"),
+        "typalign": ALIGNED.get(kind.size, "i"),
+        "typstorage": "p" if kind.size > 0 else "x",
+    }

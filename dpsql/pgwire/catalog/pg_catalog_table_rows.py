@@ -1,0 +1,203 @@
+"""Rows of pg_catalog about one table or view: its columns, comments, key and references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from dpsql.pgwire.catalog import objects as o
+from dpsql.pgwire.catalog.relations import types_by_oid
+
+Row = Mapping[str, object]
+"""Values by column; what isn't named is NULL."""
+
+ALIGNED: Final = {1: "c", 2: "s", 4: "i", 8: "d"}
+"""How types of so many bytes are aligned."""
+
+_UNKNOWN_ROWS: Final = -1.0
+
+
+def table_rows(table: o.Table, known: Mapping[str, o.Table]) -> Iterator[tuple[str, Row]]:
+    """Relation and row, for all that is told of `table`; `known` are all tables by name."""
+    has_key = table.key is not None
+    own = {
+        "reltype": table.type_oid,
+        "relhasindex": has_key,
+        "relhastriggers": bool(table.references),
+    }
+    kind = "v" if table.is_view else "r"
+    yield (
+        "pg_class",
+        {**_class(table.oid, table.name, table.space, kind, len(table.columns)), **own},
+    )
+    yield from _listed(table, has_key=has_key)
+    for column in table.columns:
+        yield "pg_attribute", _attribute(table.oid, column)
+        if column.comment:
+            yield "pg_description", _comment(table.oid, column.place, column.comment)
+    if table.comment:
+        yield "pg_description", _comment(table.oid, 0, table.comment)
+    if table.key is not None:
+        yield from _key(table, table.key)
+    for reference in table.references:
+        yield "pg_constraint", _reference(table, reference, known[reference.to])
+
+
+def _class(oid: int, name: str, space: o.Space, kind: str, columns: int) -> Row:
+    return {
+        "oid": oid,
+        "relname": name,
+        "relnamespace": space.oid,
+        "reltype": 0,
+        "reloftype": 0,
+        "relowner": o.OWNER,
+        "relam": 403 if kind == "i" else 2,
+        "relfilenode": 0,
+        "reltablespace": 0,
+        "relpages": 0,
+        "reltuples": _UNKNOWN_ROWS,
+        "relallvisible": 0,
+        "reltoastrelid": 0,
+        "relhasindex": False,
+        "relisshared": False,
+        "relpersistence": "p",
+        "relkind": kind,
+        "relnatts": columns,
+        "relchecks": 0,
+        "relhasrules": False,
+        "relhastriggers": False,
+        "relhassubclass": False,
+        "relrowsecurity": False,
+        "relforcerowsecurity": False,
+        "relispopulated": True,
+        "relreplident": "n" if kind == "i" else "d",
+        "relispartition": False,
+        "relrewrite": 0,
+        "relfrozenxid": 0,
+        "relminmxid": 0,
+    }
+
+
+def _listed(table: o.Table, *, has_key: bool) -> Iterator[tuple[str, Row]]:
+    """A line in the list of tables, or of views: those without their text."""
+    space = table.space.name
+    if table.is_view:
+        yield "pg_views", {"schemaname": space, "viewname": table.name, "viewowner": "dpsql"}
+        return
+    yield (
+        "pg_tables",
+        {
+            "schemaname": space,
+            "tablename": table.name,
+            "tableowner": "dpsql",
+            "hasindexes": has_key,
+            "hasrules": False,
+            "hastriggers": False,
+            "rowsecurity": False,
+        },
+    )
+
+
+def _comment(oid: int, place: int, text: str) -> Row:
+    return {"objoid": oid, "classoid": 1259, "objsubid": place, "description": text}
+
+
+def _attribute(oid: int, column: o.Column, place: int = 0) -> Row:
+    kind = types_by_oid()[column.type_oid]
+    return {
+        "attrelid": oid,
+        "attname": column.name,
+        "atttypid": column.type_oid,
+        "attstattarget": -1,
+        "attlen": kind.size,
+        "attnum": place or column.place,
+        "attndims": 0,
+        "attcacheoff": -1,
+        "atttypmod": column.modifier,
+        "attbyval": kind.row[5],
+        "attalign": ALIGNED.get(kind.size, "i"),
+        "attstorage": "p" if kind.size > 0 else "m" if kind.name == "numeric" else "x",
+        "attcompression": "",
+        "attnotnull": column.not_null and not place,
+        "atthasdef": False,
+        "atthasmissing": False,
+        "attidentity": "",
+        "attgenerated": "",
+        "attisdropped": False,
+        "attislocal": True,
+        "attinhcount": 0,
+        "attcollation": column.collation,
+    }
+
+
+def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
+    yield "pg_class", _class(key.index_oid, key.name, table.space, "i", len(key.places))
+    for n, place in enumerate(key.places, 1):
+        yield "pg_attribute", _attribute(key.index_oid, table.columns[place - 1], n)
+    count = len(key.places)
+    yield (
+        "pg_index",
+        {
+            "indexrelid": key.index_oid,
+            "indrelid": table.oid,
+            "indnatts": count,
+            "indnkeyatts": count,
+            "indisunique": True,
+            "indnullsnotdistinct": False,
+            "indisprimary": True,
+            "indisexclusion": False,
+            "indimmediate": True,
+            "indisclustered": False,
+            "indisvalid": True,
+            "indcheckxmin": False,
+            "indisready": True,
+            "indislive": True,
+            "indisreplident": False,
+            "indkey": list(key.places),
+            "indcollation": [0] * count,
+            "indclass": [0] * count,
+            "indoption": [0] * count,
+        },
+    )
+    definition = f"CREATE UNIQUE INDEX {key.name} ON {table.space.name}.{table.name} USING btree"
+    listed = ", ".join(table.columns[place - 1].name for place in key.places)
+    told = {"schemaname": table.space.name, "tablename": table.name, "indexname": key.name}
+    yield "pg_indexes", told | {"indexdef": f"{definition} ({listed})"}
+    constraint = _constraint(key.oid, key.name, "p", table)
+    yield "pg_constraint", {**constraint, "conindid": key.index_oid, "conkey": list(key.places)}
+
+
+def _reference(table: o.Table, reference: o.ForeignKey, to: o.Table) -> Row:
+    return {
+        **_constraint(reference.oid, reference.name, "f", table),
+        "conindid": 0 if to.key is None else to.key.index_oid,
+        "confrelid": to.oid,
+        "confupdtype": "a",
+        "confdeltype": "a",
+        "confmatchtype": "s",
+        "conkey": [reference.place],
+        "confkey": [reference.to_place],
+    }
+
+
+def _constraint(oid: int, name: str, kind: str, table: o.Table) -> Row:
+    return {
+        "oid": oid,
+        "conname": name,
+        "connamespace": table.space.oid,
+        "contype": kind,
+        "condeferrable": False,
+        "condeferred": False,
+        "convalidated": True,
+        "conrelid": table.oid,
+        "contypid": 0,
+        "conindid": 0,
+        "conparentid": 0,
+        "confrelid": 0,
+        "confupdtype": " ",
+        "confdeltype": " ",
+        "confmatchtype": " ",
+        "conislocal": True,
+        "coninhcount": 0,
+        "connoinherit": True,
+    }

@@ -1,0 +1,127 @@
+"""The 208 relations of PostgreSQL 15 and its types, from a list of names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+_DOMAINS: Final = {
+    "information_schema.sql_identifier": "name",
+    "information_schema.character_data": "varchar",
+    "information_schema.yes_or_no": "varchar",
+    "information_schema.cardinal_number": "int4",
+    "information_schema.time_stamp": "timestamptz",
+}
+_SHORT: Final = {
+    "bigint": "int8",
+    "integer": "int4",
+    "smallint": "int2",
+    "boolean": "bool",
+    "real": "float4",
+    "double precision": "float8",
+    '"char"': "char",
+    "timestamp with time zone": "timestamptz",
+    "character varying": "varchar",
+}
+_STORED: Final = {
+    "int8": "BIGINT",
+    "int4": "INTEGER",
+    "int2": "SMALLINT",
+    "oid": "BIGINT",
+    "xid": "BIGINT",
+    "bool": "BOOLEAN",
+    "float4": "FLOAT",
+    "float8": "DOUBLE",
+    "numeric": "DECIMAL(38,0)",
+    "timestamptz": "TIMESTAMP",
+    "interval": "INTERVAL",
+    "int2vector": "SMALLINT[]",
+    "oidvector": "BIGINT[]",
+    "anyarray": "VARCHAR[]",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column of a relation; `type` is the name of its type in pg_type."""
+
+    name: str
+    type: str
+
+    @property
+    def stored(self) -> str:
+        """The type that holds it in DuckDB."""
+        if self.type.startswith("_"):
+            return _STORED.get(self.type[1:], "VARCHAR") + "[]"
+        return _STORED.get(self.type, "VARCHAR")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A table or view of the catalogue."""
+
+    space: str
+    name: str
+    attributes: tuple[Attribute, ...]
+
+    @property
+    def stored(self) -> str:
+        """Its name in DuckDB, which has schemas of both names itself."""
+        return f"{self.space}__{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type of pg_type: all that is asked about it."""
+
+    oid: int
+    name: str
+    size: int
+    row: tuple[object, ...]
+
+
+@cache
+def relations() -> Mapping[tuple[str, str], Relation]:
+    """All relations by schema and name."""
+    found = {}
+    for full, columns in _listed()["relations"].items():
+        space, _, name = full.partition(".")
+        attributes = tuple(Attribute(column, _type_name(kind)) for column, kind in columns)
+        found[space, name] = Relation(space, name, attributes)
+    return found
+
+
+@cache
+def types() -> Mapping[str, Type]:
+    """The base types by name."""
+    found = (Type(row[0], row[1], row[4], tuple(row)) for row in _listed()["types"])
+    return {kind.name: kind for kind in found}
+
+
+@cache
+def types_by_oid() -> Mapping[int, Type]:
+    """The same by OID."""
+    return {kind.oid: kind for kind in types().values()}
+
+
+@cache
+def type_names() -> Mapping[int, str]:
+    """Names of the types by OID."""
+    return {kind.oid: kind.name for kind in types().values()}
+
+
+@cache
+def _listed() -> Any:
+    text = resources.files("dpsql.pgwire.catalog").joinpath("postgresql_15.json").read_text("utf-8")
+    found: Any = json.loads(text)
+    return found
+
+
+def _type_name(written: str) -> str:
+    if written.endswith("[]"):
+        return "_" + _type_name(written[:-2])
+    return _DOMAINS.get(written) or _SHORT.get(written, written)

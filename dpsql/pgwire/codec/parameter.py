@@ -1,0 +1,191 @@
+"""What a client binds → typed constants; what can't be read is an error that doesn't quote it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import struct
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from dpsql.bind.syntax.parameter import literal
+from dpsql.errors import DataError
+from dpsql.pgwire.codec import oid as o
+from dpsql.pgwire.codec.array import items
+from dpsql.pgwire.codec.binary import EPOCH, EPOCH_MOMENT
+from dpsql.pgwire.codec.text import array
+from dpsql.plan.expression import Literal
+from dpsql.schema.sql_type import Integer
+
+
+class BadValue(DataError):
+    """A parameter isn't written as its type is."""
+
+    sqlstate = "22P02"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An array that a client binds: its items as constants, and the whole as a text."""
+
+    items: tuple[Literal, ...]
+    text: Literal
+
+
+Bound = Literal | Listed
+"""What a client binds."""
+
+_NUMBERS: Final = {
+    o.INT2: "!h",
+    o.INT4: "!i",
+    o.INT8: "!q",
+    o.OID: "!I",
+    o.FLOAT4: "!f",
+    o.FLOAT8: "!d",
+}
+
+_INTEGERS: Final = {o.INT2: 16, o.INT4: 32, o.INT8: 64}
+
+_EXAMPLES: Final[dict[int, object]] = {
+    o.INT2: 1,
+    o.INT4: 1,
+    o.INT8: 1,
+    o.OID: 1,
+    o.FLOAT4: 1.0,
+    o.FLOAT8: 1.0,
+    o.NUMERIC: Decimal(1),
+    o.BOOL: True,
+    o.DATE: dt.date(2000, 1, 1),
+    o.TIMESTAMP: EPOCH_MOMENT,
+    o.TIMESTAMPTZ: EPOCH_MOMENT,
+}
+
+
+def constant(number: int, value: bytes | None, oid: int, binary: int) -> Bound:
+    """Parameter `number` of the type `oid`, in binary format if `binary` is 1."""
+    if oid in o.ELEMENTS and oid not in o.VECTORS and value is not None:
+        return _listed(number, value, oid, binary)
+    return typed(python_value(number, value, oid, binary), oid, str(number))
+
+
+def _listed(number: int, value: bytes, oid: int, binary: int) -> Listed:
+    if binary:
+        found = python_value(number, value, oid, binary)
+        assert isinstance(found, list)
+        values: list[object] = found
+    else:
+        texts = items(value.decode(errors="replace"))
+        if texts is None:
+            raise BadValue(f"parameter {number} isn't written as its type is")
+        values = [
+            None if t is None else python_value(number, t.encode(), o.ELEMENTS[oid], 0)
+            for t in texts
+        ]
+    constants = tuple(typed(v, o.ELEMENTS[oid], str(number)) for v in values)
+    return Listed(constants, typed(array(values), o.TEXT, str(number)))
+
+
+def typed(value: object, oid: int, name: str) -> Literal:
+    """A constant whose type is that of its parameter, so that what is described is what comes."""
+    if oid in _INTEGERS and isinstance(value, int):
+        return Literal(value, Integer(_INTEGERS[oid]))
+    return literal(value, name)
+
+
+def example(oid: int, name: str) -> Bound:
+    """Some value of the type, for a statement that is described before its values are known."""
+    if oid in o.ELEMENTS and oid not in o.VECTORS:
+        item = typed(_EXAMPLES.get(o.ELEMENTS[oid], "day"), o.ELEMENTS[oid], name)
+        return Listed((item,), typed("{}", o.TEXT, name))
+    # A text that is a unit of time as well: date_trunc($1, x) has columns, whatever the unit.
+    return typed(_EXAMPLES.get(oid, "day"), oid, name)
+
+
+def python_value(number: int, value: bytes | None, oid: int, binary: int) -> object:
+    """Parameter `number` as Python's value; `BadValue` if it isn't one of the type `oid`."""
+    if value is None:
+        return None
+    errors = (ValueError, ArithmeticError, struct.error, UnicodeDecodeError, InvalidOperation)
+    with suppress(*errors):
+        return _packed(value, oid) if binary else _said(value.decode(), oid)
+    raise BadValue(f"parameter {number} isn't written as its type is")
+
+
+def _packed(value: bytes, oid: int) -> object:
+    if oid in _NUMBERS:
+        return struct.unpack(_NUMBERS[oid], value)[0]
+    match oid:
+        case o.BOOL:
+            return struct.unpack("!?", value)[0]
+        case o.NUMERIC:
+            return _numeric(value)
+        case o.DATE:
+            return EPOCH + dt.timedelta(struct.unpack("!i", value)[0])
+        case o.TIMESTAMP | o.TIMESTAMPTZ:
+            return EPOCH_MOMENT + dt.timedelta(microseconds=struct.unpack("!q", value)[0])
+        case o.UUID:
+            found = value.hex()
+            return "-".join((found[:8], found[8:12], found[12:16], found[16:20], found[20:]))
+        case oid if oid in o.ELEMENTS:
+            return _array(value)
+        case _:
+            return value.decode()
+
+
+def _said(value: str, oid: int) -> object:
+    match oid:
+        case o.INT2 | o.INT4 | o.INT8 | o.OID:
+            return int(value)
+        case o.FLOAT4 | o.FLOAT8:
+            return float(value)
+        case o.NUMERIC:
+            return Decimal(value)
+        case o.BOOL:
+            return _bool(value)
+        case o.DATE:
+            return dt.datetime.fromisoformat(value.strip()).date()
+        case o.TIMESTAMP | o.TIMESTAMPTZ:
+            return dt.datetime.fromisoformat(value.strip())
+        case _:
+            return value
+
+
+def _bool(value: str) -> bool:
+    said = value.strip().lower()
+    if said in {"t", "true", "yes", "on", "1"}:
+        return True
+    if said in {"f", "false", "no", "off", "0"}:
+        return False
+    raise ValueError
+
+
+def _numeric(value: bytes) -> Decimal:
+    count, weight, sign, _ = struct.unpack_from("!HhHH", value)
+    if sign not in {0, 0x4000}:
+        raise ValueError
+    groups = struct.unpack(f"!{count}H", value[8:])
+    whole = 0
+    for group in groups:
+        whole = whole * 10_000 + group
+    exponent = 4 * (weight + 1 - count)
+    if abs(exponent) > 400:
+        raise ValueError
+    found = Decimal(f"{whole}e{exponent}")
+    return found.copy_negate() if sign else found
+
+
+def _array(value: bytes) -> list[object]:
+    dimensions, _, element = struct.unpack_from("!iiI", value)
+    if dimensions == 0:
+        return []
+    if dimensions != 1:
+        raise ValueError
+    (count,) = struct.unpack_from("!i", value, 12)
+    at, found = 20, []
+    for _ in range(count):
+        (length,) = struct.unpack_from("!i", value, at)
+        at += 4
+        found.append(None if length < 0 else _packed(value[at : at + length], element))
+        at += max(0, length)
+    return found

@@ -1,0 +1,85 @@
+"""One socket: messages in, bytes out, with patience for neither side."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Final
+
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.protocol import backend_messages as b
+from dpsql.pgwire.protocol import frontend_messages as f
+from dpsql.pgwire.protocol.state_machine import Machine
+from dpsql.pgwire.protocol.violation import ProtocolFault
+
+HELD: Final = 256 * 1024
+"""How much is held back at most before it is sent."""
+
+_READ: Final = 64 * 1024
+
+
+class Wire:
+    """A client's socket and its half of the protocol."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limits: Limits
+    ) -> None:
+        self.machine = Machine(limits.message_bytes)
+        self.is_encrypted = False
+        self._reader = reader
+        self._writer = writer
+        self._patience = limits.message_seconds
+        self._held: list[bytes] = []
+        self._size = 0
+        peer = writer.get_extra_info("peername")
+        self.address = str(peer[0]) if peer else ""
+
+    @property
+    def has_no_more(self) -> bool:
+        """No further message has begun."""
+        return not self.machine.pending
+
+    async def take(self, idle: float | None = None) -> f.Message | None:
+        """The next message, None if the client is gone; a message has to end in good time."""
+        deadline: float | None = None
+        loop = asyncio.get_running_loop()
+        while (message := self.machine.take()) is None:
+            if self.machine.is_amid and deadline is None:
+                deadline = loop.time() + self._patience
+            left = idle if deadline is None else deadline - loop.time()
+            if self._held:
+                await self.flush()
+            async with asyncio.timeout(left):
+                data = await self._reader.read(_READ)
+            if not data:
+                return None
+            self.machine.feed(data)
+        return message
+
+    async def hold(self, data: bytes) -> None:
+        """Send soon."""
+        self._held.append(data)
+        self._size += len(data)
+        if self._size >= HELD:
+            await self.flush()
+
+    async def send(self, data: bytes) -> None:
+        """Send now."""
+        self._held.append(data)
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Send what is held; a client that doesn't read is left."""
+        self._writer.write(b"".join(self._held))
+        self._held.clear()
+        self._size = 0
+        async with asyncio.timeout(self._patience):
+            await self._writer.drain()
+
+    async def encrypt(self, context: ssl.SSLContext) -> None:
+        """Begin TLS; what came before it isn't believed."""
+        if self.machine.pending:
+            raise ProtocolFault("bytes came before encryption had begun")
+        await self.send(b.ENCRYPT)
+        await self._writer.start_tls(context)
+        self.is_encrypted = True

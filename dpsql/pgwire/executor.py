@@ -1,0 +1,297 @@
+"""Statements as they run: each command's answer, portals, cursors, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, assert_never
+
+from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.errors import Error, Span
+from dpsql.pgwire.codec.copy import copied
+from dpsql.pgwire.codec.oid import TEXT, Column
+from dpsql.pgwire.error_response import (
+    InFailedTransaction,
+    NameTaken,
+    TooMany,
+    UnknownCursor,
+    UnknownStatement,
+    notice,
+)
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.portal import Answer, Portal, Rows, Statement
+from dpsql.pgwire.protocol import backend_messages as b
+from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.result_messages import described, encoded, reported
+from dpsql.pgwire.session_settings import Settings
+from dpsql.pgwire.sql import commands as c
+from dpsql.pgwire.sql.translate import Translated
+from dpsql.pgwire.sql.types.parameter_types import parameter_types
+from dpsql.schema.model import Schema
+
+_NOWHERE: Final = Span(0, 0)
+
+
+class Running:
+    """A client's statements and portals, and whoever answers them."""
+
+    def __init__(self, asking: Asking, settings: Settings, limits: Limits) -> None:
+        self._asking = asking
+        self._settings = settings
+        self._limits = limits
+        self.statements: dict[str, Statement] = {}
+        self.portals: dict[str, Portal] = {}
+
+    @property
+    def schema(self) -> Schema:
+        """What may be asked about."""
+        return self._asking.schema
+
+    def begin(self) -> None:
+        """Take over the settings of dpsql's own that came with the login."""
+        self._apply_own()
+
+    def renew(self) -> None:
+        """Go on with the schema as its file is now; a transaction keeps the one it began with."""
+        if self._settings.status == "I":
+            self._asking.renew()
+
+    def read(self, sql: str, types: tuple[int, ...] = ()) -> Translated:
+        """A query in both dialects, whose parameters are declared to be of `types`."""
+        return self._asking.read(sql, types)
+
+    def statement(self, name: str) -> Statement:
+        """A prepared statement by its name."""
+        if name not in self.statements:
+            raise UnknownStatement(f"there is no prepared statement {name[:60]}".rstrip())
+        return self.statements[name]
+
+    def portal(self, name: str) -> Portal:
+        """A portal or cursor by its name."""
+        if name not in self.portals:
+            raise UnknownCursor(f"there is no cursor {name[:60]}".rstrip())
+        return self.portals[name]
+
+    def forget(self, kind: str, name: str) -> None:
+        """Close a statement or a portal; one that isn't there is no error."""
+        if kind == "S":
+            self.statements.pop(name, None)
+        else:
+            self.portals.pop(name, None)
+
+    def forget_unnamed(self) -> None:
+        """A simple query ends the unnamed statement and portal."""
+        self.statements.pop("", None)
+        self.portals.pop("", None)
+
+    def drop_portals(self) -> None:
+        """Outside of a transaction, only cursors WITH HOLD live on."""
+        if self._settings.status == "I":
+            self.portals = {name: p for name, p in self.portals.items() if p.hold}
+
+    def cancel(self, why: str) -> None:
+        """Stop what runs now, and say why."""
+        self._asking.cancel(why)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.portals.clear()
+        self._asking.close()
+
+    def describe(self, statement: Statement) -> tuple[Column, ...] | None:
+        """The columns of a statement before its parameters are known, None if it has none."""
+        if statement.columns is None:
+            statement.columns = self._columns(statement, None)
+        return statement.columns
+
+    def describe_portal(self, portal: Portal) -> tuple[Column, ...] | None:
+        """The columns of a portal; they bind what is sent later."""
+        if portal.columns is None:
+            told = portal.statement.columns
+            portal.columns = told or self._columns(portal.statement, portal)
+        return portal.columns
+
+    def run(self, portal: Portal, count: int | None, *, with_columns: bool) -> Iterator[bytes]:
+        """Run a portal, or go on with it: at most `count` rows, None for all."""
+        statement = portal.statement
+        if self._settings.status == "E" and not isinstance(statement.command, c.End | c.Savepoint):
+            raise InFailedTransaction(
+                "the transaction has failed: its statements are ignored until it ends",
+                hint="send ROLLBACK",
+            )
+        match statement.command:
+            case c.Query() if statement.query is None:
+                yield b.NOTHING_ASKED
+            case c.Query():
+                yield from self._query(portal, count, with_columns=with_columns)
+            case c.Show(name=name):
+                columns, rows = self._show(name)
+                answer = Answer(columns, rows)
+                yield from self._rows(portal, answer, None, with_columns=with_columns)
+                yield b.complete("SHOW")
+            case c.Fetch():
+                yield from self._fetch(portal, statement.command, with_columns=with_columns)
+            case c.Copy():
+                yield from self._copy(statement.command)
+            case c.Own(sql=sql, tag=tag):
+                self._asking.do(sql)
+                yield b.complete(tag)
+            case other:
+                yield from self._told(other)
+
+    def _told(self, command: c.Command) -> Iterator[bytes]:
+        settings = self._settings
+        match command:
+            case c.Begin(tag=tag):
+                if settings.status != "I":
+                    yield b.notice(notice("there is a transaction already", sqlstate="25001"))
+                settings.begin()
+                yield b.complete(tag)
+            case c.End(keeps=keeps):
+                failed = settings.status == "E"
+                yield from reported(settings.end(keeps=keeps))
+                self._apply_own()
+                self.drop_portals()
+                yield b.complete("COMMIT" if keeps and not failed else "ROLLBACK")
+            case c.Savepoint(tag=tag, returns=returns):
+                if returns:
+                    settings.recover()
+                elif settings.status == "E":
+                    raise InFailedTransaction("the transaction has failed", hint="send ROLLBACK")
+                yield b.complete(tag)
+            case c.Set():
+                yield from self._set(command)
+            case c.Discard(what=what):
+                if what == "all":
+                    self.statements.clear()
+                    self.portals.clear()
+                    yield from reported(settings.set("all", None, _NOWHERE))
+                    self._apply_own()
+                yield b.complete(f"DISCARD {what.upper()}")
+            case c.Deallocate(name=name):
+                if name is None:
+                    self.statements.clear()
+                elif self.statements.pop(name, None) is None:
+                    raise UnknownStatement(f"there is no prepared statement {name[:60]}")
+                yield b.complete("DEALLOCATE" if name else "DEALLOCATE ALL")
+            case c.Declare():
+                self._declare(command)
+                yield b.complete("DECLARE CURSOR")
+            case c.CloseCursor(name=name):
+                if name is None:
+                    self.portals.clear()
+                elif self.portals.pop(name, None) is None:
+                    raise UnknownCursor(f"there is no cursor {name[:60]}")
+                yield b.complete("CLOSE CURSOR" if name else "CLOSE CURSOR ALL")
+            case c.Nothing(tag=tag):
+                yield b.complete(tag)
+            case c.Query() | c.Show() | c.Fetch() | c.Copy() | c.Own():
+                raise AssertionError
+            case missing:
+                assert_never(missing)
+
+    def _set(self, command: c.Set) -> Iterator[bytes]:
+        try:
+            if command.name.startswith("dpsql."):
+                self._asking.set(command.name, command.value)
+        except Error as error:
+            error.at = command.at
+            raise
+        told = self._settings.set(command.name, command.value, command.at, local=command.local)
+        if command.name == "all":
+            self._apply_own()
+        yield from reported(told)
+        yield b.complete(command.tag)
+
+    def _apply_own(self) -> None:
+        self._asking.apply(self._settings.own())
+
+    def _show(self, name: str) -> tuple[tuple[Column, ...], Rows]:
+        if name == "all":
+            columns = (Column("name", TEXT), Column("setting", TEXT), Column("description", TEXT))
+            return columns, [(key, self._settings[key], "") for key in self._settings]
+        if name.startswith("dpsql."):
+            return self._asking.shown(name)
+        return (Column(name, TEXT),), [(self._settings[name],)]
+
+    def _query(self, portal: Portal, count: int | None, *, with_columns: bool) -> Iterator[bytes]:
+        begun = portal.answer is not None
+        answer = self._answered(portal)
+        if not begun:
+            for told in answer.notices:
+                yield b.notice(told)
+        yield from self._rows(portal, answer, count, with_columns=with_columns)
+        if count is not None and not portal.is_exhausted:
+            yield b.SUSPENDED
+        else:
+            yield b.complete(f"SELECT {portal.read}")
+
+    def _answered(self, portal: Portal) -> Answer:
+        """The answer, which is paid for when it is first read, and kept."""
+        if portal.answer is None:
+            query = portal.statement.query
+            assert query is not None
+            portal.answer = self._asking.answer(query, portal.parameters)
+        return portal.answer
+
+    def _rows(
+        self, portal: Portal, answer: Answer, count: int | None, *, with_columns: bool
+    ) -> Iterator[bytes]:
+        portal.answer = answer
+        columns = portal.columns or portal.statement.columns or answer.columns
+        if len(columns) != len(answer.columns):
+            columns = answer.columns
+        if with_columns:
+            yield described(columns, portal)
+        yield from encoded(columns, portal, portal.take(count))
+
+    def _declare(self, command: c.Declare) -> None:
+        if command.name in self.portals:
+            raise NameTaken(f"cursor {command.name[:60]} exists already")
+        if len(self.portals) >= self._limits.portals:
+            raise TooMany("too many cursors", hint="close some")
+        query = self.read(command.sql)
+        types = parameter_types(query.asking, (), self.schema)
+        statement = Statement(c.Query(command.sql), query, types, command.start)
+        portal = Portal(statement, hold=command.hold or self._settings.status == "I")
+        # What is refused is refused now, before anything is charged.
+        self.describe_portal(portal)
+        self.portals[command.name] = portal
+
+    def _fetch(self, portal: Portal, command: c.Fetch, *, with_columns: bool) -> Iterator[bytes]:
+        cursor = self.portal(command.name)
+        columns = self.describe_portal(cursor) or ()
+        answer = self._answered(cursor)
+        for told in answer.notices if not cursor.read else ():
+            yield b.notice(told)
+        rows = cursor.take(command.count)
+        if command.moves:
+            yield b.complete(f"MOVE {len(rows)}")
+            return
+        if with_columns:
+            yield described(columns, portal)
+        yield from encoded(columns, portal, rows)
+        yield b.complete(f"FETCH {len(rows)}")
+
+    def _copy(self, command: c.Copy) -> Iterator[bytes]:
+        query = self.read(command.sql)
+        answer = self._asking.answer(query, NO_PARAMETERS)
+        for told in answer.notices:
+            yield b.notice(told)
+        is_binary = command.options.form == "binary"
+        yield b.copy_out(len(answer.columns), binary=is_binary)
+        for data in copied(answer.columns, answer.rows, command.options):
+            yield b.copy_data(data)
+        yield b.COPY_DONE
+        yield b.complete(f"COPY {len(answer.rows)}")
+
+    def _columns(self, statement: Statement, portal: Portal | None) -> tuple[Column, ...] | None:
+        match statement.command:
+            case c.Query() if statement.query is not None:
+                given = None if portal is None else portal.parameters
+                return self._asking.columns(statement.query, statement.types, given)
+            case c.Show(name=name):
+                return self._show(name)[0]
+            case c.Fetch(name=name, moves=False):
+                return self.describe_portal(self.portal(name))
+            case _:
+                return None

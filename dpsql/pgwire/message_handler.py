@@ -1,0 +1,197 @@
+"""One client's statements: messages in, bytes out. Runs in a thread; what it runs can be cancelled.
+
+Whatever fails inside a statement becomes an ErrorResponse, and its cause a line of the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import assert_never
+
+from dpsql.errors import NotSupportedError
+from dpsql.pgwire.codec.oid import Column
+from dpsql.pgwire.codec.parameter import constant
+from dpsql.pgwire.error_response import (
+    CANCELLED,
+    InFailedTransaction,
+    NameTaken,
+    TooLarge,
+    TooMany,
+    fields,
+)
+from dpsql.pgwire.executor import Running
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.monitoring.error_log import note
+from dpsql.pgwire.monitoring.metrics import Counts
+from dpsql.pgwire.portal import Portal, Statement
+from dpsql.pgwire.protocol import backend_messages as b
+from dpsql.pgwire.protocol import frontend_messages as f
+from dpsql.pgwire.protocol.violation import ProtocolFault
+from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.result_messages import described
+from dpsql.pgwire.session_settings import Settings
+from dpsql.pgwire.sql.commands import End, Query, Savepoint, read_command
+from dpsql.pgwire.sql.types.parameter_types import parameter_types
+from dpsql.sqltext.split import Piece, split
+
+
+class Conversation:
+    """What one client prepared, which portals it has open, and its transaction."""
+
+    def __init__(self, asking: Asking, settings: Settings, limits: Limits, counts: Counts) -> None:
+        self._counts = counts
+        self._settings = settings
+        self._limits = limits
+        self._analyst = asking.analyst
+        self._running = Running(asking, settings, limits)
+
+    def handle(self, message: f.Message, skip: Callable[[], None]) -> Iterator[bytes]:
+        """What the server says to `message`; `skip` is called when an error ends a series."""
+        try:
+            match message:
+                case f.Query(sql=sql):
+                    yield from self._simple(sql)
+                case f.Sync():
+                    self._running.drop_portals()
+                    yield b.ready(self._settings.status)
+                case f.Flush() | f.CopyInput():
+                    return
+                case _:
+                    yield from self._extended(message)
+        except Exception as error:  # noqa: BLE001 - the client is told, without data
+            yield self._failed(error)
+            if isinstance(message, f.Query | f.FunctionCall | f.Oversized):
+                yield b.ready(self._settings.status)
+            else:
+                skip()
+
+    def begin(self) -> None:
+        """Take over the settings that came with the login."""
+        self._running.begin()
+
+    def cancel(self, why: str = CANCELLED) -> None:
+        """Stop what runs now, and say why; called from another thread."""
+        self._running.cancel(why)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._running.close()
+
+    def _simple(self, text: str) -> Iterator[bytes]:
+        self._running.forget_unnamed()
+        pieces = split(text)
+        if not pieces:
+            yield b.NOTHING_ASKED
+        for piece in pieces:
+            try:
+                statement = self._read(piece, ())
+                portal = Portal(statement)
+                yield from self._running.run(portal, None, with_columns=True)
+            except Exception as error:  # noqa: BLE001 - the client is told, without data
+                # Places count characters of the whole text.
+                yield self._failed(error, piece.start)
+                break
+        if self._settings.status == "I":
+            self._running.drop_portals()
+        yield b.ready(self._settings.status)
+
+    def _extended(self, message: f.Message) -> Iterator[bytes]:
+        match message:
+            case f.Parse(name=name, sql=sql, types=types):
+                self._parse(name, sql, types)
+                yield b.PARSED
+            case f.Bind():
+                self._bind(message)
+                yield b.BOUND
+            case f.Describe(kind="S", name=name):
+                statement = self._running.statement(name)
+                yield b.parameters(statement.types)
+                yield _columns(self._running.describe(statement))
+            case f.Describe(name=name):
+                portal = self._running.portal(name)
+                yield _columns(self._running.describe_portal(portal), portal)
+            case f.Execute(portal=name, rows=rows):
+                portal = self._running.portal(name)
+                yield from self._running.run(portal, rows or None, with_columns=False)
+            case f.Close(kind=kind, name=name):
+                self._running.forget(kind, name)
+                yield b.CLOSED
+            case f.FunctionCall():
+                raise NotSupportedError("functions are called in SELECT only")
+            case f.Oversized(length=length):
+                raise TooLarge(
+                    f"the message has {length:,} bytes, "
+                    f"and {self._limits.message_bytes:,} are taken"
+                )
+            case (
+                f.Startup()
+                | f.SslRequest()
+                | f.GssRequest()
+                | f.CancelRequest()
+                | f.Secret()
+                | f.Query()
+                | f.Flush()
+                | f.Sync()
+                | f.Terminate()
+                | f.CopyInput()
+            ):
+                raise NotSupportedError("the message means nothing here")
+            case missing:
+                assert_never(missing)
+
+    def _parse(self, name: str, sql: str, types: tuple[int, ...]) -> None:
+        if name and name in self._running.statements:
+            raise NameTaken(f"prepared statement {name[:60]} exists already")
+        if len(self._running.statements) >= self._limits.statements:
+            raise TooMany("too many prepared statements", hint="close some, or connect again")
+        pieces = split(sql)
+        if len(pieces) > 1:
+            raise NotSupportedError("several statements can't be prepared as one")
+        piece = pieces[0] if pieces else Piece("", 0)
+        self._running.statements[name] = self._read(piece, types)
+
+    def _read(self, piece: Piece, types: tuple[int, ...]) -> Statement:
+        self._running.renew()
+        command = read_command(piece.sql)
+        if self._settings.status == "E" and not isinstance(command, End | Savepoint):
+            raise InFailedTransaction(
+                "the transaction has failed: its statements are ignored until it ends",
+                hint="send ROLLBACK",
+            )
+        if not isinstance(command, Query) or not piece.sql.strip():
+            return Statement(command, None, types, piece.start)
+        query = self._running.read(command.sql, types)
+        found = parameter_types(query.asking, types, self._running.schema)
+        return Statement(command, query, found, piece.start)
+
+    def _bind(self, message: f.Bind) -> None:
+        statement = self._running.statement(message.statement)
+        if len(message.values) != len(statement.types):
+            raise ProtocolFault(
+                f"{len(message.values)} parameters are given, and {len(statement.types)} are asked"
+            )
+        if message.portal and message.portal in self._running.portals:
+            raise NameTaken(f"portal {message.portal[:60]} exists already")
+        if len(self._running.portals) >= self._limits.portals:
+            raise TooMany("too many portals", hint="close some")
+        formats = (
+            message.formats if len(message.formats) != 1 else message.formats * len(message.values)
+        )
+        formats = formats or (0,) * len(message.values)
+        given = zip(message.values, statement.types, formats, strict=True)
+        values = {
+            str(n): constant(n, value, oid, form) for n, (value, oid, form) in enumerate(given, 1)
+        }
+        self._running.portals[message.portal] = Portal(statement, values, message.results)
+
+    def _failed(self, error: Exception, start: int = 0) -> bytes:
+        note(error, self._analyst)
+        self._counts.fail(error)
+        self._settings.fail()
+        return b.error(fields(error, offset=start))
+
+
+def _columns(columns: tuple[Column, ...] | None, portal: Portal | None = None) -> bytes:
+    if columns is None:
+        return b.NO_DATA
+    return described(columns, portal)

@@ -1,0 +1,46 @@
+"""Tells whether the server is well, to whoever asks by HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.login.authentication import Door
+from dpsql.pgwire.monitoring.metrics import Counts, ledger_metrics, metrics
+from dpsql.pgwire.shared_dataset import Dataset
+
+
+class HealthEndpoint:
+    """Answers every request with all counts."""
+
+    def __init__(self, dataset: Dataset, door: Door, counts: Counts, limits: Limits) -> None:
+        self._dataset = dataset
+        self._door = door
+        self._counts = counts
+        self._limits = limits
+
+    async def listen(self, host: str, port: int) -> int:
+        """Answer from now on, until the process ends; returns the port."""
+        self._server = await asyncio.start_server(self._tell, host, port)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def _tell(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, TimeoutError, asyncio.IncompleteReadError, ValueError):
+            async with asyncio.timeout(self._limits.login_seconds):
+                await reader.readuntil(b"\r\n\r\n")
+            told = (await asyncio.get_running_loop().run_in_executor(None, self._text)).encode()
+            head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(told)}"
+            writer.write(head.encode() + b"\r\nConnection: close\r\n\r\n" + told)
+            await writer.drain()
+        writer.close()
+
+    def _text(self) -> str:
+        pool, asked = self._dataset.pool, self._dataset.asked
+        counted = metrics(
+            self._counts,
+            refused=self._door.refused,
+            replaced=pool.replaced + asked.pool.replaced,
+            waiting=pool.waiting + self._dataset.line.waiting + asked.waiting,
+        )
+        return counted + ledger_metrics(self._dataset.edition().schema)

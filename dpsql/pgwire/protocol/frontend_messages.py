@@ -1,0 +1,284 @@
+"""Frames → what a client says, as frozen data."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from dpsql.pgwire.protocol.frame import Frame, TooLong
+from dpsql.pgwire.protocol.violation import ProtocolFault
+
+VERSION_3: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """Who connects to which database, with which settings; `minor` of protocol 3."""
+
+    minor: int
+    options: Mapping[str, str] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SslRequest:
+    """The wish to begin TLS."""
+
+
+@dataclass(frozen=True, slots=True)
+class GssRequest:
+    """The wish to begin GSSAPI's encryption, which isn't granted."""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequest:
+    """Stop what the connection `process` runs, if `secret` is its own."""
+
+    process: int
+    secret: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """The body of a password message, which means what the exchange is about."""
+
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Statements to be run one after another."""
+
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """Prepare `sql` under `name`; `types` are OIDs of its parameters, 0 where unknown."""
+
+    name: str
+    sql: str
+    types: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Make `portal` of a statement and its parameters; formats are 0 for text, 1 for binary."""
+
+    portal: str
+    statement: str
+    formats: tuple[int, ...]
+    values: tuple[bytes | None, ...] = field(repr=False)
+    results: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """The wish to know the columns of a statement ("S") or a portal ("P")."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Rows of `portal`, at most `rows` unless that is 0."""
+
+    portal: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Forget a statement ("S") or a portal ("P")."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """Send what is held back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """The end of a series of messages, and of skipping after an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terminate:
+    """Goodbye."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyInput:
+    """Data for a COPY that isn't running; passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """The old way to call functions; refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Oversized:
+    """A message of `length` bytes, more than are taken."""
+
+    length: int
+
+
+Message = (
+    Startup
+    | SslRequest
+    | GssRequest
+    | CancelRequest
+    | Secret
+    | Query
+    | Parse
+    | Bind
+    | Describe
+    | Execute
+    | Close
+    | Flush
+    | Sync
+    | Terminate
+    | CopyInput
+    | FunctionCall
+    | Oversized
+)
+
+
+def decode(frame: Frame | TooLong) -> Message:
+    """What `frame` says; `ProtocolFault` if it isn't written as its kind is."""
+    if isinstance(frame, TooLong):
+        return Oversized(frame.length)
+    read = _Reader(frame.body)
+    found = _startup(read) if frame.kind == 0 else _message(chr(frame.kind), read)
+    read.end()
+    return found
+
+
+def _startup(read: _Reader) -> Message:
+    major, minor = read.int16(), read.int16()
+    match (major << 16) + minor:
+        case 80877103:
+            return SslRequest()
+        case 80877104:
+            return GssRequest()
+        case 80877102:
+            return CancelRequest(read.int32() & 0xFFFFFFFF, read.rest())
+        case _:
+            pass
+    if major != VERSION_3:
+        raise ProtocolFault("only version 3 of the protocol is spoken")
+    options: dict[str, str] = {}
+    while name := read.text():
+        options[name] = read.text()
+    return Startup(minor, options)
+
+
+def _message(kind: str, read: _Reader) -> Message:
+    match kind:
+        case "Q":
+            return Query(read.text())
+        case "P":
+            name, sql = read.text(), read.text()
+            return Parse(name, sql, tuple(read.uint32() for _ in range(read.int16())))
+        case "B":
+            return _bind(read)
+        case "D" | "C":
+            target, name = chr(read.byte()), read.text()
+            if target not in "SP":
+                raise ProtocolFault("neither a statement nor a portal is meant")
+            return Describe(target, name) if kind == "D" else Close(target, name)
+        case "E":
+            return Execute(read.text(), max(0, read.int32()))
+        case "H":
+            return Flush()
+        case "S":
+            return Sync()
+        case "X":
+            return Terminate()
+        case "p":
+            return Secret(read.rest())
+        case "d" | "c" | "f":
+            read.rest()
+            return CopyInput()
+        case "F":
+            read.rest()
+            return FunctionCall()
+        case _:
+            raise ProtocolFault("the client sent a message of an unknown kind")
+
+
+def _bind(read: _Reader) -> Bind:
+    portal, statement = read.text(), read.text()
+    formats = tuple(read.format() for _ in range(read.int16()))
+    values = tuple(read.value() for _ in range(read.int16()))
+    results = tuple(read.format() for _ in range(read.int16()))
+    if len(formats) not in {0, 1, len(values)}:
+        raise ProtocolFault("there are as many formats as parameters, or one, or none")
+    return Bind(portal, statement, formats, values, results)
+
+
+class _Reader:
+    """Reads a body from its start; whatever is amiss is a `ProtocolFault`."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._at = 0
+
+    def byte(self) -> int:
+        return self._take(1)[0]
+
+    def int16(self) -> int:
+        # Counts are never negative: 65,535 parameters are allowed.
+        (found,) = struct.unpack("!H", self._take(2))
+        return int(found)
+
+    def int32(self) -> int:
+        (found,) = struct.unpack("!i", self._take(4))
+        return int(found)
+
+    def uint32(self) -> int:
+        return self.int32() & 0xFFFFFFFF
+
+    def format(self) -> int:
+        found = self.int16()
+        if found not in {0, 1}:
+            raise ProtocolFault("a format is neither text nor binary")
+        return found
+
+    def value(self) -> bytes | None:
+        length = self.int32()
+        if length == -1:
+            return None
+        if length < 0:
+            raise ProtocolFault("a value has an impossible length")
+        return self._take(length)
+
+    def text(self) -> str:
+        end = self._body.find(b"\0", self._at)
+        if end < 0:
+            raise ProtocolFault("a text doesn't end")
+        found = self._body[self._at : end]
+        self._at = end + 1
+        try:
+            return found.decode()
+        except UnicodeDecodeError:
+            raise ProtocolFault("a text isn't UTF-8") from None
+
+    def rest(self) -> bytes:
+        return self._take(len(self._body) - self._at)
+
+    def end(self) -> None:
+        if self._at != len(self._body):
+            raise ProtocolFault("a message is longer than what it says")
+
+    def _take(self, count: int) -> bytes:
+        if self._at + count > len(self._body):
+            raise ProtocolFault("a message is shorter than what it says")
+        self._at += count
+        return self._body[self._at - count : self._at]

@@ -1,0 +1,134 @@
+"""Which message may come when: phases, and a table of transitions."""
+
+from __future__ import annotations
+
+from enum import Enum
+from types import MappingProxyType
+from typing import Final
+
+from dpsql.pgwire.protocol import frontend_messages as f
+from dpsql.pgwire.protocol.frame import LONGEST_MESSAGE, Frames
+from dpsql.pgwire.protocol.violation import ProtocolFault
+
+
+class Phase(Enum):
+    """Where a connection stands."""
+
+    STARTUP = "waiting for who connects"
+    DECIDING = "the server decides who may enter"
+    FIRST_PROOF = "waiting for the first message of an exchange"
+    LAST_PROOF = "waiting for the last message of an exchange"
+    SERVING = "waiting for statements"
+    SKIPPING = "skipping what follows an error"
+    ENDED = "over"
+
+
+_SERVED: Final = (
+    f.Query,
+    f.Parse,
+    f.Bind,
+    f.Describe,
+    f.Execute,
+    f.Close,
+    f.Flush,
+    f.Sync,
+    f.CopyInput,
+    f.FunctionCall,
+    f.Oversized,
+)
+
+TRANSITIONS: Final = MappingProxyType(
+    {
+        (Phase.STARTUP, f.SslRequest): Phase.STARTUP,
+        (Phase.STARTUP, f.GssRequest): Phase.STARTUP,
+        (Phase.STARTUP, f.CancelRequest): Phase.ENDED,
+        (Phase.STARTUP, f.Startup): Phase.DECIDING,
+        (Phase.FIRST_PROOF, f.Secret): Phase.LAST_PROOF,
+        (Phase.FIRST_PROOF, f.Terminate): Phase.ENDED,
+        (Phase.LAST_PROOF, f.Secret): Phase.DECIDING,
+        (Phase.LAST_PROOF, f.Terminate): Phase.ENDED,
+        **{(Phase.SERVING, kind): Phase.SERVING for kind in _SERVED},
+        (Phase.SERVING, f.Terminate): Phase.ENDED,
+        **{(Phase.SKIPPING, kind): Phase.SKIPPING for kind in _SERVED if kind is not f.Sync},
+        (Phase.SKIPPING, f.Sync): Phase.SERVING,
+        (Phase.SKIPPING, f.Terminate): Phase.ENDED,
+    }
+)
+"""Where each message leads; what isn't here may not come."""
+
+
+class Machine:
+    """One connection's half of the protocol: `feed` bytes, `take` messages, tell what was decided.
+
+    Messages are taken one at a time, because what follows an error is skipped.
+    """
+
+    def __init__(self, longest: int = LONGEST_MESSAGE) -> None:
+        self.phase = Phase.STARTUP
+        self._frames = Frames(longest)
+        self._encryption_asked: set[type[f.Message]] = set()
+
+    @property
+    def pending(self) -> int:
+        """How many received bytes no message was made of yet."""
+        return self._frames.pending
+
+    @property
+    def is_amid(self) -> bool:
+        """A message has begun and isn't complete."""
+        return self._frames.is_amid
+
+    def feed(self, data: bytes) -> None:
+        """Take what was received."""
+        self._frames.feed(data)
+
+    def take(self) -> f.Message | None:
+        """The next message to act on, None if more bytes are needed.
+
+        Raises `ProtocolFault` for whatever the phase has no transition for.
+        """
+        while self.phase not in {Phase.ENDED, Phase.DECIDING}:
+            self._frames.untyped = self.phase is Phase.STARTUP
+            frame = self._frames.take()
+            if frame is None:
+                return None
+            message = f.decode(frame)
+            skipped = self.phase is Phase.SKIPPING
+            self._move(message)
+            if not skipped or self.phase is not Phase.SKIPPING:
+                return message
+        return None
+
+    def ask_secret(self) -> None:
+        """Whoever connects has to prove who it is."""
+        self._decide(Phase.FIRST_PROOF)
+
+    def admit(self) -> None:
+        """Whoever connects may enter."""
+        self._decide(Phase.SERVING)
+        self._frames.admit()
+
+    def skip(self) -> None:
+        """A message of the extended protocol failed: skip the rest up to Sync."""
+        if self.phase is Phase.SERVING:
+            self.phase = Phase.SKIPPING
+
+    def end(self) -> None:
+        """Nothing more is taken."""
+        self.phase = Phase.ENDED
+
+    def _decide(self, phase: Phase) -> None:
+        if self.phase is not Phase.DECIDING:
+            raise ProtocolFault("there is nothing to decide")
+        self.phase = phase
+
+    def _move(self, message: f.Message) -> None:
+        kind = type(message)
+        if (self.phase, kind) not in TRANSITIONS:
+            raise ProtocolFault("the client sent a message that may not come now")
+        if isinstance(message, f.SslRequest | f.GssRequest):
+            # Asked again and again, it would hold the connection for ever.
+            if kind in self._encryption_asked:
+                raise ProtocolFault("encryption is asked for twice")
+            self._encryption_asked.add(kind)
+        self.phase = TRANSITIONS[self.phase, kind]

@@ -1,0 +1,49 @@
+"""Answers → messages: descriptions of columns, rows in the formats asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from dpsql.pgwire.codec import binary, text
+from dpsql.pgwire.codec.oid import Column
+from dpsql.pgwire.portal import Portal, Rows
+from dpsql.pgwire.protocol import backend_messages as b
+
+CHUNK: Final = 64 * 1024
+
+
+def described(columns: tuple[Column, ...], portal: Portal | None) -> bytes:
+    """A RowDescription; the formats are known once there is a portal."""
+    return b.rows(
+        [
+            b.Field(c.name, c.oid, c.size, c.modifier, portal.format(n) if portal else 0)
+            for n, c in enumerate(columns)
+        ]
+    )
+
+
+def encoded(columns: tuple[Column, ...], portal: Portal, rows: Rows) -> Iterator[bytes]:
+    """Rows as messages, many in one piece."""
+    encoders = [
+        (binary if portal.format(n) else text).encoder(c.oid) for n, c in enumerate(columns)
+    ]
+    held = bytearray()
+    for row in rows:
+        held += b.row(
+            [
+                None if value is None else encode(value)
+                for encode, value in zip(encoders, row, strict=True)
+            ]
+        )
+        if len(held) >= CHUNK:
+            yield bytes(held)
+            held.clear()
+    if held:
+        yield bytes(held)
+
+
+def reported(told: Mapping[str, str]) -> Iterator[bytes]:
+    """Settings that changed."""
+    for name, value in told.items():
+        yield b.parameter(name, value)

@@ -1,0 +1,184 @@
+"""Settings, and what a ROLLBACK reverts: nothing else has a transaction here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from dpsql.errors import BadParameter, NotSupportedError, Span, UnknownColumn
+from dpsql.pgwire.time_zone import is_utc, is_zone
+
+REPORTED: Final = {
+    "server_version": "15.0 (dpsql)",
+    "server_encoding": "UTF8",
+    "client_encoding": "UTF8",
+    "application_name": "",
+    "is_superuser": "off",
+    "session_authorization": "",
+    "DateStyle": "ISO, MDY",
+    "IntervalStyle": "postgres",
+    "TimeZone": "UTC",
+    "integer_datetimes": "on",
+    "standard_conforming_strings": "on",
+    "default_transaction_read_only": "on",
+    "in_hot_standby": "off",
+}
+"""What clients are told when they connect, and when it changes."""
+
+_OTHERS: Final = {
+    "transaction_isolation": "read committed",
+    "default_transaction_isolation": "read committed",
+    "transaction_read_only": "on",
+    "search_path": '"$user", public',
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+    "max_identifier_length": "63",
+    "max_index_keys": "32",
+    "server_version_num": "150000",
+    "lc_collate": "C",
+    "lc_ctype": "C",
+    "lc_messages": "C",
+    "client_min_messages": "notice",
+    "backslash_quote": "safe_encoding",
+    "row_security": "on",
+    "jit": "off",
+    "ssl": "off",
+    "wal_level": "replica",
+}
+_FIXED: Final = """
+server_version server_encoding is_superuser session_authorization integer_datetimes
+standard_conforming_strings in_hot_standby server_version_num max_identifier_length
+max_index_keys lc_collate lc_ctype wal_level ssl transaction_read_only
+default_transaction_read_only
+"""
+_UTF8: Final = frozenset({"utf8", "unicode", "default", "sqlascii"})
+
+
+class UnknownSetting(UnknownColumn):
+    """There is no such setting."""
+
+    sqlstate = "42704"
+
+
+class FixedSetting(BadParameter):
+    """A setting can't be changed."""
+
+    sqlstate = "55P02"
+
+
+class OtherZone(NotSupportedError):
+    """A time zone would have to change what moments are shown as."""
+
+
+class Settings:
+    """A connection's settings, and the transaction that may revert them."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self._usual = {**REPORTED, **_OTHERS}
+        self._names = {name.casefold(): name for name in self._usual}
+        self._now = dict(self._usual)
+        self._before: dict[str, str] | None = None
+        self._local: set[str] = set()
+        self.status = "I"
+        for name, value in given.items():
+            key = self._names.get(name.casefold(), name)
+            if key not in _FIXED.split() or key == "session_authorization":
+                self._usual[key] = self._now[key] = self._canonical(key, value)
+
+    def __getitem__(self, name: str) -> str:
+        """What a setting is; `UnknownSetting` if there is none."""
+        key = self._names.get(name.casefold(), name)
+        if key not in self._now:
+            raise UnknownSetting(f"there is no setting {name[:60]}", hint="write SHOW ALL")
+        return self._now[key]
+
+    def own(self) -> dict[str, str]:
+        """The settings of dpsql's own that were changed."""
+        return {name: value for name, value in self._now.items() if name.startswith("dpsql.")}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._now, key=str.casefold))
+
+    def set(self, name: str, value: str | None, at: Span, *, local: bool = False) -> dict[str, str]:
+        """Change a setting, None for what it was at first; returns what clients are told of it."""
+        before = dict(self._now)
+        if name == "all" and value is None:
+            self._now = dict(self._usual)
+            return self._told(before)
+        key = self._names.get(name.casefold(), name.casefold())
+        if key not in self._now and "." not in key:
+            raise UnknownSetting(f"there is no setting {name[:60]}", at=at)
+        if (
+            value is not None
+            and key in _FIXED.split()
+            and value.casefold() != self._now[key].casefold()
+        ):
+            raise FixedSetting(f"{key} can't be changed", at=at)
+        if key == "TimeZone" and value is not None and not is_utc(value):
+            self._canonical(key, value)
+            raise OtherZone(
+                "moments have no time zone here, and are shown as they are",
+                at=at,
+                hint="SET timezone = 'UTC'",
+            )
+        asked = self._usual.get(key, "") if value is None else self._canonical(key, value)
+        if value is None and key not in self._usual:
+            self._now.pop(key, None)
+        elif key not in _FIXED.split():
+            self._now[key] = asked
+        if local and self._before is not None:
+            self._local.add(key)
+        return self._told(before)
+
+    def begin(self) -> None:
+        """A transaction begins; what is set from here on may be reverted."""
+        if self.status == "I":
+            self._before = dict(self._now)
+            self._local = set()
+            self.status = "T"
+
+    def fail(self) -> None:
+        """A statement failed; in a transaction, nothing but its end is taken."""
+        if self.status == "T":
+            self.status = "E"
+
+    def recover(self) -> None:
+        """ROLLBACK TO ends a failure, not the transaction."""
+        if self.status == "E":
+            self.status = "T"
+
+    def end(self, *, keeps: bool) -> dict[str, str]:
+        """A transaction ends; returns what clients are told of settings that were reverted."""
+        now = dict(self._now)
+        if self._before is not None:
+            if keeps and self.status == "T":
+                self._now |= {k: v for k, v in self._before.items() if k in self._local}
+            else:
+                self._now = self._before
+        self._before = None
+        self._local = set()
+        self.status = "I"
+        return self._told(now)
+
+    def _told(self, before: Mapping[str, str]) -> dict[str, str]:
+        return {name: self._now[name] for name in REPORTED if self._now[name] != before[name]}
+
+    @staticmethod
+    def _canonical(key: str, value: str) -> str:
+        if key == "client_encoding":
+            if re.sub(r"[^a-z0-9]", "", value.casefold()) not in _UTF8:
+                raise BadParameter("only UTF8 is spoken", hint="SET client_encoding = 'UTF8'")
+            return "UTF8"
+        if key == "DateStyle":
+            return REPORTED[key]
+        if key == "TimeZone":
+            if not is_zone(value):
+                raise BadParameter(
+                    f"there is no time zone {value[:60]}", hint="SET timezone = 'UTC'"
+                )
+            return REPORTED[key]
+        return value[:1000]

@@ -1,0 +1,298 @@
+"""Statements that are answered by the connection itself, told by their first words.
+
+| statement                                       | what it does                              |
+| ----------------------------------------------- | ----------------------------------------- |
+| BEGIN, COMMIT, ROLLBACK, SAVEPOINT …            | transactions, which only revert settings  |
+| SET, SHOW, RESET, DISCARD                       | settings                                  |
+| DEALLOCATE                                      | forgets prepared statements               |
+| DECLARE, FETCH, MOVE, CLOSE                     | cursors over a stored answer              |
+| COPY (query) TO STDOUT                          | the answer as text, CSV or binary         |
+| DROP RELEASE, DROP SYNOPSIS                     | forgets what is kept under a name         |
+| LISTEN, UNLISTEN, LOCK …                        | nothing                                   |
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from dpsql.errors import NotSupportedError, ProgrammingError, Span, SyntaxFault
+from dpsql.pgwire.codec.copy import CopyOptions
+from dpsql.pgwire.sql.copy_statement import read_copy
+from dpsql.sqltext.tokens import Word, words
+
+
+class ReadOnly(ProgrammingError):
+    """The statement would write."""
+
+    sqlstate = "25006"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """For the pipeline or the catalogue to answer."""
+
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A transaction begins."""
+
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A transaction ends; `keeps` its settings or not."""
+
+    keeps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Savepoint:
+    """A place in a transaction; `returns` to it, which ends a failure, or not."""
+
+    tag: str
+    returns: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """A setting, None for its default; `local` ends with the transaction."""
+
+    name: str
+    value: str | None
+    at: Span
+    local: bool = False
+    tag: str = "SET"
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """What a setting is."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """All, or plans, sequences, temporary tables."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deallocate:
+    """Forget a prepared statement, None for all."""
+
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """A cursor over a query, which begins at `start` in the statement."""
+
+    name: str
+    sql: str
+    start: int
+    hold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """The next `count` rows of a cursor, None for all; MOVE passes over them."""
+
+    name: str
+    count: int | None
+    moves: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CloseCursor:
+    """Forget a cursor, None for all."""
+
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A query's answer as COPY sends it; the query begins at `start` in the statement."""
+
+    sql: str
+    start: int
+    options: CopyOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A statement of dpsql's own that has no rows."""
+
+    sql: str
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Taken, and nothing done."""
+
+    tag: str
+
+
+Command = (
+    Query
+    | Begin
+    | End
+    | Savepoint
+    | Set
+    | Show
+    | Discard
+    | Deallocate
+    | Declare
+    | Fetch
+    | CloseCursor
+    | Copy
+    | Own
+    | Nothing
+)
+
+_WRITES: Final = """
+alter analyze call checkpoint cluster comment create delete do drop grant import insert load
+merge reassign refresh reindex revoke security truncate update vacuum
+"""
+_NOTHING: Final = {"listen": "LISTEN", "unlisten": "UNLISTEN", "lock": "LOCK TABLE"}
+
+
+def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
+    """What `sql`, one statement, asks for."""
+    found = list(islice(words(sql), 12))
+    first = found[0].folded if found else ""
+    match first, [word.folded for word in found[1:]]:
+        case (("begin" | "start"), _):
+            return Begin("BEGIN" if first == "begin" else "START TRANSACTION")
+        case "rollback", ["to", *_] | [_, "to", *_]:
+            return Savepoint("ROLLBACK", returns=True)
+        case (("commit" | "end"), _):
+            return End(keeps=True)
+        case (("rollback" | "abort"), _):
+            return End(keeps=False)
+        case (("savepoint" | "release"), _):
+            return Savepoint(first.upper(), returns=False)
+        case "set", _:
+            return _set(sql, found)
+        case "reset", [_, *_]:
+            name = "".join(word.name for word in found[1:] if word.text != ";")
+            return Set(name, None, Span(0, len(sql)), tag="RESET")
+        case "show", [_, *_]:
+            return Show(_setting_name([w for w in found[1:] if w.text != ";"]))
+        case "discard", [what, *_]:
+            return Discard(what)
+        case "deallocate", ["prepare", _, *_]:
+            return Deallocate(None if found[2].folded == "all" else found[2].name)
+        case "deallocate", [_, *_]:
+            return Deallocate(None if found[1].folded == "all" else found[1].name)
+        case "declare", [_, *_]:
+            return _declare(sql)
+        case (("fetch" | "move"), _):
+            return _fetch(found)
+        case "close", [_, *_]:
+            return CloseCursor(None if found[1].folded == "all" else found[1].name)
+        case "copy", _:
+            return Copy(*read_copy(sql))
+        case "create", ["release" | "synopsis", *_] | ["or", _, "release" | "synopsis", *_]:
+            return Query(sql)
+        case "drop", [("release" | "synopsis") as kind, *_]:
+            return Own(sql, f"DROP {kind.upper()}")
+        case first, _ if first in _NOTHING:
+            return Nothing(_NOTHING[first])
+        case first, _ if first in _WRITES.split():
+            raise ReadOnly(
+                f"{first.upper()} would write, and nothing is written here",
+                at=Span(found[0].start, found[0].end),
+                hint="write SELECT …",
+            )
+        case _:
+            return Query(sql)
+
+
+def _setting_name(found: list[Word]) -> str:
+    folded = [word.folded for word in found]
+    match folded:
+        case ["transaction", "isolation", "level"]:
+            return "transaction_isolation"
+        case ["time", "zone"]:
+            return "timezone"
+        case ["session", "authorization"]:
+            return "session_authorization"
+        case _:
+            return "".join(word.name for word in found)
+
+
+def _set(sql: str, found: list[Word]) -> Command:
+    rest = found[1:]
+    local = False
+    if rest and rest[0].folded in {"session", "local"}:
+        local = rest[0].folded == "local"
+        rest = rest[1:]
+    match [word.folded for word in rest]:
+        case ["characteristics" | "transaction" | "authorization" | "role" | "constraints", *_]:
+            return Nothing("SET")
+        case ["time", "zone", *_]:
+            name, at = "timezone", rest[1].end
+        case ["names", *_]:
+            name, at = "client_encoding", rest[0].end
+        case [_, ".", _, "=" | "to", *_]:
+            name, at = f"{rest[0].name}.{rest[2].name}", rest[3].end
+        case [_, "=" | "to", *_]:
+            name, at = rest[0].name, rest[1].end
+        case _:
+            raise SyntaxFault("SET isn't written so", hint="write SET name = value")
+    given = [word for word in words(sql, at) if word.text != ";"]
+    value = " ".join(word.value for word in given).replace(" , ", ", ")
+    default = len(given) == 1 and given[0].folded in {"default", "local"}
+    span = Span(given[0].start, given[-1].end) if given else Span(0, len(sql))
+    return Set(name, None if default else value, span, local)
+
+
+_DECLARED: Final = re.compile(
+    r"""\s*declare\s+(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)\s+
+    (?:(?:binary|asensitive|insensitive|no|scroll)\s+)*cursor\s+
+    (?P<hold>with\s+hold\s+|without\s+hold\s+)?for\s+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def _declare(sql: str) -> Declare:
+    found = _DECLARED.match(sql)
+    if found is None:
+        raise SyntaxFault("DECLARE isn't written so", hint="write DECLARE name CURSOR FOR SELECT …")
+    hold = (found["hold"] or "").lower().startswith("with ")
+    return Declare(Word(found["name"], 0).name, sql[found.end() :], found.end(), hold)
+
+
+def _fetch(found: list[Word]) -> Fetch:
+    rest = [word for word in found[1:] if word.text != ";"]
+    moves = found[0].folded == "move"
+    count: int | None = 1
+    while len(rest) > 1:
+        match rest[0].folded:
+            case "next" | "from" | "in":
+                pass
+            case "forward":
+                count = 1
+            case "all":
+                count = None
+            case number if re.fullmatch(r"\+?\d+", number):
+                count = int(number)
+            case _:
+                raise NotSupportedError(
+                    "cursors only go forward",
+                    at=Span(rest[0].start, rest[0].end),
+                    hint="write FETCH 100 FROM name, or FETCH ALL FROM name",
+                )
+        rest = rest[1:]
+    if not rest:
+        raise SyntaxFault("FETCH isn't written so", hint="write FETCH 100 FROM name")
+    return Fetch(rest[0].name, count, moves)

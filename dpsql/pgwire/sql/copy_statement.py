@@ -1,0 +1,104 @@
+"""COPY … TO STDOUT: its query and its options, in both ways of writing them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from dpsql.errors import BadParameter, NotSupportedError, Refused, Span, SyntaxFault
+from dpsql.pgwire.codec.copy import CopyOptions
+from dpsql.sqltext.tokens import Word, words
+
+_HINT: Final = "write COPY (SELECT …) TO STDOUT (FORMAT csv, HEADER)"
+_TRUE: Final = frozenset({"", "true", "on", "1"})
+
+
+def read_copy(sql: str) -> tuple[str, int, CopyOptions]:
+    """The query, where it begins, and how its answer is written."""
+    found = list(words(sql))
+    if len(found) > 1 and found[1].text != "(":
+        return _table(sql, found)
+    closing = _closing(found)
+    query = sql[found[1].end : found[closing].start]
+    return query, found[1].end, _options(found[closing + 1 :])
+
+
+def _table(sql: str, found: list[Word]) -> tuple[str, int, CopyOptions]:
+    """COPY table (columns) TO STDOUT is a query for its rows."""
+    places = [n for n, word in enumerate(found) if word.folded in {"to", "from"}]
+    if not places or found[places[0]].folded == "from":
+        raise NotSupportedError("nothing is copied into dpsql", hint=_HINT)
+    target = sql[found[1].start : found[places[0]].start]
+    name, _, columns = target.partition("(")
+    listed = columns.rpartition(")")[0] or "*"
+    return f"SELECT {listed} FROM {name}", 0, _options(found[places[0] :])  # noqa: S608 - proved next
+
+
+def _closing(found: list[Word]) -> int:
+    depth = 0
+    for n, word in enumerate(found):
+        depth += (word.text == "(") - (word.text == ")")
+        if n and not depth:
+            return n
+    raise SyntaxFault("COPY isn't written so", hint=_HINT)
+
+
+def _options(found: list[Word]) -> CopyOptions:
+    rest = [word for word in found if word.text not in {"(", ")", ",", ";", "="}]
+    match [word.folded for word in rest[:2]]:
+        case ["to", "stdout"]:
+            pass
+        case ["to", *_]:
+            raise Refused("answers are copied to the client only", hint=_HINT)
+        case _:
+            raise SyntaxFault("COPY isn't written so", hint=_HINT)
+    given: dict[str, str] = {}
+    names = [*rest[2:]]
+    while names:
+        word = names.pop(0)
+        match word.folded:
+            case "with" | "as":
+                pass
+            case "csv" | "binary" | "text":
+                given["format"] = word.folded
+            case "force" if names:
+                names.pop(0)
+                given["force_quote"] = names.pop(0).value if names else "*"
+            case "header":
+                follows = names[0].folded if names else ""
+                is_value = follows in {"true", "false", "on", "off", "1", "0"}
+                given["header"] = names.pop(0).folded if is_value else ""
+            case "format" | "delimiter" | "null" | "quote" | "escape" | "encoding" | "force_quote":
+                if not names:
+                    raise SyntaxFault("COPY isn't written so", hint=_HINT)
+                given[word.folded] = names.pop(0).value
+            case _:
+                raise BadParameter(
+                    f"COPY has no option {word.text[:40]}",
+                    at=Span(word.start, word.end),
+                    hint=_HINT,
+                )
+    return _written(given)
+
+
+def _written(given: dict[str, str]) -> CopyOptions:
+    form = given.get("format", "text").lower()
+    if form not in {"text", "csv", "binary"}:
+        raise BadParameter("COPY writes text, csv or binary", hint=_HINT)
+    if re.sub(r"[^a-z0-9]", "", given.get("encoding", "utf8").lower()) != "utf8":
+        raise BadParameter("COPY writes UTF-8", hint=_HINT)
+    usual = CopyOptions("csv", delimiter=",", null="") if form == "csv" else CopyOptions(form)  # type: ignore[arg-type]
+    quote = given.get("quote", usual.quote)
+    found = replace(
+        usual,
+        header=given.get("header", "off") in _TRUE,
+        delimiter=given.get("delimiter", usual.delimiter),
+        null=given.get("null", usual.null),
+        quote=quote,
+        escape=given.get("escape", quote),
+        force_quote="force_quote" in given,
+    )
+    if len(found.delimiter) != 1 or len(found.quote) != 1 or len(found.escape) != 1:
+        raise BadParameter("delimiter, quote and escape are one character each", hint=_HINT)
+    return found

@@ -1,0 +1,87 @@
+"""PostgreSQL's grammar, with functions kept as written where the parser loses what they say."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.parsers.postgres import PostgresParser
+
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused
+
+_KEPT: Final = frozenset({"TO_CHAR", "DIV", "DATE_PART", "SUBSTR", "MOD", "BTRIM", "TO_HEX"})
+_NUMBERED: Final = re.compile(r"\\[xuU0-7]")
+
+
+class Spoken(Postgres):
+    """PostgreSQL's dialect, in which the functions of `_KEPT` are calls by their names."""
+
+    class Parser(PostgresParser):
+        """The parser of that dialect."""
+
+        FUNCTIONS = {k: f for k, f in PostgresParser.FUNCTIONS.items() if k not in _KEPT}  # noqa: RUF012
+        FUNCTION_PARSERS = {  # noqa: RUF012
+            k: f for k, f in PostgresParser.FUNCTION_PARSERS.items() if k not in _KEPT
+        }
+
+
+def name_calls(tree: exp.Expr, written: str) -> None:
+    """Note the names by which functions are called in `written`, which the parser forgets."""
+    for node in tree.find_all(exp.Func):
+        start, end = node.meta.get("start"), node.meta.get("end")
+        name = written[start : end + 1] if start is not None and end is not None else ""
+        if name.isidentifier():
+            node.meta["name"] = name.lower()
+
+
+def restore(tree: exp.Expr, written: str) -> None:
+    """What the engine's parser knows by other words than PostgreSQL's, in place."""
+    for node in list(tree.find_all(exp.Anonymous, exp.ByteString)):
+        match node:
+            case exp.ByteString():
+                node.replace(exp.Literal.string(_text(node, written)))
+            case _:
+                node.replace(_known(node))
+
+
+def _known(node: exp.Expr) -> exp.Expr:
+    arguments = node.expressions
+    match node.name.lower(), arguments:
+        case "date_part", [exp.Literal(is_string=True) as unit, moment]:
+            return exp.Extract(this=exp.var(unit.name), expression=moment)
+        case "substr", [text, start, *rest]:
+            return exp.Substring(this=text, start=start, length=rest[0] if rest else None)
+        case "btrim", [text, *rest]:
+            return exp.Trim(this=text, expression=rest[0] if rest else None)
+        case "octet_length", [text]:
+            return exp.Anonymous(this="strlen", expressions=[text])
+        case _:
+            return node
+
+
+def _text(node: exp.Expr, written: str) -> str:
+    raw = written[node.meta.get("start", 0) : node.meta.get("end", len(written)) + 1]
+    if _NUMBERED.search(raw):
+        raise Refused(
+            "E'…' has characters by their numbers", at=span(node), hint="write the characters"
+        )
+    return node.name
+
+
+def keep_order(node: exp.WithinGroup) -> None:
+    """WITHIN GROUP as it was written, in place: the engine's generator has another form for it."""
+    call, order = node.this, node.expression
+    name = {
+        exp.PercentileCont: "percentile_cont",
+        exp.PercentileDisc: "percentile_disc",
+        exp.Mode: "mode",
+    }.get(type(call))
+    if name is None or not isinstance(order, exp.Order):
+        return
+    for term in order.expressions:
+        term.set("nulls_first", False)
+    place = call.this.sql("duckdb") if call.this else ""
+    node.replace(exp.Var(this=f"{name}({place}) WITHIN GROUP ({order.sql('duckdb').strip()})"))

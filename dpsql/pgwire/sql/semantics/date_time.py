@@ -1,0 +1,77 @@
+"""Parts, texts and lengths of time as PostgreSQL has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused, Span
+from dpsql.pgwire.sql.semantics.to_char import written_moment
+from dpsql.pgwire.sql.types.expression_types import Typing
+from dpsql.pgwire.sql.types.pg_type import MOMENTS
+
+Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
+
+_SECONDS: Final = re.compile(r"(?:s|secs?|seconds?|ms|msecs?|milliseconds?)$", re.IGNORECASE)
+_LENGTH: Final = re.compile(r"\s*[+-]?\d+(?:\.\d+)?(?:\s*[a-z]+)?\s*", re.IGNORECASE)
+
+
+def check_lengths(words: list[Token]) -> None:
+    """Refuse lengths of time of which the parser would read a part alone."""
+    for first, second in pairwise(words):
+        if (
+            first.token_type is TokenType.INTERVAL
+            and second.token_type is TokenType.STRING
+            and not _LENGTH.fullmatch(second.text)
+        ):
+            raise Refused(
+                "a length of time has one number and one unit here",
+                at=Span(second.start, second.end + 1),
+                hint="write + INTERVAL '1 day' + INTERVAL '2 hours'",
+            )
+
+
+def moment_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
+    """What to put in the place of to_char() and of parts that have a fraction."""
+    edits: list[Edit] = []
+    for node in tree.find_all(exp.Anonymous, exp.Extract):
+        if isinstance(node, exp.Extract):
+            if _SECONDS.match(node.this.name):
+                edits.append((node, partial(_seconds, node)))
+        elif node.name.lower() == "to_char" and len(node.expressions) == 2:
+            moment, template = node.expressions
+            if typing.of(moment) not in MOMENTS:
+                raise Refused(
+                    "to_char() writes dates and timestamps here",
+                    at=span(node),
+                    hint="write number::text, or round(number, 2)::text",
+                )
+            if not isinstance(template, exp.Literal):
+                raise Refused(
+                    "to_char()'s pattern is a constant here",
+                    at=span(node),
+                    hint="write to_char(moment, 'YYYY-MM')",
+                )
+            edits.append((node, partial(_text, node)))
+    return edits
+
+
+def _text(node: exp.Expr) -> exp.Expr:
+    moment, template = node.expressions
+    return written_moment(moment, template.this, span(node))
+
+
+def _seconds(node: exp.Expr) -> exp.Expr:
+    """Seconds and milliseconds with their fraction, exact to the microsecond."""
+    thousand = node.this.name.lower().startswith("m")
+    whole = exp.Extract(this=exp.var("microsecond"), expression=node.expression)
+    scale = 3 if thousand else 6
+    by = exp.Literal.number("0." + "0" * (scale - 1) + "1")
+    return exp.paren(exp.Mul(this=whole, expression=by))

@@ -1,0 +1,176 @@
+"""numeric and rounding: what PostgreSQL computes in decimal, where the pipeline has floats."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused
+from dpsql.pgwire.sql.types.expression_types import Held, Typing
+from dpsql.pgwire.sql.types.pg_type import FLOATS, INTEGERS, Kind
+
+Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
+
+_DIGITS: Final = {Kind.INT2: 5, Kind.INT4: 10, Kind.INT8: 19}
+_DECIMAL: Final = re.compile(r"\s*[+-]?(\d+)(?:\.(\d*))?\s*")
+_SHIFT: Final = re.compile("[12]?[0-9]|30")
+_SCALE, _MOST_SCALE = 12, 30
+_WHOLE_FROM: Final = str(2**53)
+"""A float of this size has no fraction."""
+
+
+def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
+    """What to put in the place of casts to numeric and of roundings."""
+    edits: list[Edit] = []
+    for node in tree.walk():
+        match node:
+            case exp.Anonymous(expressions=[number]) if node.name.lower() == "to_hex":
+                edits.append((node, _hexadecimal(node, typing.of(number))))
+            case exp.BitwiseLeftShift():
+                edits.append((node, _shifted(node)))
+            case exp.TryCast():
+                pass
+            case exp.Cast() if _is_bare(node):
+                edits += _numeric(node, held)
+            case exp.Cast() if node.to.this in exp.DataType.INTEGER_TYPES:
+                if _is_float_for_decimal(node.this, typing, held):
+                    edits.append((node, partial(_to_integer, node)))
+            case exp.Round() | exp.Trunc():
+                edits += _rounded(node, typing, held)
+            case exp.Anonymous() if node.name.lower() == "div" and len(node.expressions) == 2:
+                kinds = {typing.of(part) for part in node.expressions}
+                edits.append((node, partial(_quotient, node, whole=kinds <= INTEGERS)))
+            case _:
+                pass
+    return edits
+
+
+def _is_bare(node: exp.Cast) -> bool:
+    return node.to.this == exp.DataType.Type.DECIMAL and not node.to.expressions
+
+
+def _numeric(node: exp.Cast, held: Held) -> list[Edit]:
+    """Numeric without digits keeps those that its value has."""
+    value = node.this
+    if isinstance(value, exp.Literal) and value.is_string:
+        found = _DECIMAL.fullmatch(value.this)
+        if found is None or len(found[1]) + len(found[2] or "") > 38:
+            raise _unclear(node)
+        digits, scale = len(found[1]) + len(found[2] or ""), len(found[2] or "")
+        return [(node, lambda: exp.cast(value, f"DECIMAL({digits},{scale})"))]
+    kind = held.of(value)
+    if isinstance(value, exp.Null):
+        return []
+    if isinstance(value, exp.Parameter | exp.Placeholder) or kind is Kind.NUMERIC:
+        return [(node, lambda: node.this)]
+    if kind in INTEGERS:
+        return [(node, lambda: exp.cast(node.this, f"DECIMAL({_DIGITS[kind]},0)"))]
+    if kind in FLOATS:
+        return [(node, lambda: exp.cast(node.this, "DOUBLE"))]
+    raise _unclear(node)
+
+
+def _unclear(node: exp.Expr) -> Refused:
+    return Refused(
+        "how many digits this numeric has can't be told",
+        at=span(node),
+        hint="write how many: x::numeric(18,4)",
+    )
+
+
+def _rounded(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
+    if _is_float_for_decimal(node.this, typing, held):
+        return [(node, lambda: _set(node, _decimal(node.this, node.args.get("decimals"))))]
+    if isinstance(node, exp.Trunc) or node.args.get("decimals"):
+        return []
+    kind = typing.of(node.this)
+    if kind in FLOATS:
+        return [(node, partial(_to_even, node))]
+    if kind is None:
+        raise Refused(
+            "whether this rounds a float or a numeric can't be told",
+            at=span(node),
+            hint="say what it is: round(x::numeric, 0), or round(x::float8)",
+        )
+    return []
+
+
+def _is_float_for_decimal(node: exp.Expr, typing: Typing, held: Held) -> bool:
+    return typing.of(node) is Kind.NUMERIC and held.of(node) in FLOATS
+
+
+def _decimal(node: exp.Expr, digits: exp.Expr | None = None) -> exp.Expr:
+    """A float as the decimal that is meant: 1.005 is 1.00499999999999989 in binary."""
+    more = int(digits.this) if isinstance(digits, exp.Literal) and digits.this.isdigit() else 0
+    scale = min(max(_SCALE, more + 6), _MOST_SCALE)
+    return exp.cast(node, f"DECIMAL(38,{scale})")
+
+
+def _set(node: exp.Expr, value: exp.Expr) -> exp.Expr:
+    node.set("this", value)
+    return node
+
+
+def _to_even(node: exp.Expr) -> exp.Expr:
+    """A half goes to the even number, as in a cast to integer."""
+    value = exp.paren(node.this.copy())
+    small = exp.LT(this=exp.Abs(this=value), expression=exp.Literal.number(_WHOLE_FROM))
+    rounded = exp.cast(exp.cast(value.copy(), "BIGINT"), "DOUBLE")
+    return exp.Case(ifs=[exp.If(this=small, true=rounded)], default=value.copy())
+
+
+def _to_integer(node: exp.Expr) -> exp.Expr:
+    return _set(node, exp.Round(this=_decimal(node.this)))
+
+
+def between_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
+    """What to put in the place of numerics between which a quantile lies: it is a float."""
+    terms = [
+        term
+        for node in tree.find_all(exp.WithinGroup)
+        if isinstance(node.this, exp.PercentileCont) and isinstance(node.expression, exp.Order)
+        for term in node.expression.expressions
+    ]
+    return [
+        (term, partial(_set, term, exp.cast(term.this, "DOUBLE")))
+        for term in terms
+        if typing.of(term.this) is Kind.NUMERIC
+    ]
+
+
+def _hexadecimal(node: exp.Expr, kind: Kind | None) -> Callable[[], exp.Expr]:
+    """In small letters, and of a negative integer as many digits as its type has."""
+    if kind not in INTEGERS:
+        raise Refused(
+            "how many digits this number has can't be told",
+            at=span(node),
+            hint="say what it is: to_hex(x::bigint)",
+        )
+    if kind is Kind.INT8:
+        return lambda: exp.Lower(this=node.copy())
+    return lambda: exp.Lower(this=exp.Right(this=node.copy(), expression=exp.Literal.number(8)))
+
+
+def _shifted(node: exp.BitwiseLeftShift) -> Callable[[], exp.Expr]:
+    """The engine shifts no negative number to the left; a product is the same."""
+    places = node.expression.unnest()
+    if not isinstance(places, exp.Literal) or not _SHIFT.fullmatch(places.this):
+        raise Refused(
+            "<< by a number that isn't a constant from 0 to 30 has no rule",
+            at=span(node),
+            hint="write the product: x * 8",
+        )
+    factor = exp.Literal.number(1 << int(places.this))
+    return lambda: exp.paren(exp.Mul(this=exp.paren(node.this.copy()), expression=factor))
+
+
+def _quotient(node: exp.Expr, *, whole: bool) -> exp.Expr:
+    left, right = node.expressions
+    if whole:
+        return exp.paren(exp.IntDiv(this=exp.paren(left), expression=exp.paren(right)))
+    return exp.Trunc(this=exp.Div(this=exp.paren(left), expression=exp.paren(right)))

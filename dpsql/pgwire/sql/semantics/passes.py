@@ -1,0 +1,137 @@
+"""A statement as PostgreSQL means it, in the pipeline's words: one pass for each kind of construct.
+
+What can't be written so is refused: an answer to another question is worse than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.tokenizer_core import Token
+
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused
+from dpsql.pgwire.sql.grammar import keep_order, restore
+from dpsql.pgwire.sql.semantics.array_operators import check_places, list_constants
+from dpsql.pgwire.sql.semantics.column_names import name_columns
+from dpsql.pgwire.sql.semantics.date_time import check_lengths, moment_edits
+from dpsql.pgwire.sql.semantics.integer_division import whole_divisions
+from dpsql.pgwire.sql.semantics.numeric import between_edits, number_edits
+from dpsql.pgwire.sql.semantics.pattern_match import pattern_edits
+from dpsql.pgwire.sql.semantics.row_comparison import compare_parts
+from dpsql.pgwire.sql.semantics.text import text_edits
+from dpsql.pgwire.sql.types.column_source import Missing
+from dpsql.pgwire.sql.types.expression_types import Held, Typing
+from dpsql.schema.model import Public, Schema
+
+_KEYWORDS: Final = frozenset(DuckDB.Tokenizer.KEYWORDS)
+
+
+def as_meant(
+    tree: exp.Query, written: str, words: list[Token], schema: Schema, types: Sequence[int]
+) -> exp.Query:
+    """`tree`, which is changed, for the pipeline; refused is what has no words there."""
+    check_lengths(words)
+    _check_distinct(tree)
+    name_columns(tree)
+    list_constants(tree)
+    check_places(tree)
+    name_types(tree, schema, types)
+    for node in tree.find_all(exp.Anonymous):
+        if node.name.lower() == "pg_typeof":
+            raise Refused("the type of this can't be told", at=span(node), hint="leave it out")
+    restore(tree, written)
+    compare_parts(tree)
+    _edit(lambda: moment_edits(tree, Typing(schema, types)))
+    _edit(lambda: text_edits(tree, Typing(schema, types), Held(schema, types)))
+    _edit(lambda: pattern_edits(tree))
+    typing = Typing(schema, types)
+    numbers = _found(lambda: number_edits(tree, typing, Held(schema, types)))
+    if _is_public(tree, schema):
+        # Of private rows a value is chosen, not one between two: how fine they are is no matter.
+        numbers += _found(lambda: between_edits(tree, typing))
+    whole_divisions(tree, typing)
+    _apply(numbers)
+    for ordered in list(tree.find_all(exp.WithinGroup)):
+        if isinstance(ordered.this, exp.PercentileDisc) and _descends(ordered):
+            raise Refused(
+                "percentile_disc() from the largest value down has no rule",
+                at=span(ordered),
+                hint="write percentile_disc(0.25) WITHIN GROUP (ORDER BY x), from the smallest up",
+            )
+        keep_order(ordered)
+    for alias in tree.find_all(exp.Alias, exp.TableAlias):
+        name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
+        if isinstance(name, exp.Identifier) and name.name.upper() in _KEYWORDS:
+            name.set("quoted", True)
+    return tree
+
+
+def _is_public(tree: exp.Expr, schema: Schema) -> bool:
+    """Whether no table of `tree` is private."""
+    named = (schema.meant(*(part.name for part in t.parts)) for t in tree.find_all(exp.Table))
+    return all(table is None or isinstance(table.ownership, Public) for table in named)
+
+
+def _descends(ordered: exp.WithinGroup) -> bool:
+    return any(term.args.get("desc") for term in ordered.find_all(exp.Ordered))
+
+
+Edits = list[tuple[exp.Expr, Callable[[], exp.Expr]]]
+
+
+def _edit(find: Callable[[], Edits]) -> None:
+    _apply(_found(find))
+
+
+def _found(find: Callable[[], Edits]) -> Edits:
+    try:
+        return find()
+    except Missing:
+        # Whoever binds the statement says which column there isn't.
+        return []
+
+
+def _apply(edits: Edits) -> None:
+    """From the inside out: what is around a node sees it as it has become."""
+    for node, edit in sorted(edits, key=lambda edit: -_depth(edit[0])):
+        new = edit()
+        if new is not node:
+            node.replace(new)
+
+
+def _depth(node: exp.Expr) -> int:
+    depth, at = 0, node.parent
+    while at is not None:
+        depth, at = depth + 1, at.parent
+    return depth
+
+
+def _check_distinct(tree: exp.Expr) -> None:
+    for distinct in tree.find_all(exp.Distinct):
+        if distinct.args.get("on") is not None:
+            raise Refused(
+                "DISTINCT ON has no rule",
+                at=span(distinct),
+                hint="write min(x) or max(x) … GROUP BY, or row_number() OVER (PARTITION BY …) = 1",
+            )
+
+
+def name_types(tree: exp.Expr, schema: Schema, types: Sequence[int]) -> None:
+    """Put a constant in the place of each pg_typeof(x) whose type can be told."""
+    typing = Typing(schema, types)
+    for node in list(tree.find_all(exp.Anonymous)):
+        if node.name.lower() == "pg_typeof" and len(node.expressions) == 1:
+            if node.find(exp.AggFunc):
+                continue
+            try:
+                kind = typing.of(node.expressions[0])
+            except Missing:
+                continue
+            if kind is not None:
+                name = exp.Literal.string(kind.value)
+                is_column = isinstance(node.parent, exp.Select)
+                node.replace(exp.alias_(name, "pg_typeof") if is_column else name)

@@ -1,0 +1,138 @@
+"""LIKE, SIMILAR TO and regular expressions as PostgreSQL reads them, written as the engine's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused
+
+Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
+
+_CLASSES: Final = {
+    "alpha": r"\p{L}",
+    "upper": r"\p{Lu}",
+    "lower": r"\p{Ll}",
+    "digit": "0-9",
+    "alnum": r"\p{L}\p{N}",
+    "space": r"\s\v",
+    "xdigit": "0-9A-Fa-f",
+}
+_ESCAPES: Final = {"w": r"\p{L}\p{N}_", "d": "0-9", "s": r"\s\v"}
+_CHARACTER: Final = frozenset("nrtfv")
+
+
+def pattern_edits(tree: exp.Expr) -> list[Edit]:
+    """What to put in the place of patterns in `tree`."""
+    kinds = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.RegexpReplace)
+    return [(node, partial(_written, node)) for node in tree.find_all(*kinds)]
+
+
+def _written(node: exp.Expr) -> exp.Expr:
+    match node:
+        case exp.Like() | exp.ILike():
+            return _like(node)
+        case exp.SimilarTo():
+            return _similar(node)
+        case _:
+            return _expression(node)
+
+
+def _like(node: exp.Expr) -> exp.Expr:
+    """A backslash escapes, unless ESCAPE says another character."""
+    if isinstance(node.parent, exp.Escape) or isinstance(node.expression, exp.Any | exp.All):
+        return node
+    pattern = node.expression
+    if isinstance(pattern, exp.Literal) and "\\" not in pattern.this:
+        return node
+    return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
+
+
+def _similar(node: exp.Expr) -> exp.Expr:
+    """SIMILAR TO has LIKE's wildcards within regular expressions."""
+    pattern = node.expression
+    if (
+        not isinstance(pattern, exp.Literal)
+        or isinstance(node.parent, exp.Escape)
+        or re.search(r'[\\"\[]', pattern.this)
+    ):
+        raise Refused(
+            "SIMILAR TO takes constant patterns of % _ | * + ? {} () here",
+            at=span(node),
+            hint="write text ~ '^(a|b).*$', or text LIKE 'a%'",
+        )
+    wild = {"%": ".*", "_": "."}
+    plain = "".join(wild.get(c, "\\" + c if c in ".^$" else c) for c in pattern.this)
+    whole = exp.Literal.string(f"(?s:{plain})")
+    return exp.SimilarTo(this=node.this, expression=whole)
+
+
+def _expression(node: exp.Expr) -> exp.Expr:
+    pattern = node.expression
+    flag = node.args.get("flag")
+    if isinstance(pattern, exp.Literal) and flag is None:
+        node.set("expression", exp.Literal.string(_advanced(pattern.this, node)))
+    return node
+
+
+def _advanced(pattern: str, node: exp.Expr) -> str:
+    """PostgreSQL's dot takes newlines, and its classes take the letters of all scripts."""
+    parts: list[str] = []
+    at, inside = 0, False
+    while at < len(pattern):
+        c = pattern[at]
+        if c == "\\":
+            said = pattern[at + 1 : at + 2]
+            parts.append(_escape(said, node, inside=inside))
+            at += 2
+        elif inside and (found := re.match(r"\[:(\w+):\]", pattern[at:])):
+            if found[1] not in _CLASSES:
+                raise _no_rule(node)
+            parts.append(_CLASSES[found[1]])
+            at += found.end()
+        elif inside and c == "[":
+            raise _no_rule(node)
+        else:
+            opens = c == "[" and not inside
+            end = 1
+            if opens:
+                inside = True
+                # ] stands for itself at the beginning.
+                end = len(re.match(r"\[\^?\]?", pattern[at:])[0])  # type: ignore[index]  # matches
+            elif c == "]":
+                inside = False
+            parts.append(pattern[at : at + end].replace("[]", r"[\]").replace("[^]", r"[^\]"))
+            at += end
+    found_text = "".join(parts)
+    if pattern.startswith("***") or re.match(r"\(\?[a-z]", pattern):
+        raise _no_rule(node)
+    return f"(?s){found_text}" if "." in pattern else found_text
+
+
+def _escape(said: str, node: exp.Expr, *, inside: bool) -> str:
+    if said in _ESCAPES:
+        return _ESCAPES[said] if inside else f"[{_ESCAPES[said]}]"
+    if said.lower() in _ESCAPES and not inside:
+        return f"[^{_ESCAPES[said.lower()]}]"
+    if said in _CHARACTER or (said and not said.isalnum()):
+        return "\\" + said
+    if said in {"m", "M", "y", "Y", "A", "Z"} and not inside:
+        return {"A": r"\A", "Z": r"\z", "y": r"\b", "Y": r"\B"}.get(said) or _raise(node)
+    return _raise(node)
+
+
+def _raise(node: exp.Expr) -> str:
+    raise _no_rule(node)
+
+
+def _no_rule(node: exp.Expr) -> Refused:
+    return Refused(
+        "this regular expression has a part that is read differently here",
+        at=span(node),
+        hint=r"write classes as [a-z] or \w, and groups without options or references",
+    )

@@ -1,0 +1,174 @@
+"""Texts: what numbers, booleans and parts of texts are written as."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.bind.expression.template import filled
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused
+from dpsql.pgwire.sql.types.expression_types import Held, Typing
+from dpsql.pgwire.sql.types.pg_type import FLOATS, Kind
+
+_EXTREMES: Final = (exp.Greatest, exp.Least, exp.Nullif)
+_CAPITALS: Final = r"""array_to_string(list_transform(
+    regexp_extract_all(lower(x), '[\p{L}\p{N}]+|[^\p{L}\p{N}]+'),
+    word -> upper(left(word, 1)) || substr(word, 2)), '')"""
+
+Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
+
+_T = exp.DataType.Type
+
+
+def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
+    """What to put in the place of texts of numbers and booleans, and of parts of texts."""
+    edits: list[Edit] = []
+    for node in tree.walk():
+        match node:
+            case exp.Concat() | exp.ConcatWs() | exp.DPipe():
+                edits += _joined(node, typing, held)
+            case exp.Cast() if node.to.this in {_T.TEXT, _T.VARCHAR}:
+                edits += _cast(node, typing, held)
+            case exp.Cast() if node.to.this in {_T.CHAR, _T.NCHAR, _T.BPCHAR}:
+                raise Refused(
+                    "char(n) is filled with blanks, and has no rule",
+                    at=span(node),
+                    hint="write x::varchar(10), or x::text",
+                )
+            case exp.Substring():
+                edits.append((node, partial(_part, node)))
+            case exp.Initcap():
+                edits.append((node, partial(_capitals, node)))
+            case exp.SplitPart(args={"delimiter": exp.Literal(this="")}):
+                edits.append((node, partial(_undivided, node)))
+            case _:
+                pass
+    return edits
+
+
+def _joined(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
+    edits: list[Edit] = []
+    values = [node.this, node.expression] if isinstance(node, exp.DPipe) else node.expressions
+    for value in values:
+        kind = typing.of(value)
+        if kind is Kind.BOOL and not isinstance(node, exp.DPipe):
+            edits.append((value, partial(_letter, value)))
+        else:
+            edits += _float(value, typing, held)
+    return edits
+
+
+def _letter(value: exp.Expr) -> exp.Expr:
+    """concat() writes t and f, a cast true and false."""
+    yes, no = (exp.Literal.string(letter) for letter in "tf")
+    condition = exp.paren(value.copy())
+    return exp.Case(
+        ifs=[
+            exp.If(this=condition, true=yes),
+            exp.If(this=exp.Not(this=condition.copy()), true=no),
+        ]
+    )
+
+
+def _zoned(value: exp.Expr) -> exp.Expr:
+    """Moments with a zone have it in their texts, and it is UTC."""
+    text = exp.cast(value.copy(), "VARCHAR")
+    return exp.paren(exp.DPipe(this=text, expression=exp.Literal.string("+00")))
+
+
+def _float(value: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
+    kind = typing.of(value)
+    if kind is Kind.TIMESTAMPTZ:
+        return [(value, lambda: _zoned(value))]
+    if kind is Kind.NUMERIC and (held.of(value) in FLOATS or not _keeps_digits(value)):
+        raise Refused(
+            "how many digits the text of this number has can't be told",
+            at=span(value),
+            hint="say how many: round(x, 2)::text",
+        )
+    if kind not in FLOATS:
+        return []
+    return [(value, lambda: _shortest(exp.cast(value.copy(), "VARCHAR")))]
+
+
+def _keeps_digits(value: exp.Expr) -> bool:
+    """Whether a numeric has the same digits here, as a column's values do, and sums of them.
+
+    round(d, 5) has as many as are asked for, and CASE as each of its values, in PostgreSQL alone.
+    """
+    if isinstance(value, exp.Cast):
+        return True
+    return value.find(exp.Round, exp.Trunc, exp.Case, exp.Coalesce, *_EXTREMES) is None
+
+
+def _shortest(text: exp.Expr) -> exp.Expr:
+    """2.0 is written 2."""
+    return exp.RegexpReplace(
+        this=text, expression=exp.Literal.string(r"\.0$"), replacement=exp.Literal.string("")
+    )
+
+
+def _cast(node: exp.Cast, typing: Typing, held: Held) -> list[Edit]:
+    size = next((p.this.this for p in node.to.expressions if isinstance(p.this, exp.Literal)), None)
+    floats = _float(node.this, typing, held)
+    if size is None:
+        if typing.of(node.this) is Kind.TIMESTAMPTZ:
+            return [(node, lambda: _zoned(node.this))]
+        return [(node, lambda: _shortest(node.copy()))] if floats else []
+
+    def cut() -> exp.Expr:
+        text: exp.Expr = exp.cast(node.this, "VARCHAR")
+        if typing.of(node.this) is Kind.TIMESTAMPTZ:
+            text = _zoned(node.this)
+        return exp.Left(
+            this=_shortest(text) if floats else text, expression=exp.Literal.number(size)
+        )
+
+    return [(node, cut)]
+
+
+def _number(node: exp.Expr | None) -> int | None:
+    match node:
+        case exp.Neg(this=inner):
+            found = _number(inner)
+            return None if found is None else -found
+        case exp.Paren(this=inner):
+            return _number(inner)
+        case exp.Literal() if not node.is_string and re.fullmatch(r"\d{1,9}", node.this):
+            return int(node.this)
+        case _:
+            return None
+
+
+def _part(node: exp.Expr) -> exp.Expr:
+    """Places before the first character are counted, and have nothing."""
+    start, length = _number(node.args.get("start")), _number(node.args.get("length"))
+    if start is None or start > 0:
+        return node
+    if node.args.get("length") is not None:
+        if length is None or length < 0:
+            raise Refused(
+                "a part of a text that begins before it has a constant length",
+                at=span(node),
+                hint="write substring(text FROM 1 FOR 3)",
+            )
+        node.set("length", exp.Literal.number(max(0, start + length - 1)))
+    node.set("start", exp.Literal.number(1))
+    return node
+
+
+def _capitals(node: exp.Expr) -> exp.Expr:
+    """Words are of letters and digits, whatever stands between them."""
+    return filled(_CAPITALS, {"x": node.this})
+
+
+def _undivided(node: exp.Expr) -> exp.Expr:
+    """Nothing divides a text: it is its only part."""
+    if _number(node.args.get("part_index")) in {1, -1}:
+        return exp.cast(node.this, "VARCHAR")
+    raise Refused("a text that isn't divided has one part", at=span(node), hint="write 1")

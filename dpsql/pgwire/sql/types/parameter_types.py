@@ -1,0 +1,136 @@
+"""The types of parameters, from where they stand: clients that pack values need them beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from dpsql.pgwire.codec import oid as o
+from dpsql.schema.model import Schema
+from dpsql.schema.sql_type import parse_type
+
+_COMPARED = (
+    exp.EQ,
+    exp.NEQ,
+    exp.GT,
+    exp.GTE,
+    exp.LT,
+    exp.LTE,
+    exp.Like,
+    exp.ILike,
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.Div,
+    exp.Mod,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+)
+
+
+def parameter_types(tree: exp.Expr | None, given: Sequence[int], schema: Schema) -> tuple[int, ...]:
+    """OIDs of all parameters of `tree`: those `given`, and for 0 what their place tells."""
+    places: dict[int, list[exp.Expr]] = {}
+    for node in [] if tree is None else tree.find_all(exp.Parameter, exp.Placeholder):
+        if node.name.isdigit() and 0 < int(node.name) <= 0xFFFF:
+            places.setdefault(int(node.name), []).append(node)
+    known = _columns(schema, tree) if places else {}
+    for alias in [] if tree is None else list(tree.find_all(exp.Alias))[::-1]:
+        known.setdefault(alias.alias.casefold(), _type_of(alias.this, known))
+    found = []
+    for number in range(1, max([len(given), *places]) + 1):
+        declared = given[number - 1] if number <= len(given) else 0
+        if declared in {0, o.UNKNOWN}:
+            inferred = (_place(node, known) for node in places.get(number, ()))
+            declared = next((oid for oid in inferred if oid), o.TEXT)
+        found.append(declared)
+    return tuple(found)
+
+
+def _columns(schema: Schema, tree: exp.Expr | None) -> dict[str, int]:
+    """Types of the columns that `tree` names, of whatever table."""
+    found = [] if tree is None else tree.find_all(exp.Column)
+    named = {column.name.casefold() for column in found}
+    return {
+        folded: o.oid_of(column.type)
+        for table in schema.offered.values()
+        for column in table.columns.values()
+        if (folded := column.name.casefold()) in named
+    }
+
+
+def _place(node: exp.Expr, columns: Mapping[str, int]) -> int:
+    """The type that the operator or clause around a parameter wants, 0 if any would do."""
+    parent = node.parent
+    while isinstance(parent, exp.Paren | exp.Neg | exp.Tuple):
+        node, parent = parent, parent.parent
+    match parent:
+        case exp.Cast():
+            return of_type(parent.to)
+        case exp.Limit() | exp.Offset():
+            return o.INT8
+        case exp.Any() | exp.All() if isinstance(parent.parent, exp.EQ | exp.NEQ):
+            return o.array_of(_type_of(parent.parent.this, columns))
+        case exp.Anonymous() if parent.name.lower() == "all" and isinstance(parent.parent, exp.NEQ):
+            return o.array_of(_type_of(parent.parent.this, columns))
+        case exp.Between() | exp.In() | exp.Any():
+            return (
+                _type_of(parent.this, columns)
+                if parent.this is not node
+                else _beside(node, parent, columns)
+            )
+        case _ if isinstance(parent, _COMPARED):
+            other = parent.expression if parent.this is node else parent.this
+            return _type_of(other, columns)
+        case _:
+            return 0
+
+
+def _beside(node: exp.Expr, parent: exp.Expr, columns: Mapping[str, int]) -> int:
+    others = (child for child in parent.iter_expressions() if child is not node)
+    return next((oid for oid in (_type_of(other, columns) for other in others) if oid), 0)
+
+
+def _type_of(node: exp.Expr, columns: Mapping[str, int]) -> int:
+    match node:
+        case exp.Column():
+            return columns.get(node.name.casefold(), 0)
+        case exp.Cast():
+            return of_type(node.to)
+        case exp.Literal() if node.is_string:
+            return o.TEXT
+        case exp.Literal():
+            return o.INT4 if node.this.isdigit() else o.NUMERIC
+        case exp.Count():
+            return o.INT8
+        case exp.Avg() | exp.Extract() | exp.Stddev():
+            return o.FLOAT8
+        case exp.TimestampTrunc() | exp.DateTrunc():
+            found = _type_of(node.this, columns)
+            return o.TIMESTAMPTZ if found == o.DATE else found or o.TIMESTAMP
+        case exp.CurrentTimestamp():
+            return o.TIMESTAMPTZ
+        case exp.CurrentDate():
+            return o.DATE
+        case (
+            exp.Neg() | exp.Paren() | exp.Sum() | exp.Min() | exp.Max() | exp.Abs() | exp.Coalesce()
+        ):
+            return _type_of(node.this, columns)
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
+            return _type_of(node.this, columns) or _type_of(node.expression, columns)
+        case exp.Lower() | exp.Upper() | exp.Concat() | exp.DPipe() | exp.Substring():
+            return o.TEXT
+        case _:
+            return 0
+
+
+def of_type(kind: exp.DataType) -> int:
+    """The OID of a type as it is written."""
+    if kind.this == exp.DataType.Type.ARRAY:
+        inner = of_type(kind.expressions[0]) if kind.expressions else o.TEXT
+        return o.array_of(inner)
+    if kind.this in {exp.DataType.Type.TIMESTAMPTZ, exp.DataType.Type.TIMESTAMPLTZ}:
+        return o.TIMESTAMPTZ
+    found = parse_type(kind.sql("duckdb"))
+    return o.TEXT if found is None else o.oid_of(found)

@@ -1,0 +1,82 @@
+"""Workers, handed out in the order in which they are asked for.
+
+A connection has one task at a time, so the order of asking is a round over all connections: none
+waits for more than one task of each of the others.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+from dpsql.errors import ExecutionCancelled
+from dpsql.pgwire.workers.supervisor import Keeper
+from dpsql.pgwire.workers.tasks import Task
+
+
+class Pool:
+    """`size` workers; tasks wait in line for them."""
+
+    def __init__(self, size: int, memory_bytes: int, seconds: float, threads: int = 1) -> None:
+        self._seconds = seconds
+        self._guard = threading.Lock()
+        self._waiting: deque[Future[Keeper]] = deque()
+        self.keepers = [Keeper(memory_bytes, threads) for _ in range(size)]
+        self._free = deque(self.keepers)
+        self._open = True
+
+    def do(self, task: Task, cancelled: threading.Event, seconds: float | None = None) -> bytes:
+        """The reply to `task`, which may take as long as a statement unless `seconds` are given."""
+        with self.worker(cancelled) as do:
+            return do(task, self._seconds if seconds is None else seconds)
+
+    @contextmanager
+    def worker(self, cancelled: threading.Event) -> Iterator[Callable[[Task, float], bytes]]:
+        """One worker for several tasks, each of which may take so many seconds."""
+        keeper = self._take()
+        try:
+            if cancelled.is_set():
+                raise ExecutionCancelled
+            yield lambda task, seconds: keeper.do(task, seconds, cancelled)
+        finally:
+            self._give(keeper)
+
+    @property
+    def replaced(self) -> int:
+        """How many workers were replaced so far."""
+        return sum(keeper.replaced for keeper in self.keepers)
+
+    @property
+    def waiting(self) -> int:
+        """How many tasks wait for a worker."""
+        return len(self._waiting)
+
+    def close(self) -> None:
+        """End all workers; tasks that wait fail."""
+        with self._guard:
+            self._open = False
+            waiting, self._waiting = self._waiting, deque()
+        for turn in waiting:
+            turn.set_exception(ExecutionCancelled())
+        for keeper in self.keepers:
+            keeper.close()
+
+    def _take(self) -> Keeper:
+        turn: Future[Keeper] = Future()
+        with self._guard:
+            if not self._open:
+                raise ExecutionCancelled
+            if self._free:
+                return self._free.popleft()
+            self._waiting.append(turn)
+        return turn.result()
+
+    def _give(self, keeper: Keeper) -> None:
+        with self._guard:
+            if self._waiting:
+                self._waiting.popleft().set_result(keeper)
+            else:
+                self._free.append(keeper)

@@ -1,0 +1,224 @@
+"""The engine that the pipeline sees, and its session: private rows stay in the worker."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+import pyarrow as pa
+
+from dpsql.engine.arrow_result import stream
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
+from dpsql.engine.engine import Engine
+from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import Most
+from dpsql.engine.source import Columns, DuckDBSource
+from dpsql.errors import ExecutionCancelled, InternalError
+from dpsql.pgwire.workers.admission_queue import Line, Ticket
+from dpsql.pgwire.workers.pool import Pool
+from dpsql.pgwire.workers.tasks import (
+    LACKED,
+    STOPPED,
+    TOO_LARGE,
+    Fingerprint,
+    ReadPrepared,
+    ReadPublic,
+    RunJob,
+    Task,
+    names_of,
+    tables_of,
+    text_of,
+)
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.release.job import Job, Step
+from dpsql.schema.model import Public, Schema
+from dpsql.session.answer.answer import Answer
+from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.source_facts import SourceFacts
+from dpsql.session.run.execution import Execution, Progress
+from dpsql.session.run.public_statements import Engine as WholeEngine
+from dpsql.session.session import Session
+from dpsql.session.sidecar import sidecar_of
+
+_NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
+_FINISHING_MEMORY: Final = "256MiB"
+
+Version = Callable[[Callable[[], str]], str]
+"""The data's fingerprint, found by the given function unless it is known."""
+
+
+def public_part(whole: DuckDBSource, schema: Schema) -> DuckDBSource:
+    """The source with its public tables alone."""
+    tables = tuple(
+        table for table in whole.tables if isinstance(schema.tables[table.name].ownership, Public)
+    )
+    return DuckDBSource(whole.database if tables else None, tables)
+
+
+class RemoteEngine:
+    """Public rows and jobs, by workers; private rows can't be asked for."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        schema: Schema,
+        source: DuckDBSource,
+        public: DuckDBSource,
+        version: Version,
+    ) -> None:
+        self._pool = pool
+        self._schema = schema
+        self._source = source
+        self._public = public
+        self._version = version
+        self._declares_version = schema.version is not None
+        self._guard = threading.Lock()
+        self._running: set[threading.Event] = set()
+
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = _NO_TABLES,
+        *,
+        few: bool = False,  # noqa: ARG002 - rows come through a pipe in any case
+        most: Most | None = None,
+    ) -> Raw:
+        """Run one SELECT over public tables: no others exist where it runs."""
+        if parameters or tables:
+            raise InternalError("public rows are read without parameters")
+        reply = self._do(ReadPublic(self._public, sql, most))
+        if most is not None and reply[:1] == TOO_LARGE:
+            raise most.passed()
+        return Raw(tables_of(reply)["rows"])
+
+    def carry_out(
+        self, steps: tuple[Step, ...], released: Mapping[str, pa.Table]
+    ) -> dict[str, pa.Table]:
+        """Execute and release in a worker."""
+        version = None if self._declares_version else self.fingerprint()
+        sent = {name: stream(table) for name, table in released.items()}
+        sidecar = sidecar_of(self._schema, self.fingerprint)
+        found = tables_of(self._do(RunJob(Job(self._source, steps), version, sidecar, sent)))
+        return {step.name: found[step.name] for step in steps}
+
+    def columns(self, table: str) -> Columns:
+        """Names and types of a table's columns, as declared."""
+        return next(found.columns or () for found in self._source.tables if found.name == table)
+
+    def rows(self, table: str) -> int:
+        """Workers alone know."""
+        raise InternalError(f"how many rows {table} has is private")
+
+    @property
+    def prepared(self) -> frozenset[str]:
+        """The tables that a worker finds in the sidecar, which only workers open."""
+        sidecar = sidecar_of(self._schema, self.fingerprint)
+        if sidecar is None:
+            return frozenset()
+        return names_of(self._do(ReadPrepared(self._source, sidecar)))
+
+    def fingerprint(self) -> str:
+        """Which version of the data is there now."""
+        return self._version(lambda: text_of(self._do(Fingerprint(self._source))))
+
+    def interrupt(self) -> None:
+        """Stop what runs for this engine."""
+        with self._guard:
+            for cancelled in self._running:
+                cancelled.set()
+
+    def close(self) -> None:
+        """Stop what runs; the workers are others', too."""
+        self.interrupt()
+
+    def _do(self, task: Task) -> bytes:
+        cancelled = threading.Event()
+        with self._guard:
+            self._running.add(cancelled)
+        try:
+            reply = self._pool.do(task, cancelled)
+            if reply in {STOPPED, LACKED} and cancelled.is_set():
+                raise ExecutionCancelled
+            return reply
+        finally:
+            with self._guard:
+                self._running.discard(cancelled)
+
+
+class RemoteExecution(Execution):
+    """Workers run the jobs; what stands above them runs here."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        engine: RemoteEngine,
+        facts: Callable[[], SourceFacts],
+        progress: Progress,
+        aside: WholeEngine,
+    ) -> None:
+        super().__init__(schema, progress)
+        self._remote = engine
+        self._shared_facts = facts
+        self._aside = aside
+
+    def source(self) -> Engine:
+        """The workers."""
+        return self._remote
+
+    def finisher(self) -> Engine:
+        """The engine that knows nothing but released tables."""
+        if self._finisher is None:
+            self._finisher = postprocessing_engine(threads=1, memory_limit=_FINISHING_MEMORY)
+        return self._finisher
+
+    def facts(self) -> SourceFacts:
+        """What all sessions know."""
+        return self._shared_facts()
+
+    def run(
+        self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
+    ) -> dict[str, pa.Table]:
+        """The released tables of `steps`; a worker draws from its system's generator."""
+        del randomness
+        return self._remote.carry_out(steps, read)
+
+    def interrupt(self) -> None:
+        """Stop what is running."""
+        self._remote.interrupt()
+        super().interrupt()
+
+
+class RemoteSession(Session):
+    """One analyst's use of a dataset whose data other processes read."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        analyst: str,
+        engine: RemoteEngine,
+        line: Line,
+        facts: Callable[[], SourceFacts],
+        progress: Progress,
+        aside: WholeEngine,
+    ) -> None:
+        execution = RemoteExecution(schema, engine, facts, progress, aside)
+        super().__init__(schema, analyst=analyst, progress=progress, execution=execution)
+        self._line = line
+        self._ticket = Ticket()
+
+    def interrupt(self) -> None:
+        """Stop what is running; its charge stands. What waits for its turn isn't charged."""
+        self._line.give_back(self._ticket)
+        super().interrupt()
+
+    def _answered(self, sql: str, prepared: Prepared) -> Answer:
+        ledger = self._budget()
+        due = frozenset(r.key for r in prepared.releases if ledger.stored(r.key) is None)
+        if not due:
+            return super()._answered(sql, prepared)
+        self._ticket = Ticket()
+        with self._line.turn(self._ticket, due):
+            return super()._answered(sql, prepared)

@@ -1,0 +1,119 @@
+"""One worker seen from the server: its watchdog, and its replacement."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing as mp
+import signal
+import threading
+import time
+from contextlib import suppress
+from typing import Final
+
+from dpsql.pgwire.workers.tasks import FAILED, LACKED, STOPPED, Task
+from dpsql.pgwire.workers.worker import INTERRUPT, work
+
+GRACE_SECONDS: Final = 2.0
+"""From the interrupt of a task to the end of its process."""
+
+_TICK_SECONDS: Final = 0.05
+_LOG: Final = logging.getLogger("dpsql.pgwire")
+
+
+class Keeper:
+    """Owns one process; a task has it to itself."""
+
+    def __init__(self, memory_bytes: int, threads: int) -> None:
+        self._memory = memory_bytes
+        self._threads = threads
+        self._guard = threading.Lock()
+        self.replaced = 0
+        self._start()
+
+    @property
+    def process_id(self) -> int | None:
+        """The operating system's number of the process."""
+        return self._process.pid
+
+    def do(self, task: Task, seconds: float, cancelled: threading.Event) -> bytes:
+        """The reply to `task`; STOPPED if it was cancelled or took too long.
+
+        LACKED if its process died.
+        """
+        if not self._process.is_alive():
+            self._replace()
+        try:
+            self._pipe.send(task)
+        except OSError:
+            self._replace()
+            return LACKED
+        deadline = time.monotonic() + seconds
+        while not self._has_reply(_TICK_SECONDS):
+            if not self._process.is_alive() and not self._has_reply(0):
+                self._replace()
+                return LACKED
+            if cancelled.is_set() or time.monotonic() > deadline:
+                return self._stopped()
+        return self._reply()
+
+    def close(self) -> None:
+        """End the process."""
+        with suppress(OSError):
+            self._pipe.close()
+        self._process.kill()
+        self._process.join()
+
+    def _stopped(self) -> bytes:
+        """Ask the task to stop; what doesn't is killed, whatever it does."""
+        with suppress(OSError):
+            self._pipe.send(INTERRUPT)
+        if not self._has_reply(GRACE_SECONDS):
+            self._replace()
+            return STOPPED
+        # What was finished all the same is an answer that was paid for.
+        reply = self._reply()
+        return STOPPED if reply in {FAILED, LACKED} else reply
+
+    def _has_reply(self, seconds: float) -> bool:
+        try:
+            return bool(self._pipe.poll(seconds))
+        except OSError:
+            return False
+
+    def _reply(self) -> bytes:
+        try:
+            return self._pipe.recv_bytes()
+        except (EOFError, OSError):
+            self._replace()
+            return LACKED
+
+    def _replace(self) -> None:
+        # A process that has just ended says so a moment later than its pipe does.
+        self._process.join(0.2)
+        _LOG.warning("worker %s is replaced: %s", self.process_id, _end(self._process.exitcode))
+        self.close()
+        self.replaced += 1
+        self._start()
+
+    def _start(self) -> None:
+        context = mp.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(
+            target=work,
+            args=(theirs, self._memory, self._threads),
+            daemon=True,
+            name="dpsql worker",
+        )
+        self._process.start()
+        theirs.close()
+
+
+def _end(code: int | None) -> str:
+    """How a process ended, and what that mostly means."""
+    if code is None:
+        return f"it didn't stop within {GRACE_SECONDS:g} s"
+    if code == -signal.SIGKILL:
+        return "it was killed: look whether the system ran out of memory"
+    if code < 0:
+        return f"it ended by {signal.Signals(-code).name}: memory may have run out"
+    return f"it ended with code {code}"

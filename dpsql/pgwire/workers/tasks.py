@@ -1,0 +1,176 @@
+"""What a worker is asked to do, and its replies as bytes.
+
+Tasks are pickled by the server, which the worker trusts. Replies are not: a worker has seen private
+rows, so its bytes are read as Arrow tables or a mark, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from dpsql.engine.arrow_result import stream
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.database import Asked, Contents
+from dpsql.engine.sidecar.file import Sidecar
+from dpsql.engine.source import Columns, DuckDBSource
+from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault, SourceLocked
+from dpsql.release.job import Job
+
+TABLES, TEXT, FAILED, NO_SOURCE = b"T", b"V", b"F", b"S"
+STOPPED, LACKED, TOO_LARGE, NOT_LOADED, UNANSWERED = b"X", b"G", b"L", b"N", b"U"
+"""The task was cancelled or took too long; it ran out of memory, or its process or its version of
+the data is gone; its answer is too large; the catalogue has to be sent first; the question has no
+answer, followed by an SQLSTATE, or by what is told of a statement over public tables."""
+
+LOCKED = b"B"
+"""Another process has the source open for writing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunJob:
+    """Execute and release; `version` is the data's fingerprint, None where it is declared.
+
+    Statements read the tables of `sidecar`, too, if there is one.
+    """
+
+    job: Job
+    version: str | None
+    sidecar: Sidecar | None = None
+    released: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPublic:
+    """Rows of public tables: `source` has no others. More than `most` are `TOO_LARGE`."""
+
+    source: DuckDBSource
+    sql: str
+    most: Most | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """Which version of the data a source has."""
+
+    source: DuckDBSource
+
+
+@dataclass(frozen=True, slots=True)
+class ReadColumns:
+    """Names and types of a source's tables."""
+
+    source: DuckDBSource
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPrepared:
+    """The names of the tables that can be read from `sidecar`."""
+
+    source: DuckDBSource
+    sidecar: Sidecar
+
+
+@dataclass(frozen=True, slots=True)
+class AskCatalogue:
+    """One SELECT over the catalogue called `name`, with at most so many `rows` and `size` bytes."""
+
+    name: str
+    sql: str
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadCatalogue:
+    """Have the catalogue called `name`; its `contents` are sent once the worker asks for them."""
+
+    name: str
+    contents: Contents | None = None
+
+
+Task = (
+    RunJob
+    | ReadPublic
+    | Fingerprint
+    | ReadColumns
+    | ReadPrepared
+    | LoadCatalogue
+    | AskCatalogue
+    | Asked
+)
+
+
+def packed(tables: Mapping[str, pa.Table]) -> bytes:
+    """Tables by name, as bytes."""
+    parts = [TABLES]
+    for name, table in tables.items():
+        for part in (name.encode(), stream(table)):
+            parts += [struct.pack("!Q", len(part)), part]
+    return b"".join(parts)
+
+
+def from_bytes(data: bytes) -> pa.Table:
+    """A table from an Arrow stream; one that lies about itself is refused."""
+    with pa.ipc.open_stream(data) as reader:
+        table = reader.read_all()
+    table.validate(full=True)
+    return table
+
+
+def tables_of(reply: bytes) -> dict[str, pa.Table]:
+    """The tables of a reply; raises what it says instead."""
+    _check(reply, TABLES)
+    parts = list(_parts(reply))
+    return {
+        name.decode(): from_bytes(data) for name, data in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def text_of(reply: bytes) -> str:
+    """The text of a reply."""
+    _check(reply, TEXT)
+    return reply[1:].decode()
+
+
+def names_of(reply: bytes) -> frozenset[str]:
+    """Names of tables, from a reply's text."""
+    return frozenset(map(str, json.loads(text_of(reply))))
+
+
+def columns_of(reply: bytes) -> dict[str, Columns]:
+    """Names and types by table, from a reply's text."""
+    found: Mapping[str, list[tuple[str, str]]] = json.loads(text_of(reply))
+    return {
+        str(table): tuple((str(name), str(kind)) for name, kind in columns)
+        for table, columns in found.items()
+    }
+
+
+def _check(reply: bytes, kind: bytes) -> None:
+    if reply[:1] == LOCKED:
+        raise SourceLocked(
+            "the source is open for writing in another process",
+            hint="the lines of workers in this log name it",
+        )
+    if reply[:1] == NO_SOURCE:
+        raise SourceFault(
+            "the source can't be read as the schema declares it",
+            hint="the owner can run dpsql check",
+        )
+    if reply[:1] in {STOPPED, LACKED}:
+        raise ExecutionStopped
+    if reply[:1] != kind:
+        raise ExecutionFailed
+
+
+def _parts(reply: bytes) -> Iterator[bytes]:
+    at = 1
+    while at < len(reply):
+        (length,) = struct.unpack_from("!Q", reply, at)
+        yield reply[at + 8 : at + 8 + length]
+        at += 8 + length

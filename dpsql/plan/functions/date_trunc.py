@@ -1,0 +1,187 @@
+"""Moments on a grid: truncated to a unit or to a bucket, or known by their grid point alone."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from dpsql.plan.duration import DAY, UNITS, Duration, Unit
+from dpsql.plan.expression import Expression, Literal, Scalar
+from dpsql.plan.functions.domain_rules import MOST_VALUES, ends, monotone, perhaps
+from dpsql.plan.functions.evaluation import Operand, evaluated
+from dpsql.plan.functions.function import Application, Function, Rule, Total
+from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.plan.functions.type_rules import first, fixed, times
+from dpsql.privacy.domain import Domain, of_values
+from dpsql.schema.sql_type import Date, Interval, Timestamp, Varchar
+
+MOST_MOMENTS = 1_000_000
+"""Grids of more points are known by their ends only."""
+
+
+def grid(low: dt.date, high: dt.date, unit: Unit) -> tuple[dt.date, ...] | None:
+    """Every step of `unit` from `low` to `high`; None if there are too many."""
+    if unit.months:
+        count = ((high.year - low.year) * 12 + high.month - low.month) // unit.size
+    else:
+        count = (high - low) // dt.timedelta(microseconds=unit.size)
+    if count >= MOST_MOMENTS:
+        return None
+    places = range(0, unit.size * count + 1, unit.size)
+    if unit.months:
+        return tuple(_month_later(low, place) for place in places)
+    return tuple(low + dt.timedelta(microseconds=place) for place in places)
+
+
+def _month_later(start: dt.date, months: int) -> dt.date:
+    """A grid of months is one of first days."""
+    years, month = divmod(start.month - 1 + months, 12)
+    return start.replace(year=start.year + years, month=month + 1)
+
+
+def _is_unit(arguments: tuple[Expression, ...]) -> bool:
+    unit = arguments[0]
+    return isinstance(unit, Literal) and unit.value in UNITS
+
+
+def _truncated(found: Application) -> Domain:
+    """Every step of the unit, from the first moment's to the last one's."""
+    return _stepped(found, UNITS[str(_constant(found.domains[0]))])
+
+
+def _bucketed(found: Application) -> Domain:
+    """Every bucket, from the first moment's to the last one's."""
+    width = Duration.read(str(_constant(found.domains[0])))
+    if width is None or (width.months and len(found.domains) > 2):
+        return monotone()(found)
+    if width.months:
+        return _stepped(found, Unit(width.months, months=True))
+    size = width.days * DAY + width.microseconds
+    # Buckets of dates begin on dates: those of 36 hours begin one or two days apart.
+    uneven = isinstance(found.call.type, Date) and size % DAY != 0
+    return _stepped(found, Unit(DAY if uneven else size, months=False))
+
+
+def _stepped(found: Application, unit: Unit) -> Domain:
+    known = monotone()(found)
+    edges = ends(known, found.call.type)
+    if not edges:
+        return known
+    values = grid(_moment(edges[0]), _moment(edges[-1]), unit)
+    return known if values is None else replace(known, values=values)
+
+
+def on_grid(unit_of: Callable[[Application], str], otherwise: Rule) -> Rule:
+    """A call whose value depends on the step of a unit alone that its first argument lies in."""
+
+    def rule(found: Application) -> Domain:
+        known = otherwise(found)
+        steps = _steps(found, unit_of(found))
+        if steps is None:
+            return known
+        rest = tuple((_constant(domain),) * len(steps) for domain in found.domains[1:])
+        values = found.at(steps, *rest)
+        if values is None or None in values:
+            return known
+        distinct = dict.fromkeys(value for value in values if value is not None)
+        return of_values(tuple(distinct), nullable=found.null)
+
+    return rule
+
+
+def _steps(found: Application, unit: str) -> tuple[dt.date, ...] | None:
+    """Every step of `unit` that the first argument may lie in."""
+    kind = found.call.arguments[0].type
+    edges = ends(found.domains[0], kind)
+    if not edges:
+        return None
+    operands = Operand((unit,) * len(edges), Varchar()), Operand(edges, kind)
+    steps = evaluated(("date_trunc", 0, 1), operands, Timestamp(), len(edges))
+    if steps is None or None in steps:
+        return None
+    low, high = _moment(steps[0]), _moment(steps[-1])
+    size = UNITS[unit]
+    many = not size.months and (high - low) // dt.timedelta(microseconds=size.size) >= MOST_VALUES
+    moments = None if many else grid(low, high, size)
+    if moments is None or not isinstance(kind, Date):
+        return moments
+    return tuple(moment.date() for moment in moments if isinstance(moment, dt.datetime))
+
+
+def _moment(value: object) -> dt.date:
+    assert isinstance(value, dt.date)
+    return value
+
+
+def _constant(domain: Domain) -> Scalar:
+    return domain.values[0] if domain.values else None
+
+
+_DAILY = "aAwudbBmyYjUWVGxZ%"
+_HOURLY = "HIp"
+
+
+def _grain(found: Application) -> str:
+    """The unit that a format shows."""
+    pattern = str(_constant(found.domains[1]))
+    shown = set("".join(re.findall(r"%-?(.)", pattern, re.DOTALL)))
+    if shown <= set(_DAILY):
+        return "day"
+    if shown <= set(_DAILY + _HOURLY):
+        return "hour"
+    return "minute" if shown <= set(_DAILY + _HOURLY + "M") else "second"
+
+
+def _is_short(arguments: tuple[Expression, ...]) -> bool:
+    pattern = arguments[1]
+    return isinstance(pattern, Literal) and len(str(pattern.value)) <= MOST_CHARACTERS
+
+
+_BUCKETED = first(
+    *(
+        fixed(Interval(), kind, *more, gives=kind)
+        for kind in (Date(), Timestamp())
+        for more in ((), (Interval(),), (kind,))
+    )
+)
+
+GRIDS = (
+    Function(
+        "date_trunc",
+        first(*(fixed(Varchar(), kind, gives=Timestamp()) for kind in (Date(), Timestamp()))),
+        _truncated,
+        Total.TRY,
+        "date_trunc('month', moment)",
+        ("datetrunc",),
+        constants=frozenset({0}),
+        accepts=_is_unit,
+    ),
+    Function(
+        "time_bucket",
+        _BUCKETED,
+        _bucketed,
+        Total.TRY,
+        "time_bucket(INTERVAL '15 minutes', moment)",
+        constants=frozenset({0, 2}),
+        probed=True,
+    ),
+    Function(
+        "last_day",
+        times(Date()),
+        on_grid(lambda _: "month", monotone()),
+        Total.TRY,
+        "last_day(moment)",
+    ),
+    Function(
+        "strftime",
+        first(*(fixed(kind, Varchar(), gives=Varchar()) for kind in (Date(), Timestamp()))),
+        on_grid(_grain, perhaps),
+        Total.TRY,
+        "strftime(moment, '%Y-%m')",
+        constants=frozenset({1}),
+        accepts=_is_short,
+        probed=True,
+    ),
+)

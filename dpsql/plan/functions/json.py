@@ -1,0 +1,41 @@
+"""JSON documents, which are texts here: what stands at a constant path in them.
+
+What isn't JSON has nothing anywhere: the engine's error is a NULL.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dpsql.plan.expression import Expression, Literal
+from dpsql.plan.functions.domain_rules import perhaps
+from dpsql.plan.functions.function import Function, Total
+from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.plan.functions.type_rules import texts
+from dpsql.schema.sql_type import Varchar
+
+_PATH = re.compile(r'\$(\."[^"\\*\0]+"|\[(0|[1-9][0-9]{0,8})\])*')
+"""Quoted keys and places, as they are bound. A * would give a list, which is no type here."""
+
+
+def _path(arguments: tuple[Expression, ...]) -> bool:
+    path = arguments[1]
+    return (
+        isinstance(path, Literal)
+        and isinstance(path.value, str)
+        and len(path.value) <= MOST_CHARACTERS
+        and _PATH.fullmatch(path.value) is not None
+    )
+
+
+DOCUMENTS = (
+    Function(
+        "json_extract_string",
+        texts(2, Varchar()),
+        perhaps,
+        Total.TRY,
+        "json_extract_string(text, '$.a[0]')",
+        constants=frozenset({1}),
+        accepts=_path,
+    ),
+)

@@ -1,0 +1,127 @@
+"""Rules for the types of a function's arguments and result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpsql.plan.expression import Expression, Literal
+from dpsql.plan.functions.function import Signature, Types
+from dpsql.plan.numeric_types import holds, is_number
+from dpsql.schema.sql_type import (
+    Date,
+    Double,
+    Integer,
+    Interval,
+    Null,
+    SqlType,
+    Timestamp,
+    Varchar,
+)
+
+
+def fixed(*parameters: SqlType, gives: SqlType) -> Types:
+    """One type for each argument."""
+
+    def types(arguments: tuple[Expression, ...]) -> Signature | None:
+        if len(arguments) != len(parameters):
+            return None
+        if not all(map(converts, arguments, parameters)):
+            return None
+        return Signature(parameters, gives)
+
+    return types
+
+
+def first(*overloads: Types) -> Types:
+    """The first of `overloads` that takes the arguments."""
+
+    def types(arguments: tuple[Expression, ...]) -> Signature | None:
+        found = (overload(arguments) for overload in overloads)
+        return next((signature for signature in found if signature is not None), None)
+
+    return types
+
+
+def unary(result: Callable[[SqlType], SqlType | None]) -> Types:
+    """One argument as it is; `result` of its type."""
+
+    def types(arguments: tuple[Expression, ...]) -> Signature | None:
+        if len(arguments) != 1:
+            return None
+        gives = result(arguments[0].type)
+        return None if gives is None else Signature((arguments[0].type,), gives)
+
+    return types
+
+
+def binary(result: Callable[[SqlType, SqlType], SqlType | None]) -> Types:
+    """Two arguments as they are; `result` of their types."""
+
+    def types(arguments: tuple[Expression, ...]) -> Signature | None:
+        if len(arguments) != 2:
+            return None
+        left, right = arguments
+        kinds = _beside(left, right), _beside(right, left)
+        gives = result(*kinds)
+        return None if gives is None else Signature(kinds, gives)
+
+    return types
+
+
+def _beside(argument: Expression, other: Expression) -> SqlType:
+    """The argument's type; an integer constant takes that of the integer beside it, if it fits."""
+    kind = other.type
+    if isinstance(kind, Integer) and not isinstance(other, Literal) and _fits(argument, kind):
+        return kind
+    return argument.type
+
+
+def doubles(count: int, gives: SqlType | None = None) -> Types:
+    """Numbers, converted to DOUBLE."""
+    return fixed(*(Double(),) * count, gives=gives or Double())
+
+
+def texts(count: int, gives: SqlType) -> Types:
+    """Texts: DuckDB converts nothing else to text unasked."""
+    return fixed(*(Varchar(),) * count, gives=gives)
+
+
+def times(gives: SqlType) -> Types:
+    """A date or a timestamp."""
+    return unary(lambda kind: gives if isinstance(kind, Date | Timestamp) else None)
+
+
+def converts(argument: Expression, parameter: SqlType) -> bool:
+    """DuckDB converts `argument` to `parameter` unasked."""
+    match argument.type, parameter:
+        case (source, target) if source == target:
+            return True
+        case Null(), _:
+            return True
+        case (source, Double(bits=64)):
+            return is_number(source)
+        case Integer(), Integer():
+            return _widens(argument.type, parameter) or _fits(argument, parameter)
+        case Date(), Timestamp():
+            return True
+        case Varchar(), Interval():
+            return isinstance(argument, Literal)
+        case _:
+            return False
+
+
+def _widens(source: SqlType, target: SqlType) -> bool:
+    assert isinstance(source, Integer)
+    assert isinstance(target, Integer)
+    if source.signed == target.signed:
+        return source.bits <= target.bits
+    return target.signed and source.bits < target.bits
+
+
+def _fits(argument: Expression, target: SqlType) -> bool:
+    assert isinstance(target, Integer)
+    return (
+        isinstance(argument, Literal)
+        and isinstance(argument.value, int)
+        and holds(target, argument.value)
+    )

@@ -1,0 +1,147 @@
+"""Columns that nothing reads are not scanned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    Mark,
+    OuterJoin,
+    Plan,
+    Project,
+    Release,
+    Scan,
+    SetOperation,
+    Sort,
+    Union,
+    Values,
+    Whole,
+    Window,
+)
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import bottom_up, columns, expressions, operators
+
+Needed = frozenset[Column]
+
+
+def prune_release(release: Release) -> Release:
+    """`release` over a source that hands on what its keys and aggregates read."""
+    needed = columns(
+        *(key.expression for key in release.keys),
+        *(e for a in release.aggregates for e in expressions(a.call)),
+    )
+    return replace(release, source=prune(release.source, needed))
+
+
+def prune(plan: Plan, needed: Needed) -> Plan:
+    """`plan` with only `needed` columns and those its own operators read."""
+    match plan:
+        case Scan(columns=found):
+            return replace(plan, columns=tuple(c for c in found if c in needed))
+        case Filter(source=source, predicate=predicate):
+            return replace(plan, source=prune(source, needed | columns(predicate)))
+        case Project(source=source, outputs=outputs):
+            kept = tuple(o for o in outputs if o.column in needed)
+            below = columns(*(o.expression for o in kept))
+            return replace(plan, source=prune(source, below), outputs=kept)
+        case Join(sources=sources, on=on):
+            wanted = needed | columns(*on)
+            return replace(plan, sources=tuple(prune(s, wanted) for s in sources))
+        case OuterJoin(left=left, right=right, on=on):
+            wanted = needed | columns(*on)
+            return replace(plan, left=prune(left, wanted), right=prune(right, wanted))
+        case Mark(source=source, relation=relation, on=on):
+            if plan.column not in needed:
+                return prune(source, needed)
+            wanted = needed | columns(*on)
+            return replace(plan, source=prune(source, wanted), relation=prune(relation, wanted))
+        case Union(sources=sources):
+            # Columns go by place, so all of them stay.
+            whole = tuple(prune(s, frozenset(output_columns(s))) for s in sources)
+            return replace(plan, sources=whole)
+        case SetOperation(left=left, right=right):
+            return replace(plan, left=unused(left), right=unused(right))
+        case Window(source=source, outputs=windows):
+            kept_windows = tuple(w for w in windows if w.column in needed)
+            wanted = needed | columns(*(e for w in kept_windows for e in expressions(w)))
+            below_window = prune(source, wanted)
+            return Window(below_window, kept_windows) if kept_windows else below_window
+        case Values() | Whole():
+            return plan
+        case Aggregate(source=source, keys=keys, aggregates=aggregates):
+            kept_aggregates = tuple(a for a in aggregates if a.column in needed)
+            if not keys:
+                # What makes one row of any number of rows stays, though nobody reads it.
+                kept_aggregates = kept_aggregates or aggregates[:1]
+            below = columns(
+                *(key.expression for key in keys),
+                *(e for a in kept_aggregates for e in expressions(a.call)),
+            )
+            return Aggregate(prune(source, below), keys, kept_aggregates)
+        case Sort(source=source, by=by):
+            wanted = needed | columns(*(key.expression for key in by))
+            return replace(plan, source=prune(source, wanted))
+        case Limit(source=source):
+            return replace(plan, source=prune(source, needed))
+        case Release():
+            return prune_release(plan)
+        case missing:
+            assert_never(missing)
+
+
+def unused(plan: Plan) -> Plan:
+    """`plan` without the columns and aggregates that its answer doesn't read."""
+    shown = output_columns(plan)
+    return prune(_unread(plan, frozenset(shown)), frozenset(shown))
+
+
+def _unread(plan: Plan, shown: Needed) -> Plan:
+    """Releases without the aggregates that nothing reads, wherever the release is named.
+
+    What one of several places reads stays in all of them, so that they name one release.
+    """
+    read = shown | frozenset(c for part in operators(plan) for c in _reads(part))
+
+    def trimmed(part: Plan) -> Plan:
+        if not isinstance(part, Release):
+            return part
+        kept = tuple(a for a in part.aggregates if a.column in read)
+        return replace(part, aggregates=kept)
+
+    return bottom_up(trimmed, plan)
+
+
+def _reads(plan: Plan) -> Needed:
+    """The columns that an operator's own expressions read; those that go by place count too."""
+    match plan:
+        case Filter(predicate=predicate):
+            return columns(predicate)
+        case Project(outputs=outputs):
+            return columns(*(output.expression for output in outputs))
+        case Join(on=on) | OuterJoin(on=on) | Mark(on=on):
+            return columns(*on)
+        case (
+            Aggregate(keys=keys, aggregates=aggregates) | Release(keys=keys, aggregates=aggregates)
+        ):
+            return columns(
+                *(key.expression for key in keys),
+                *(e for a in aggregates for e in expressions(a.call)),
+            )
+        case Window(outputs=windows):
+            return frozenset(c for w in windows for c in columns(*expressions(w)))
+        case Sort(by=by):
+            return columns(*(key.expression for key in by))
+        case Union(sources=sources):
+            return frozenset(c for source in sources for c in output_columns(source))
+        case SetOperation(left=left, right=right):
+            return frozenset((*output_columns(left), *output_columns(right)))
+        case Scan() | Limit() | Values() | Whole():
+            return frozenset()
+        case missing:
+            assert_never(missing)

@@ -1,0 +1,127 @@
+"""What a synopsis by multiplicative weights costs: a noisy total, then rounds of choice and noise.
+
+    pure    ε = ε_n + T·(ε0 + ε0)          each choice and each measurement at ε0
+    zCDP    ρ = ρ_n + T·(ε0²/8 + ρ_m)      ρ_m = Δ₂²/(2σ²) for what is measured
+
+(Hardt, Ligett & McSherry 2012, "A Simple and Practical Algorithm for Differentially Private Data
+Release"; the choice under zCDP by its bounded range, Cesar & Rogers 2021.) There a unit has a row;
+here it may move the histogram by `l1` in all, so scores and measurements move by as much. Scores
+move either way, so the choice is never the monotone one. The number of rows is no public fact, so
+it is measured, too.
+
+A round measures a whole partition of the cells and not one range: its counts are of disjoint rows,
+so together they move by `l1` as a single one does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
+
+TOTAL_SHARE = Fraction(1, 10)
+"""What of the loss the number of rows takes."""
+
+Noise = DiscreteLaplace | DiscreteGaussian
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """How far neighbours move a histogram: no more than `groups` cells by `per_cell` each.
+
+    That is in all, and in what `merged` of its cells add up to no more than in as many of those.
+    """
+
+    groups: int
+    per_cell: int
+
+    @property
+    def l1(self) -> int:
+        """In all: what any partition's counts, and any score, move by."""
+        return self.groups * self.per_cell
+
+    def l2_squared(self, merged: int) -> int:
+        """Of counts that each merge at most `merged` cells: Σc² ≤ Σ|c| · max|c|.
+
+        A unit that is in 3 cells which are merged moves their count by all three.
+        """
+        return self.l1 * min(self.groups, merged) * self.per_cell
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """The mechanisms of a synopsis of `rounds` rounds.
+
+    `total` is of the number of rows, `choice` of what is measured next. `amount` is what each
+    measurement costs: ε by Laplace noise, ρ by `gaussian` noise.
+    """
+
+    rounds: int
+    moves: Moves
+    total: Noise
+    choice: Exponential
+    amount: Fraction
+    gaussian: bool
+
+    def noise(self, merged: int) -> Noise:
+        """That of a partition whose counts merge at most `merged` cells."""
+        return _noise(self.moves, merged, self.amount, gaussian=self.gaussian)
+
+    def loss(self, accounting: Accounting) -> PrivacyLoss:
+        """What all of it costs; of Gaussian noise ρ, which APPROX still has to convert."""
+        if self.gaussian:
+            total = self.total.rho(self.moves.l1**2)
+            spent = total + self.rounds * (self.choice.rho() + self.amount)
+        else:
+            assert isinstance(self.total, DiscreteLaplace)
+            total = self.total.epsilon(self.moves.l1)
+            spent = total + self.rounds * (self.choice.epsilon + self.amount)
+        return PrivacyLoss(accounting, spent)
+
+
+def weighing(moves: Moves, rounds: int, grant: PrivacyLoss) -> tuple[Weighing, PrivacyLoss]:
+    """The mechanisms within `grant`, and what they cost: the less noisy of those that it allows."""
+    match grant.accounting:
+        case Accounting.PURE:
+            made = _pure(moves, rounds, grant.amount)
+            cost = made.loss(grant.accounting)
+        case Accounting.ZCDP:
+            made = _gaussian(moves, rounds, grant.amount)
+            cost = made.loss(grant.accounting)
+        case Accounting.APPROX:
+            made = _pure(moves, rounds, grant.amount)
+            cost = made.loss(grant.accounting)
+            if grant.delta:
+                other = _gaussian(moves, rounds, rho_of_epsilon(grant.amount, grant.delta))
+                if other.noise(1).variance < made.noise(1).variance:
+                    made, cost = other, grant  # (ε, δ) as converted from ρ
+        case missing:
+            assert_never(missing)
+    if cost.amount > grant.amount or cost.delta > grant.delta:
+        raise ArithmeticError("a synopsis passed its grant")
+    return made, cost
+
+
+def _pure(moves: Moves, rounds: int, epsilon: Fraction) -> Weighing:
+    each = epsilon * (1 - TOTAL_SHARE) / (2 * rounds)
+    total = _noise(moves, moves.groups, epsilon * TOTAL_SHARE, gaussian=False)
+    return Weighing(rounds, moves, total, Exponential(each, 2 * moves.l1), each, gaussian=False)
+
+
+def _gaussian(moves: Moves, rounds: int, rho: Fraction) -> Weighing:
+    each = rho * (1 - TOTAL_SHARE) / (2 * rounds)
+    total = _noise(moves, moves.groups, rho * TOTAL_SHARE, gaussian=True)
+    choice = Exponential(epsilon_of_choice(each), 2 * moves.l1)
+    return Weighing(rounds, moves, total, choice, each, gaussian=True)
+
+
+def _noise(moves: Moves, merged: int, amount: Fraction, *, gaussian: bool) -> Noise:
+    if gaussian:
+        return DiscreteGaussian(moves.l2_squared(merged) / (2 * amount))
+    return DiscreteLaplace(moves.l1 / amount)

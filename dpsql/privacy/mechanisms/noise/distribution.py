@@ -1,0 +1,100 @@
+"""The two noise laws as one family: P(x) ∝ e^-(quadratic·x² + linear·|x|) on the integers.
+
+To be drawn, the integers are cut into cells of 2^shift neighbours in which weights change little.
+Cell c >= 0 with a plus holds the x from c·2^shift to (c + 1)·2^shift - 1, with a minus -1 - x for
+the same x. Where each (cell, sign) ends on the unit interval is computed here, in integers, to any
+number of bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from dpsql.privacy.directed_rounding import scaled_exp
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """P(x) ∝ e^-energy(x); discrete Laplace has no quadratic part, discrete Gaussian no linear."""
+
+    quadratic: Fraction
+    linear: Fraction
+
+    @classmethod
+    def laplace(cls, scale: Fraction) -> Law:
+        """P(x) ∝ e^(-|x|/scale)."""
+        return cls(quadratic=Fraction(0), linear=1 / scale)
+
+    @classmethod
+    def gaussian(cls, variance: Fraction) -> Law:
+        """P(x) ∝ e^(-x²/(2·variance))."""
+        return cls(quadratic=1 / (2 * variance), linear=Fraction(0))
+
+    def energy(self, x: int) -> Fraction:
+        """Return minus the logarithm of the weight of x."""
+        return self.quadratic * x * x + self.linear * abs(x)
+
+    def cells(self) -> Cells:
+        """Return the widest cells of which 512 have energy at most 33, or else single integers."""
+        shift = 0
+        while self.energy(1024 << shift) <= 33:
+            shift += 1
+        return Cells(
+            shift=shift,
+            quadratic=self.quadratic * (1 << 2 * shift),
+            linear=self.linear * (1 << shift),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Weigh cell c, of either sign, with e^-(quadratic·c² + linear·c).
+
+    That is what c·2^shift weighs, and no other integer of the cell weighs more. By the choice of
+    shift, cell 1024 has energy above 33; so, energy being convex and 0 at 0, weights fall by more
+    than e^33 every 1024 cells, wherever one starts.
+    """
+
+    shift: int
+    quadratic: Fraction
+    linear: Fraction
+
+
+@lru_cache(maxsize=64)
+def cut_points(cells: Cells, bits: int) -> tuple[int, ...]:
+    """Return where the outcomes 0+, 0-, 1+, 1-, 2+, … of (cell, sign) end on the unit interval.
+
+    Entry i is at most 1 away from 2^bits times the probability of outcomes 0 … i. The last entry
+    is 2^bits and stands for all outcomes from there on: their ends are all within 1 of it.
+    Without a shift the outcomes are the integers 0, -1, 1, -2, 2, … with their own weights.
+    """
+    # Fixed point with `guard` more bits than asked for; `one` is 1. Let h count weights and n be
+    # their number. The first ratio and its step are off by at most 1 (scaled_exp), so each
+    # ratio by 2h + 1, each weight by 2h², each sum and the total of the listed weights by 4n³.
+    # Weights are listed while they weigh 2^-(bits + 15) or more, and weights fall by e^33 every
+    # 1024 cells: n <= 1024·⌈(bits + 15)·ln 2/33⌉ <= 32·bits < 2^(5 + bit_length) for 32 bits,
+    # 64, 128, …, whence 4n³ < 2^(17 + 3·bit_length) < 2^(guard - 31).
+    # The weights not listed: the first is below 2^(guard - 15), all of one sign together below
+    # 1024/(1 - e^-33) < 2^11 times that, so all below 2^(guard - 3).
+    # The total is at least `one`, so sum/total is off by less than 2^(guard - 2)/one, that is ¼
+    # in units of 2^-bits, and by ½ more when it is rounded: together below 1.
+    guard = 48 + 4 * bits.bit_length()
+    shift = bits + guard
+    one = 1 << shift
+    weight, ratio = one, scaled_exp(cells.quadratic + cells.linear, shift)
+    step = scaled_exp(2 * cells.quadratic, shift)
+    total = weight
+    sums = [total]
+    if cells.shift:
+        sums.append(total := total + weight)
+    weight = weight * ratio >> shift
+    while weight >> (guard - 15):
+        sums.append(total := total + weight)
+        sums.append(total := total + weight)
+        if step != one:  # Laplace: the ratio stays
+            ratio = ratio * step >> shift
+        weight = weight * ratio >> shift
+    half = total >> 1
+    return tuple(((end << bits) + half) // total for end in sums)

@@ -1,0 +1,105 @@
+"""Discrete Gaussian noise: P(x) ∝ e^(-x²/(2·variance)) on the integers.
+
+(Canonne, Kamath & Steinke 2020, "The Discrete Gaussian for Differential Privacy".)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+from typing import assert_never
+
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho
+from dpsql.privacy.directed_rounding import sqrt
+from dpsql.privacy.mechanisms.mechanism import (
+    Sensitivity,
+    beyond,
+    check_integers,
+    check_tail,
+    noised,
+    noised_vector,
+)
+from dpsql.privacy.mechanisms.noise.gaussian_tail import gaussian_tail
+from dpsql.privacy.mechanisms.noise.integer_search import first_true
+from dpsql.privacy.mechanisms.noise.sampler import check_parameter, discrete_gaussian
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.randomness import Randomness
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussian:
+    """Adds discrete Gaussian noise to each coordinate.
+
+    The noise's true variance is at most the parameter (CKS 2020, Corollary 9).
+    """
+
+    variance: Fraction
+
+    def __post_init__(self) -> None:
+        check_parameter(self.variance)
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        return "gaussian"
+
+    def rho(self, l2_squared: int | Fraction) -> Fraction:
+        """Return the zCDP loss of a move of l2² = l2_squared: exactly l2²/(2·variance).
+
+        Independent coordinates, integer moves (CKS 2020, Theorem 14).
+        """
+        if l2_squared < 0:
+            raise ValueError("a sensitivity is at least 0")
+        return Fraction(l2_squared) / (2 * self.variance)
+
+    def loss(
+        self, sensitivity: Sensitivity, accounting: Accounting, delta: Fraction = Fraction(0)
+    ) -> PrivacyLoss:
+        """Charge rho under ZCDP; under APPROX the ε it converts to at `delta`, and `delta`."""
+        rho = self.rho(sensitivity.l2_squared)
+        match accounting:
+            case Accounting.ZCDP:
+                return PrivacyLoss(accounting, rho)
+            case Accounting.APPROX:
+                return PrivacyLoss(accounting, epsilon_of_rho(rho, delta), delta)
+            case Accounting.PURE:
+                raise ValueError("Gaussian noise is never pure")
+            case missing:
+                assert_never(missing)
+
+    def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
+        """Return each value with fresh noise; anything but an int is a TypeError."""
+        check_integers(values)
+        return noised(values, discrete_gaussian(self.variance, len(values), randomness))
+
+    def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
+        """Return the same of an array: of int64, or of Python integers."""
+        return noised_vector(values, discrete_gaussian(self.variance, values.size, randomness))
+
+    def tail(self, at_least: int) -> Fraction:
+        """Return P(noise >= at_least), rounded up; for at_least >= 1."""
+        return gaussian_tail(self.variance, at_least)
+
+    def tail_point(self, probability: Fraction) -> int:
+        """Return the least k >= 1 with tail(k) <= probability."""
+        check_tail(probability)
+        return _tail_point(self.variance, probability)
+
+    def half_width(self, confidence: Fraction) -> int:
+        """Return the least h with P(|noise| <= h) >= confidence; by `tail`, perhaps one more."""
+        return self.tail_point(beyond(confidence)) - 1
+
+
+@lru_cache(maxsize=1024)
+def _tail_point(variance: Fraction, probability: Fraction) -> int:
+    if 2 * probability >= 1:
+        return 1  # P(noise >= 1) is below ½, by symmetry
+    # The point of the normal law; the search corrects it.
+    normal = Fraction(-NormalDist().inv_cdf(float(probability)))
+    guess = math.ceil(normal * sqrt(variance).high + Fraction(1, 2))
+    return first_true(lambda k: gaussian_tail(variance, k) <= probability, guess)

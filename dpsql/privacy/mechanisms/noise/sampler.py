@@ -1,0 +1,154 @@
+"""Discrete Laplace and discrete Gaussian draws: exact laws, whole vectors at a time.
+
+Both go the same way. A table gives the cell a draw falls into and its sign (certified inversion);
+uniform bits give the place inside the cell; and the place is accepted with the probability by
+which the law's weight there is below that of the cell's best place, as in the rejection samplers
+of Canonne, Kamath & Steinke 2020 ("The Discrete Gaussian for Differential Privacy", Algorithms
+2 and 3). Each step is exact, so a draw has exactly the law it is named for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.mechanisms.noise.distribution import Cells, Law, cut_points
+from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import HIGH_BITS, Integers, Places
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.privacy.mechanisms.selection.bernoulli_exp import accept, sure_of
+
+BATCH = 2**15  # what stays in a core's cache while it is worked on
+
+
+def discrete_laplace(scale: Fraction, size: int, randomness: Randomness) -> Integers:
+    """Return `size` independent draws with P(x) ∝ e^(-|x|/scale).
+
+    The array is of int64 for scales below 2^55, and of Python integers from there on; and, so that
+    nothing ever overflows, also when a draw is 2^62 or more (below 2^55, a chance of e^-128).
+    """
+    check_parameter(scale)
+    return _laplace_sampler(scale).draw(size, randomness)
+
+
+def discrete_gaussian(variance: Fraction, size: int, randomness: Randomness) -> Integers:
+    """Return `size` independent draws with P(x) ∝ e^(-x²/(2·variance)).
+
+    The array is of int64 or of Python integers as for discrete Laplace of scale √(2·variance).
+    """
+    check_parameter(variance)
+    return _gaussian_sampler(variance).draw(size, randomness)
+
+
+def check_parameter(parameter: Fraction) -> None:
+    """Refuse scales and variances that no law has; floats, of which some are no number, too."""
+    if not isinstance(parameter, Fraction):
+        raise TypeError("scales and variances of noise are fractions")
+    if parameter <= 0:
+        raise ValueError("scales and variances of noise are positive")
+
+
+@lru_cache(maxsize=128)
+def _laplace_sampler(scale: Fraction) -> Sampler:
+    return Sampler.of(Law.laplace(scale))
+
+
+@lru_cache(maxsize=128)
+def _gaussian_sampler(variance: Fraction) -> Sampler:
+    return Sampler.of(Law.gaussian(variance))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampler:
+    """A law with its tables.
+
+    `sure` is, for each outcome, how many 2^16ths of its places are accepted whatever they are.
+    `gentle` is the number of the first outcome that has an exponent above 1.
+    """
+
+    law: Law
+    cells: Cells
+    inversion: Inversion
+    quadratic: float
+    linear: float
+    gentle: int
+    sure: NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, law: Law) -> Sampler:
+        """Build the tables: about a millisecond."""
+        cells = law.cells()
+        inversion = Inversion(partial(cut_points, cells))
+        if not cells.shift:  # single integers: nothing to accept
+            return cls(law, cells, inversion, 0.0, 0.0, 0, np.empty(0, dtype=np.uint16))
+        quadratic, linear = float(cells.quadratic), float(cells.linear)
+        gentle = inversion.size
+        if quadratic:
+            # The exponents in cell c are at most quadratic·(2c + 1) + linear.
+            gentle = min(gentle, 2 * int(((1 - cells.linear) / cells.quadratic - 1) / 2))
+        # The greatest exponent of each outcome, and NaN for the outcomes after the table.
+        numbers = np.arange(inversion.size + 1, dtype=np.int64)
+        steepest = (quadratic * ((numbers & ~1) + 1.0) + linear).astype(np.float64)
+        steepest[-1] = np.nan
+        return cls(law, cells, inversion, quadratic, linear, gentle, sure_of(steepest))
+
+    def draw(self, size: int, randomness: Randomness) -> Integers:
+        """Return `size` independent draws."""
+        dtype = object if self.cells.shift > HIGH_BITS else np.int64
+        parts: list[Integers] = [np.empty(0, dtype=dtype)]
+        missing = size
+        while missing > 0:
+            part = self._batch(min(missing, BATCH), randomness)
+            parts.append(part)
+            missing -= part.size
+        return np.concatenate(parts) if len(parts) > 2 else parts[-1]
+
+    def _batch(self, size: int, randomness: Randomness) -> Integers:
+        """Return at most `size` draws; fewer when many proposals were rejected."""
+        if not self.cells.shift:
+            outcomes = self.inversion.draw(size, randomness)
+            singles: Integers = outcomes >> 1 ^ -(outcomes & 1)  # 0, -1, 1, -2, 2, …
+            return singles
+        # Up to 3 % are rejected. Proposals are independent and alike, so keeping the first `size`
+        # accepted ones is what drawing one by one would do.
+        outcomes = self.inversion.draw(size + size // 20 + 2, randomness)
+        places = Places.draw(self.cells.shift, outcomes.size, randomness)
+        kept = self._accepted(outcomes, places, randomness).nonzero()[0][:size]
+        return places.take(kept).in_cells(outcomes.take(kept))
+
+    def _accepted(
+        self, outcomes: NDArray[np.int64], places: Places, randomness: Randomness
+    ) -> NDArray[np.bool_]:
+        """Accept each place with the law's weight there over that of its cell."""
+        return accept(
+            # Outcomes after the table share its last entry, which is sure of nothing.
+            self.sure.take(outcomes, mode="clip"),
+            lambda indices: self._rounded_exponents(outcomes.take(indices), places.take(indices)),
+            lambda index: self._exact_exponent(int(outcomes[index]), places.whole(index)),
+            randomness,
+        )
+
+    def _exact_exponent(self, outcome: int, place: int) -> Fraction:
+        cell, minus = divmod(outcome, 2)
+        start = cell << self.cells.shift
+        return self.law.energy(start + place + minus) - self.law.energy(start)
+
+    def _rounded_exponents(
+        self, outcomes: NDArray[np.int64], places: Places
+    ) -> NDArray[np.float64]:
+        """Compute the exact exponents to within 2^-46; NaN for those that may be above 1."""
+        # With f = (place + minus)/2^shift, which is at most 1, and the cell c the exponent is
+        # f·(quadratic·(2c + f) + linear). All terms are positive, so six operations and two rounded
+        # coefficients make a relative error below 10·2^-53. Places of more than 50 bits lose up to
+        # 2^-49 of f; where the exponent is not NaN it is at most 1, and its slope in f at most 2.
+        high = places.high
+        if not places.lows:
+            high = high + (outcomes & 1)
+        f = high * 2.0**-places.high_bits
+        exponents: NDArray[np.float64] = f * (self.quadratic * ((outcomes & ~1) + f) + self.linear)
+        exponents[outcomes >= self.gentle] = np.nan
+        return exponents

@@ -1,0 +1,12 @@
+"""Choices among candidates, sampled exactly.
+
+| module           | what it does                                                         |
+| ---------------- | -------------------------------------------------------------------- |
+| exponential      | a choice with probability ∝ e^(-rate·loss)                           |
+| permute_and_flip | a choice in random order: better, for pure ε                         |
+| quantile         | several quantiles of counts per cell, by choices of cells            |
+| quantile_range   | part of a group between two positions, and losses there              |
+| candidates       | what is chosen from: integer losses, and how often each stands there |
+| exp_enclosure    | e^-g for many g at once, certified                                   |
+| bernoulli_exp    | yes with probability e^-g, certified                                 |
+"""

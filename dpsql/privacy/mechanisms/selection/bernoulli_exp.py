@@ -1,0 +1,92 @@
+"""Yes with probability e^-g, vectorised and exact.
+
+A uniform real U is compared with e^-g. Its bits are read lazily, and e^-g is bounded with ever
+more effort: by what the caller is sure of, by a few terms of its series, by decimal arithmetic to
+as many digits as it takes. Of IEEE 754 doubles only +, - and · are used, which round correctly;
+no library's exp is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.directed_rounding import scaled_exp
+from dpsql.privacy.mechanisms.randomness import Randomness, doubled, lengthened, words
+
+SLACK = 2.0**-44
+
+
+def accept(
+    sure: NDArray[np.uint16],
+    exponents: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    exact: Callable[[int], Fraction],
+    randomness: Randomness,
+) -> NDArray[np.bool_]:
+    """Say yes at place i with probability exactly e^-exact(i), independently; exact(i) >= 0.
+
+    e^-exact(i) is at least sure[i]/2^16. exponents(places) is within 2^-46 of exact at each of the
+    places, and at most 1 + 2^-46; where that can't be promised it is NaN.
+    """
+    short = words(randomness, sure.size, 16)
+    accepted: NDArray[np.bool_] = short < sure  # U < (short + 1)/2^16 <= sure/2^16
+    unsure = (~accepted).nonzero()[0]
+    if unsure.size:
+        prefixes = lengthened(short.take(unsure), randomness)
+        yes, no = _compare(prefixes, exponents(unsure))
+        accepted[unsure] = yes
+        for place in (~(yes | no)).nonzero()[0]:
+            index = int(unsure[place])
+            accepted[index] = accept_exactly(int(prefixes[place]), 32, exact(index), randomness)
+    return accepted
+
+
+def sure_of(exponents: NDArray[np.float64]) -> NDArray[np.uint16]:
+    """How many 2^16ths e^-exponent surely is, for exponents that are within 2^-46, or NaN.
+
+    Exponents above 1 count as unknown, like NaN, of which nothing is sure.
+    """
+    below, _ = _series(exponents)
+    known = exponents <= 1.0
+    return np.floor(np.where(known, (below - SLACK) * 2.0**16, 0.0)).clip(0).astype(np.uint16)
+
+
+def _compare(
+    prefixes: NDArray[np.int64], exponents: NDArray[np.float64]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Where U < e^-g is certain and where U > e^-g is, for U in [prefix, prefix + 1]/2^32."""
+    below, excess = _series(exponents)
+    distance = below - prefixes * 2.0**-32
+    # Comparisons with NaN are false: never decided here.
+    return distance > 2.0**-32 + SLACK, distance < -SLACK - excess
+
+
+def _series(exponents: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return two numbers; e^-g is above the first less SLACK, and below their sum plus SLACK."""
+    # Taylor with Lagrange's remainder: 1 - g + g²/2 - g³/6 <= e^-g <= that + g⁴/24 for g >= 0.
+    # For g <= 1 all terms and partial sums are at most 1, so the dozen roundings here and in
+    # _compare come to less than 2^-49, and the bounds move by at most 2^-46 with the exponent's
+    # own error: together below 2^-45 < SLACK.
+    squares = exponents * exponents
+    below = 1.0 - exponents + squares * (0.5 - exponents * (1.0 / 6.0))
+    return below, squares * squares * (1.0 / 24.0)
+
+
+def accept_exactly(prefix: int, bits: int, exponent: Fraction, randomness: Randomness) -> bool:
+    """Say yes with probability e^-exponent; the first `bits` bits of U are those of `prefix`.
+
+    Read on until U and e^-exponent are told apart; each further bit halves the doubt.
+    """
+    if exponent == 0:
+        return True
+    while True:
+        prefix = doubled(prefix, bits, randomness)
+        bits *= 2
+        bound = scaled_exp(exponent, bits)  # at most 1 away from 2^bits·e^-exponent
+        if prefix + 2 <= bound:
+            return True
+        if prefix >= bound + 1:
+            return False

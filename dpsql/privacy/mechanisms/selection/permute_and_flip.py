@@ -1,0 +1,120 @@
+"""Permute-and-flip: in random order, each candidate is taken with probability e^-(rate·loss).
+
+(McKenna & Sheldon 2020, "Permute-and-Flip: A New Mechanism for Differentially Private Selection".)
+Losses count from the best candidate, which is taken when its turn comes. Exact. Never worse than
+the exponential mechanism for the same ε, and up to twice as good; but its loss under zCDP is that
+of any ε-DP mechanism, nearly four times as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.directed_rounding import exp, round_up
+from dpsql.privacy.mechanisms.randomness import Randomness, words
+from dpsql.privacy.mechanisms.selection.bernoulli_exp import accept_exactly
+from dpsql.privacy.mechanisms.selection.candidates import Candidates, Table, check_selection
+from dpsql.privacy.mechanisms.selection.exp_enclosure import decays
+
+
+@dataclass(frozen=True, slots=True)
+class PermuteAndFlip:
+    """Chooses with rate ε/spread; `spread` as for the exponential mechanism.
+
+    That is, twice the largest move of a loss, or once if all losses of a vector move in the same
+    direction (McKenna & Sheldon 2020).
+    """
+
+    epsilon: Fraction
+    spread: int
+
+    def __post_init__(self) -> None:
+        check_selection(self.epsilon, self.spread)
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        return "permute-and-flip"
+
+    @property
+    def rate(self) -> Fraction:
+        """How fast probabilities fall with the loss."""
+        return self.epsilon / self.spread
+
+    def rho(self) -> Fraction:
+        """Return the zCDP loss of one choice, rounded up: that of any ε-DP mechanism."""
+        return rho_of_pure(self.epsilon)
+
+    def loss(self, accounting: Accounting) -> PrivacyLoss:
+        """Return what one choice costs: ε, or ρ under ZCDP."""
+        return PrivacyLoss(
+            accounting, self.rho() if accounting is Accounting.ZCDP else self.epsilon
+        )
+
+    def choose(self, losses: Table, randomness: Randomness) -> NDArray[np.int64]:
+        """Return the index chosen in each row; see `permute_and_flip`."""
+        return permute_and_flip(losses, self.rate, randomness)
+
+
+def rho_of_pure(epsilon: Fraction) -> Fraction:
+    """Return ε·tanh(ε/2), rounded up: every ε-DP mechanism is so much zCDP, some exactly so.
+
+    Any two laws with ε between them come from those of binary randomised response (Kairouz, Oh &
+    Viswanath 2015, Theorem 8), whose Rényi divergences laplace.py bounds: there it is d = 1.
+    """
+    power = exp(-epsilon, 60 + len(str(epsilon.denominator))).low
+    return round_up(epsilon * (1 - power) / (1 + power))
+
+
+def permute_and_flip(
+    losses: Table, rate: Fraction, randomness: Randomness, present: Table | None = None
+) -> NDArray[np.int64]:
+    """Return for each row of `losses` the index that permute-and-flip of this rate chooses.
+
+    Losses as for the exponential mechanism. `present`, of 0 and 1, leaves candidates out.
+    """
+    parts = [_choose(part, rate, randomness) for part in Candidates.of(losses, present).parts()]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+
+def _choose(candidates: Candidates, rate: Fraction, randomness: Randomness) -> NDArray[np.int64]:
+    # The flips don't depend on the order, so all are made, and each candidate's turn comes at a
+    # uniform time, of which 64 bits are drawn; equal ones that are first are told apart by more.
+    taken = _flip(candidates, rate, randomness)
+    if candidates.weights is not None:
+        taken &= candidates.weights > 0
+    turns = words(randomness, taken.size, 64).reshape(taken.shape)
+    first = np.where(taken, turns, np.iinfo(np.uint64).max).min(axis=1, keepdims=True)
+    leading = taken & (turns == first)
+    chosen: NDArray[np.int64] = leading.argmax(axis=1)
+    for row in (leading.sum(axis=1) > 1).nonzero()[0]:
+        chosen[row] = _first_of(leading[row].nonzero()[0].tolist(), randomness)
+    return chosen
+
+
+def _flip(candidates: Candidates, rate: Fraction, randomness: Randomness) -> NDArray[np.bool_]:
+    """Say of each candidate whether it will be taken."""
+    # U lies in [u, u + 1]/2^52, and the computed e^-g is off by 2^-43 at most.
+    losses = candidates.above_least()
+    prefixes = words(randomness, losses.size, 64).reshape(losses.shape)
+    distance = decays(losses, rate) - (prefixes >> np.uint64(12)) * 2.0**-52
+    taken = distance > 2.0**-42
+    for place in np.argwhere(np.abs(distance) <= 2.0**-42):
+        at = (int(place[0]), int(place[1]))
+        taken[at] = accept_exactly(int(prefixes[at]), 64, rate * int(losses[at]), randomness)
+    return taken
+
+
+def _first_of(places: Sequence[int], randomness: Randomness) -> int:
+    """Return one of equally early places, all with the same probability."""
+    while len(places) > 1:
+        turns = words(randomness, len(places), 64).tolist()
+        first = min(turns)
+        places = [place for place, turn in zip(places, turns, strict=True) if turn == first]
+    return places[0]

@@ -1,0 +1,229 @@
+"""Quantiles of counts per cell: the cell that each falls into, chosen privately.
+
+A position between rows has, for the quantile a/d, the loss |(d - a)·below - a·above|, in rows below
+and above it: d times its distance in ranks from where the quantile is (Smith 2011; the OpenDP
+library's quantile scores). A cell has the loss of the best position inside it, its rows lying
+evenly in it; so a cell of many equal values is as good as any of them.
+
+A changed row moves `below` by one at positions on one side of it and `above` on the other, so each
+loss moves by at most max(a, d - a), and `rows` changed rows of a group by as many times that. The
+directions differ: rows below both of two positions move one loss up and the other down when the
+quantile is between them. So the spread is twice that, and the exponential mechanism's factor 2
+can't be dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.directed_rounding import ln
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.privacy.mechanisms.selection.candidates import LIMIT, check_selection
+from dpsql.privacy.mechanisms.selection.exponential import choose, epsilon_of_choice
+from dpsql.privacy.mechanisms.selection.permute_and_flip import permute_and_flip
+from dpsql.privacy.mechanisms.selection.quantile_range import Part
+
+Counts = NDArray[np.int64]
+
+MOST = 99
+SLICES = 2**10
+# Quantiles are rounded to fractions no finer than this: a rank in 65,536.
+FINEST = 2**16
+BATCH = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """Several quantiles of each of many groups, at ε (or ε²/8 of zCDP) for each of `selections`.
+
+    `rows` is how many rows one unit has in one group at most. Quantiles are increasing, from 0
+    to 1. Few are chosen one by one. More are chosen by splitting (Kaplan, Schnapp & Stemmer 2022,
+    "Differentially Private Approximate Quantiles"): the middle one first, then those below it from
+    the rows below, and those above it from the rows above. Where to split inside a cell, whose
+    rows may be many and equal, is a choice of its own, between `slices` even parts of the cell.
+    """
+
+    quantiles: tuple[Fraction, ...]
+    epsilon: Fraction
+    rows: int
+    accounting: Accounting
+    slices: int = SLICES
+
+    def __post_init__(self) -> None:
+        check_selection(self.epsilon, self.rows)
+        if not 1 <= len(self.quantiles) <= MOST:
+            raise ValueError(f"from 1 to {MOST} quantiles are chosen together")
+        if not all(0 <= quantile <= 1 for quantile in self.quantiles):
+            raise ValueError("quantiles are from 0 to 1")
+        if not all(low < high for low, high in pairwise(self.quantiles)):
+            raise ValueError("quantiles increase")
+
+    @classmethod
+    def within(
+        cls,
+        loss: PrivacyLoss,
+        quantiles: tuple[Fraction, ...],
+        *,
+        rows: int,
+        units: int,
+        groups: int,
+    ) -> Quantiles:
+        """Return the most accurate ones that cost at most `loss`."""
+        each = loss.amount / (_selections(len(quantiles)) * groups)
+        if loss.accounting is Accounting.ZCDP:
+            epsilon = epsilon_of_choice(each / units**2)
+        else:
+            epsilon = each / units
+        return cls(quantiles, epsilon, rows, loss.accounting)
+
+    @property
+    def name(self) -> str:
+        """What users call the mechanism."""
+        return "exponential" if self.accounting is Accounting.ZCDP else "permute-and-flip"
+
+    @property
+    def selections(self) -> int:
+        """How many choices are paid for: k one by one, or 2⌈log2(k + 1)⌉ - 1 by splitting."""
+        return _selections(len(self.quantiles))
+
+    @property
+    def splits(self) -> bool:
+        """Whether splitting is cheaper than one by one."""
+        return self.selections < len(self.quantiles)
+
+    def loss(self, *, units: int, groups: int) -> PrivacyLoss:
+        """Return what a release costs for databases `units` apart, each unit in `groups` groups.
+
+        Of the choices that are paid for once, one for each group and, when splitting, for each
+        part of it, let choice j have r_j changed rows among its own. Its losses move by r_j times
+        what one row moves them, so its loss is at most ε·r_j/rows; its bounded range too, so
+        (ε·r_j/rows)²/8 of zCDP. Parts are disjoint sets of rows, or of fractions of rows that add
+        up to 1: a row lies evenly in its cell, and each slice of the cell is in one part. So in a
+        group all r_j add up to at most units·rows, however a unit's rows are spread over parts, and
+        over all groups to at most units·groups·rows.
+            Σ ε·r_j/rows <= ε·units·groups.
+            Σ (ε·r_j/rows)²/8, convex, is largest with the whole units·rows in one part of each
+            of `groups` groups: groups·(ε·units)²/8.
+        Where the parts begin and end was chosen before: composition is adaptive. Were a unit
+        replaced (change-one), two units differ, units = 2: rows may leave one part and enter
+        another, and no part may be left out of the sum.
+        """
+        if self.accounting is Accounting.ZCDP:
+            amount = groups * (self.epsilon * units) ** 2 / 8
+        else:
+            amount = groups * units * self.epsilon
+        return PrivacyLoss(self.accounting, self.selections * amount)
+
+    def rank_error(self, cells: int, confidence: Fraction) -> Fraction:
+        """Return how many rows off the ranks of all a group's quantiles are, at this confidence.
+
+        From a choice's cell to the quantile it aimed at there are at most (2·rows·max(a, d - a)/
+        (d·ε))·ln(cells/β) rows, but for a probability of β (Dwork & Roth 2014, Corollary 3.12;
+        permute-and-flip is never worse: McKenna & Sheldon 2020). When splitting, what
+        a part's ends are off adds up, and so does half a slice of a heavy cell per split, which
+        depends on the data and is left out here.
+        """
+        if not 0 < confidence < 1:
+            raise ValueError("a confidence is between 0 and 1")
+        nodes = list(self._nodes())
+        choices = sum(1 + node.splits for node in nodes)
+        share = (1 - confidence) / choices
+        worst = Fraction(0)
+        off: dict[int, Fraction] = {}
+        for node in nodes:
+            reach = 2 * self.rows * max(node.target, 1 - node.target) / self.epsilon
+            before = max(off.get(node.first - 1, Fraction(0)), off.get(node.last, Fraction(0)))
+            here = before + reach * ln(cells / share).high
+            worst = max(worst, here)
+            if node.splits:
+                off[node.index] = here + reach * ln((self.slices + 1) / share).high
+        return worst
+
+    def release(self, counts: Counts, randomness: Randomness) -> Counts:
+        """Choose a cell for each quantile of each group: (groups, cells) to (groups, quantiles).
+
+        Cells are in order, and so is what is returned, in each group. Counts are 0 or more.
+        """
+        if counts.ndim != 2 or counts.shape[1] < 1 or counts.dtype != np.int64:
+            raise TypeError("counts are a table of int64, groups by cells")
+        # Clamping a count moves it no further than its rows do, and nothing below can overflow.
+        bounded = counts.clip(0, LIMIT // (counts.shape[1] * self.slices))
+        step = max(BATCH // counts.shape[1], 1)
+        parts = [
+            self._release(bounded[start : start + step], randomness)
+            for start in range(0, counts.shape[0], step)
+        ]
+        return np.concatenate([np.empty((0, len(self.quantiles)), dtype=np.int64), *parts])
+
+    def _release(self, counts: Counts, randomness: Randomness) -> Counts:
+        groups, cells = counts.shape
+        chosen = np.empty((groups, len(self.quantiles)), dtype=np.int64)
+        # Where, in slices, the quantile that was split at ended up.
+        split_at = {
+            -1: np.zeros(groups, dtype=np.int64),
+            len(self.quantiles): np.full(groups, cells * self.slices),
+        }
+        for node in self._nodes():
+            part = Part(counts, self.slices, split_at[node.first - 1], split_at[node.last])
+            losses = part.cell_losses(node.target)
+            chosen[:, node.index] = self._choose(losses, part.cells(), node, randomness)
+            if node.splits:
+                inside = chosen[:, node.index]
+                losses = part.position_losses(inside, node.target)
+                within = self._choose(losses, part.positions(inside), node, randomness)
+                split_at[node.index] = inside * self.slices + within
+        chosen.sort(axis=1)
+        return chosen
+
+    def _choose(
+        self, losses: Counts, present: NDArray[np.bool_], node: Node, randomness: Randomness
+    ) -> Counts:
+        a, d = node.target.numerator, node.target.denominator
+        rate = self.epsilon / (2 * max(a, d - a) * self.rows * self.slices)
+        if self.accounting is Accounting.ZCDP:
+            return choose(losses, rate, randomness, present.astype(np.int64))
+        return permute_and_flip(losses, rate, randomness, present.astype(np.int64))
+
+    def _nodes(self) -> Iterator[Node]:
+        """Go through the quantiles so that those a part ends at come before those inside it."""
+        count = len(self.quantiles)
+        if not self.splits:
+            for index, quantile in enumerate(self.quantiles):
+                yield Node(index, 0, count, quantile.limit_denominator(FINEST), splits=False)
+            return
+        ends = {-1: Fraction(0), count: Fraction(1)} | dict(enumerate(self.quantiles))
+        waiting = [(0, count)]
+        while waiting:
+            first, last = waiting.pop()
+            index = (first + last) // 2
+            low, high = ends[first - 1], ends[last]
+            target = (self.quantiles[index] - low) / (high - low)
+            splits = last - first > 1
+            yield Node(index, first, last, target.limit_denominator(FINEST), splits=splits)
+            waiting += [part for part in ((first, index), (index + 1, last)) if part[0] < part[1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """The quantile at `index`, chosen from the part where those from `first` to before `last` are.
+
+    `target` is which quantile of the part it is.
+    """
+
+    index: int
+    first: int
+    last: int
+    target: Fraction
+    splits: bool
+
+
+def _selections(count: int) -> int:
+    # Of count.bit_length() = ⌈log2(count + 1)⌉ levels, all but the last also choose where to split.
+    return min(count, 2 * count.bit_length() - 1)

@@ -1,0 +1,91 @@
+"""A part of each group, from one position to another, and how far its places are from a quantile.
+
+Rows lie evenly in their cells: a cell is `slices` slices, each with as many slice-rows as the cell
+has rows. Positions are slices from the first cell's start; losses are in slice-rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.mechanisms.selection.candidates import LIMIT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """The slices from `low` to `high` of each group; counts are (groups, cells)."""
+
+    counts: NDArray[np.int64]
+    slices: int
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+
+    def cells(self) -> NDArray[np.bool_]:
+        """Say which cells have a slice in the part, or touch it if it is empty."""
+        # Both ends were chosen before, and are public.
+        present = self._overlap() > 0
+        empty = (self.low == self.high).nonzero()[0]
+        present[empty, self._touched()[empty]] = True
+        return present
+
+    def cell_losses(self, target: Fraction) -> NDArray[np.int64]:
+        """Return |(d - a)·below - a·above| of each cell's best position, for the target a/d."""
+        inside = self.counts * self._overlap()
+        until = inside.cumsum(axis=1)
+        below, above = until - inside, until[:, -1:] - until
+        # At the cell's start all it has is above, at its end below; between, the loss may be 0.
+        at_start = _signed(below, above + inside, target)
+        at_end = _signed(until, above, target)
+        return np.maximum(np.maximum(at_start, -at_end), 0)
+
+    def positions(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say which of the slices + 1 positions of each group's cell are in the part."""
+        positions = self._positions(cells)
+        present: NDArray[np.bool_] = (positions >= self.low[:, None]) & (
+            positions <= self.high[:, None]
+        )
+        return present
+
+    def position_losses(self, cells: NDArray[np.int64], target: Fraction) -> NDArray[np.int64]:
+        """Return |(d - a)·below - a·above| of each position of each group's cell."""
+        positions = self._positions(cells)
+        at = cells[:, None]
+        inside = self.counts * self._overlap()
+        until = np.take_along_axis(inside.cumsum(axis=1), at, axis=1)
+        here = np.take_along_axis(inside, at, axis=1)
+        density = np.take_along_axis(self.counts, at, axis=1)
+        start = np.maximum(self.low[:, None], at * self.slices)
+        below = until - here + (positions - start).clip(0) * density
+        above = inside.sum(axis=1, keepdims=True) - below
+        losses: NDArray[np.int64] = np.abs(_signed(below, above, target))
+        return losses
+
+    def _positions(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        positions: NDArray[np.int64] = cells[:, None] * self.slices + np.arange(self.slices + 1)
+        return positions
+
+    def _touched(self) -> NDArray[np.int64]:
+        touched: NDArray[np.int64] = np.minimum(self.low // self.slices, self.counts.shape[1] - 1)
+        return touched
+
+    def _overlap(self) -> NDArray[np.int64]:
+        """Count each cell's slices in the part."""
+        starts = np.arange(self.counts.shape[1]) * self.slices
+        overlap: NDArray[np.int64] = (self.high[:, None] - starts).clip(0, self.slices) - (
+            self.low[:, None] - starts
+        ).clip(0, self.slices)
+        return overlap
+
+
+def _signed(
+    below: NDArray[np.int64], above: NDArray[np.int64], target: Fraction
+) -> NDArray[np.int64]:
+    # Clamped, they move no further than they did, and the products stay below 2^61.
+    a, d = target.numerator, target.denominator
+    most = LIMIT // (2 * d)
+    signed: NDArray[np.int64] = (d - a) * below.clip(0, most) - a * above.clip(0, most)
+    return signed

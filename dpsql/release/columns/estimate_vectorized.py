@@ -1,0 +1,87 @@
+"""Sums and means of all groups at once: bit for bit what `value` gives of each.
+
+Everything is exact in int64 up to one last division of doubles that are integers, which IEEE
+rounds correctly, as Python does a fraction's. Where a bound doesn't hold there is no vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.release.columns.arrow import arrow_type
+from dpsql.release.columns.integer_arrays import BEYOND, combined, decimals, largest, numbers
+from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
+
+_EXACT = 2**53
+"""Doubles hold every integer up to here."""
+
+
+def whole_column(
+    formula: Formula, statistics: Sequence[Integers], kind: SqlType
+) -> pa.Array | None:
+    """The column that `formula` makes of noisy statistics; None if it has to go row by row."""
+    match formula:
+        case Linear(constant=constant, said=said) if constant or said is not None:
+            return None
+        case Linear(terms=terms, step=step, least=least) if least is None or step == 1:
+            digits = 10 ** _scale(kind)
+            factor = step * digits
+            sums = combined(terms, statistics, max(1, abs(factor.numerator)))
+            if sums is None:
+                return None
+            return _numbers(sums if least is None else np.maximum(sums, least), factor, kind)
+        case Mean() if kind == Double():
+            return _mean(formula, statistics)
+        case _:
+            return None
+
+
+def _scale(kind: SqlType) -> int:
+    return kind.scale if isinstance(kind, Decimal) else 0
+
+
+def _numbers(sums: NDArray[np.int64], factor: Fraction, kind: SqlType) -> pa.Array | None:
+    """`sums` times `factor`, as the digits of `kind`; what is beyond its range is its ends."""
+    scaled = sums * np.int64(factor.numerator)
+    match kind:
+        case Double(bits=64) if largest(scaled) <= _EXACT and factor.denominator <= _EXACT:
+            return numbers(scaled / np.float64(factor.denominator))
+        case Integer(bits=128) if factor.denominator == 1:
+            return decimals(scaled, arrow_type(kind))
+        case Integer(bits=bits, signed=signed) if factor.denominator == 1:
+            low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+            kept = np.clip(scaled, low, min(high, BEYOND - 1))
+            # Arrow's own name of NumPy's type needs pandas, in some versions.
+            return numbers(kept.astype(np.dtype(f"{'' if signed else 'u'}int{bits}")))
+        case Decimal(precision=precision) if factor.denominator == 1:
+            most = min(10**precision, BEYOND) - 1
+            return decimals(np.clip(scaled, -most, most), arrow_type(kind))
+        case _:
+            return None
+
+
+def _mean(formula: Mean, statistics: Sequence[Integers]) -> pa.Array | None:
+    count = statistics[formula.count]
+    if count.dtype == object:
+        return None
+    rows = np.maximum(count, 1)
+    terms = ((0, formula.centre), (1, 1))
+    above, below = formula.step.numerator, formula.step.denominator
+    sums = combined(terms, (rows, statistics[formula.total]), above)
+    if sums is None or below * max(largest(rows), 1) >= BEYOND:
+        return None
+    tops, bottoms = sums * np.int64(above), rows * np.int64(below)
+    means = tops / bottoms
+    # Such a numerator or denominator would be rounded before the quotient is.
+    rounded = (np.abs(tops) > _EXACT) | (bottoms > _EXACT)
+    for row in rounded.nonzero()[0]:
+        means[row] = float(Fraction(int(tops[row]), int(bottoms[row])))
+    # Rounding keeps the order, so that bounds may be rounded first.
+    return numbers(np.clip(means, float(formula.low), float(formula.high)))

@@ -1,0 +1,146 @@
+"""The keys of groups as Arrow columns: all cells of enumerated domains, or those that were found.
+
+Cells of several domains go by their numbers; no key is ever a Python value of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.engine_query import DomainTable, EngineQuery
+from dpsql.privacy.domain import Value
+from dpsql.release.columns.arrow import arrow_array, arrow_type, canonical
+from dpsql.schema.sql_type import Integer, SqlType
+
+Keys = tuple[pa.Array, ...]
+Places = NDArray[np.int64]
+
+_FEW: Final = 1_000
+"""So many keys are sorted here: pyarrow's functions take a twentieth of a second to be imported."""
+
+
+def domain_table(domain: DomainTable) -> pa.Table:
+    """A key domain as the engine reads it; integers that Arrow has no type for are texts."""
+    numbers = pa.array(range(len(domain.cells)), pa.int64())
+    columns = [
+        pa.array([None if v is None else str(v) for v in values], pa.string())
+        if isinstance(kind, Integer) and kind.bits == 128
+        else arrow_array(values, kind)
+        for values, kind in _values(domain)
+    ]
+    return pa.table([numbers, *columns], names=["cell", *_names(domain)])
+
+
+def number_of_cells(query: EngineQuery) -> int:
+    """How many cells all domains have together; 1 if there are none."""
+    return math.prod(len(domain.cells) for domain in query.domains)
+
+
+def every_key(bounded: BoundedRelease, query: EngineQuery) -> Keys:
+    """The key of each cell of the enumerated domains, in the order of their numbers."""
+    places = np.arange(number_of_cells(query), dtype=np.int64)
+    parts = []
+    for domain in reversed(query.domains):
+        parts.append(places % len(domain.cells))
+        places = places // len(domain.cells)
+    return _in_order(bounded, query, parts[::-1], ())
+
+
+def listed_keys(bounded: BoundedRelease, query: EngineQuery) -> Keys:
+    """The keys of a release that shows every cell of its enumerated domains, as it orders them."""
+    keys = every_key(bounded, query)
+    order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
+    return tuple(taken(key, order) for key in keys)
+
+
+def found_keys(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> Keys:
+    """The key of each row of `raw`."""
+    listed = {place for found in bounded.terms.domains for place in found.keys}
+    unlisted = [k for place, k in enumerate(bounded.terms.keys) if place not in listed]
+    count = len(query.domains)
+    others = tuple(
+        _typed(raw.column(f"g{count + n}"), key.expression.type) for n, key in enumerate(unlisted)
+    )
+    parts = [raw.column(f"g{n}").to_numpy() for n in range(count)]
+    return _in_order(bounded, query, parts, others)
+
+
+def cells_of(raw: pa.Table, query: EngineQuery) -> Places:
+    """The number of each row's cell, among all that the domains have together."""
+    places = np.zeros(raw.num_rows, dtype=np.int64)
+    for n, domain in enumerate(query.domains):
+        places = places * len(domain.cells) + raw.column(f"g{n}").to_numpy()
+    return places
+
+
+def ascending(keys: Keys, kept: Places) -> Places:
+    """`kept` in the order of their keys, NULL last."""
+    if not keys:
+        return kept
+    rows = [taken(key, kept) for key in keys]
+    if kept.size <= _FEW:
+        listed = list(zip(*map(_nulls_last, rows), strict=True))
+        return kept[sorted(range(kept.size), key=listed.__getitem__)]
+    import pyarrow.compute as pc  # noqa: PLC0415 - see _FEW
+
+    table = pa.table(rows, names=_numbered(len(keys)))
+    # NULLs are last unless something else is asked for.
+    order = pc.sort_indices(table, sort_keys=[(n, "ascending") for n in table.column_names])
+    return np.asarray(kept[order.to_numpy()])
+
+
+def taken(column: pa.Array, places: Places) -> pa.Array:
+    """The values of `column` at `places`, in their order."""
+    if max(len(column), places.size) > _FEW:
+        return column.take(pa.array(places))
+    values = column.to_pylist()
+    return pa.array([values[place] for place in places], column.type)
+
+
+def _nulls_last(column: pa.Array) -> list[tuple[bool, Any]]:
+    return [(value is None, 0 if value is None else value) for value in column.to_pylist()]
+
+
+def _in_order(
+    bounded: BoundedRelease, query: EngineQuery, parts: list[Places], unlisted: Keys
+) -> Keys:
+    """Columns in the order of the keys, from cells of the domains and from unlisted keys."""
+    domains = bounded.terms.domains
+    by_place: dict[int, pa.Array] = {}
+    for found, domain, numbers in zip(domains, query.domains, parts, strict=True):
+        for place, column in zip(found.keys, _columns(domain), strict=True):
+            by_place[place] = taken(column, numbers)
+    rest = [place for place in range(len(bounded.terms.keys)) if place not in by_place]
+    by_place |= dict(zip(rest, unlisted, strict=True))
+    return tuple(by_place[place] for place in range(len(by_place)))
+
+
+def _typed(column: pa.ChunkedArray, kind: SqlType) -> pa.Array:
+    if column.type == arrow_type(kind):
+        return column.combine_chunks()
+    return arrow_array(map(canonical, column.to_pylist()), kind)
+
+
+def _columns(domain: DomainTable) -> list[pa.Array]:
+    return [arrow_array(values, kind) for values, kind in _values(domain)]
+
+
+def _values(domain: DomainTable) -> Iterator[tuple[list[Value | None], SqlType]]:
+    """The values of each key, cell by cell."""
+    for n, kind in enumerate(domain.types):
+        yield [cell[n] for cell in domain.cells], kind
+
+
+def _names(domain: DomainTable) -> list[str]:
+    return [f"k{n}" for n in range(len(domain.types))]
+
+
+def _numbered(count: int) -> list[str]:
+    return [str(n) for n in range(count)]

@@ -1,0 +1,112 @@
+"""Variances, correlations and slopes from noisy moments: post-processing, exact up to the root.
+
+A variance of values within r of a centre is at most r², whatever the noise says; a group with
+fewer than two rows, as far as can be told, has the variance of two.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.bounded_release.estimator import Axis, Moments, Variance
+
+_ZERO = Fraction(0)
+_ONE = Fraction(1)
+
+
+def moment(formula: Moments, row: tuple[int, ...]) -> Fraction | None:
+    """The value of `formula`; None where noise left no variance to divide by."""
+    count = row[formula.count]
+    x = _axis(formula.x, count, row)
+    match formula.function:
+        case AggregateFunction.VAR_POP:
+            return x.variance
+        case AggregateFunction.VAR_SAMP:
+            return x.variance * _of_sample(count)
+        case AggregateFunction.STDDEV_POP:
+            return root(x.variance)
+        case AggregateFunction.STDDEV_SAMP:
+            return root(x.variance * _of_sample(count))
+        case _:
+            return _paired(formula, count, x, row)
+
+
+def spread(formula: Variance, pairs: int) -> Fraction:
+    """A variance or its root; `pairs` is the noisy sum of squared differences of all pairs.
+
+    Half of the values at one end and half at the other have the largest: a quarter of the square
+    of their width.
+    """
+    quarter = Fraction((formula.value.high - formula.value.low) ** 2, 4)
+    variance = _within(Fraction(pairs), _ZERO, quarter * formula.rows**2) * formula.worth
+    return root(variance) if formula.is_root else variance
+
+
+def root(value: Fraction) -> Fraction:
+    """The square root, as near as a DOUBLE of its size is: `value` may lie beyond them all."""
+    halvings = max(0, value.numerator.bit_length() - value.denominator.bit_length() - 1000) // 2
+    return Fraction(math.sqrt(value / (1 << 2 * halvings))) * (1 << halvings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    mean: Fraction
+    variance: Fraction
+
+
+def _paired(formula: Moments, count: int, x: _Moment, row: tuple[int, ...]) -> Fraction | None:
+    if formula.y is None or formula.product is None:
+        raise ValueError(f"{formula.function.value} takes two columns")
+    y = _axis(formula.y, count, row)
+    steps = formula.x.step * formula.y.step
+    crossed = Fraction(row[formula.product], max(count, 1)) * steps
+    ours, theirs = x.mean - _centre(formula.x), y.mean - _centre(formula.y)
+    # No covariance is larger than both ranges allow.
+    most = formula.x.radius * formula.y.radius * steps
+    covariance = _within(crossed - ours * theirs, -most, most)
+    match formula.function:
+        case AggregateFunction.COVAR_POP:
+            return covariance
+        case AggregateFunction.COVAR_SAMP:
+            return covariance * _of_sample(count)
+        case AggregateFunction.REGR_SLOPE:
+            return covariance / x.variance if x.variance else None
+        case AggregateFunction.REGR_INTERCEPT:
+            return y.mean - covariance / x.variance * x.mean if x.variance else None
+        case AggregateFunction.CORR | AggregateFunction.REGR_R2:
+            both = root(x.variance) * root(y.variance)
+            if not both:
+                return None
+            found = _within(covariance / both, Fraction(-1), Fraction(1))
+            return found if formula.function is AggregateFunction.CORR else found**2
+        case other:
+            raise ValueError(f"{other.value} is no function of two columns' moments")
+
+
+def _axis(axis: Axis, count: int, row: tuple[int, ...]) -> _Moment:
+    """Mean and variance of a column; its variance is 0 where no squares were summed."""
+    rows = max(count, 1)
+    shift = _within(Fraction(row[axis.total], rows), -Fraction(axis.radius), Fraction(axis.radius))
+    mean = (axis.centre + shift) * axis.step
+    if axis.square is None:
+        return _Moment(mean, _ZERO)
+    most = Fraction(axis.radius**2)
+    spread = Fraction(row[axis.square], rows) + most - shift**2
+    return _Moment(mean, _within(spread, _ZERO, most) * axis.step**2)
+
+
+def _centre(axis: Axis) -> Fraction:
+    return axis.centre * axis.step
+
+
+def _of_sample(count: int) -> Fraction:
+    """Bessel's correction n / (n - 1)."""
+    rows = max(count, 2)
+    return Fraction(rows, rows - 1)
+
+
+def _within(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
+    return min(max(value, low), high)

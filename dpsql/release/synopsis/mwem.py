@@ -1,0 +1,209 @@
+"""A histogram → a table of multiplicative weights over its cells, by noisy measurements alone.
+
+Each round chooses a partition of the cells, by how far the weights' counts are from the rows' there
+beyond what noise will be, and measures it. Then the weights are fitted to all that was measured. Of
+the rows only integers of bounded moves are read, by exact mechanisms; weights are floats, made of
+what was released before. How a float was rounded is thus no fact about a row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpsql.analysis.sensitivity import filled_groups, rows_per_group
+from dpsql.analysis.stability import limited_distance
+from dpsql.errors import Refused, TooComplex
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
+from dpsql.plan.bounded_release.engine_query import EngineQuery
+from dpsql.plan.bounded_release.statistic import Ones
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.privacy.allocation.mwem_calibration import Moves, Noise, Weighing, weighing
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.release.add_noise import RawGroups, all_totals
+from dpsql.release.calibration import Measurement
+from dpsql.release.columns.arrow import arrow_array
+from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, taken
+from dpsql.release.synopsis.cell_partition import Partition, count_partitions, partitions
+from dpsql.schema.sql_type import SqlType
+
+Counts = NDArray[np.int64]
+Weights = NDArray[np.float64]
+
+_STEPS, _LAST_STEPS = 40, 300
+"""Of fitting, after each round and after the last."""
+
+
+MOST_CELLS = 100_000
+"""A synopsis has no more: each round looks at all of them."""
+
+
+def weighed(bounded: BoundedRelease, steps: int, grant: PrivacyLoss, rounds: int) -> Measurement:
+    """The mechanisms of a synopsis over the cells of `bounded`, within `grant`.
+
+    `steps` units are removed or added from one neighbour to the other: the rows of each are in at
+    most so many groups, at most so many in each and in all, in either database.
+    """
+    if bounded.selection is not None or not bounded.terms.keys:
+        raise Refused(
+            "the keys of a synopsis are listed, and one of these has no domain",
+            hint="declare its values or bounds, or group it by CASE, date_trunc or extract",
+            note="synopsis",
+        )
+    cells = math.prod(len(domain.cells) for domain in bounded.terms.domains)
+    if cells > MOST_CELLS:
+        raise TooComplex(
+            f"the keys have {cells:,} combinations, and a synopsis has at most {MOST_CELLS:,}",
+            hint="use fewer or coarser keys",
+            note="synopsis",
+        )
+    if [statistic.term for statistic in bounded.terms.statistics] != [Ones()]:
+        raise Refused("a synopsis counts rows that nobody knows the number of", note="synopsis")
+    changed = limited_distance(bounded.limited, steps)
+    # A unit's rows may be in more cells than they fill: together they are no more than fill these,
+    # and in a box that merges some cells no more than fill as many.
+    filled = filled_groups(bounded.limited, changed.per_unit)
+    moves = Moves(filled, changed.count * rows_per_group(bounded.limited))
+    made, loss = weighing(moves, rounds, grant)
+    return Measurement((made.noise(1),), None, loss, weighing=made)
+
+
+def told(bounded: BoundedRelease, measurement: Measurement) -> tuple[str, ...]:
+    """What EXPLAIN says of the rounds."""
+    made = measurement.weighing
+    assert made is not None
+    shape = tuple(len(domain.cells) for domain in bounded.terms.domains)
+    return (
+        f"a unit moves the histogram by {made.moves.l1} rows at most, in all its cells together",
+        f"the number of rows is measured with {made.total.name} noise",
+        f"{made.rounds} rounds, each of one choice and one measurement of what was chosen",
+        f"among {count_partitions(shape)} partitions of {math.prod(shape):,} cells",
+    )
+
+
+def synopsis_table(
+    raw: RawGroups,
+    bounded: BoundedRelease,
+    query: EngineQuery,
+    made: Weighing,
+    randomness: Randomness,
+) -> pa.Table:
+    """The keys of every cell, in ascending order, and its weight."""
+    (totals,) = all_totals(raw.totals, bounded, query)
+    shape = tuple(len(domain.cells) for domain in query.domains)
+    ranks = [_ranks(domain.types, domain.cells) for domain in query.domains]
+    grid = np.asarray(totals, dtype=np.int64).reshape(shape)
+    for axis, order in enumerate(ranks):
+        grid = np.take(grid, order, axis=axis)
+    weights = weigh(grid, made, randomness)
+    for axis, order in enumerate(ranks):
+        weights = np.take(weights, np.argsort(order), axis=axis)
+    keys = every_key(bounded, query)
+    order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
+    named = {
+        f"c{key.column.id}": taken(column, order)
+        for key, column in zip(bounded.terms.keys, keys, strict=True)
+    }
+    named[f"c{bounded.outputs[0].column.id}"] = pa.array(weights.ravel()[order])
+    return pa.table(named)
+
+
+def weigh(cells: Counts, made: Weighing, randomness: Randomness) -> Weights:
+    """The weights of `cells`, a grid; all that is read of it is noisy, at the loss of `made`."""
+    (rows,) = made.total.release([int(cells.sum())], randomness)
+    total = min(max(float(rows), 1.0), 2.0**50)
+    weights = np.full(cells.shape, total / cells.size)
+    among = partitions(cells.shape)
+    measured: list[_Measured] = []
+    for number in range(made.rounds if among else 0):
+        chosen = _choose(among, cells, weights, made, randomness)
+        noise = made.noise(chosen.merged)
+        exact = chosen.sums(cells)
+        noisy = noise.release_vector(exact.ravel(), randomness).reshape(exact.shape)
+        measured.append(_Measured(chosen, noisy.astype(np.float64), 1 / float(noise.variance)))
+        steps = _LAST_STEPS if number == made.rounds - 1 else _STEPS
+        weights = _fitted(weights, measured, total, steps)
+    return weights
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A partition's noisy counts, and how much each weighs: one over its noise's variance."""
+
+    partition: Partition
+    counts: Weights
+    precision: float
+
+
+def _choose(
+    among: tuple[Partition, ...],
+    cells: Counts,
+    weights: Weights,
+    made: Weighing,
+    randomness: Randomness,
+) -> Partition:
+    """The partition whose counts are likely farthest from the weights', beyond their noise.
+
+    A score is Σ|weights' - rows'| less what noise adds, in whole rows: it moves by `l1` at most,
+    since the weights and the noise's size are the same whatever the rows are.
+    """
+    losses = []
+    for one in among:
+        told = np.rint(one.sums(weights)).astype(np.int64)
+        farthest = int(np.abs(told - one.sums(cells)).sum())
+        beyond = one.boxes * _deviation(made.noise(one.merged))
+        losses.append(math.floor(min(beyond, 2.0**60)) - farthest)
+    (chosen,) = made.choice.choose(losses, randomness)
+    return among[int(chosen)]
+
+
+def _deviation(noise: Noise) -> float:
+    """How far noise is from 0 on average."""
+    spread = math.sqrt(float(noise.variance))
+    return spread * (math.sqrt(2 / math.pi) if isinstance(noise, DiscreteGaussian) else 0.5**0.5)
+
+
+def _fitted(weights: Weights, measured: Sequence[_Measured], total: float, steps: int) -> Weights:
+    """The weights moved to where the measurements are likelier, by multiplicative steps.
+
+    Each multiplies a cell by e to minus the slope of the squared errors there, and scales all to
+    `total`. With steps as long as the errors fall, that is mirror descent by relative entropy, so
+    cells that no measurement tells apart keep their proportions.
+    """
+    step, error = 1.0, _error(weights, measured)
+    for _ in range(steps):
+        slope = np.zeros(weights.shape)
+        for one in measured:
+            missed = one.partition.sums(weights) - one.counts
+            slope += one.partition.spread(missed) * one.precision
+        slope /= max(float(np.abs(slope).max()), 1e-300)
+        while step > 1e-9:
+            moved = weights * np.exp(-step * slope)
+            moved *= total / float(moved.sum())
+            found = _error(moved, measured)
+            if found < error:
+                weights, error, step = moved, found, min(1.5 * step, 16.0)
+                break
+            step /= 2
+        else:
+            break
+    return weights
+
+
+def _error(weights: Weights, measured: Sequence[_Measured]) -> float:
+    return sum(
+        one.precision * float(np.square(one.partition.sums(weights) - one.counts).sum())
+        for one in measured
+    )
+
+
+def _ranks(types: tuple[SqlType, ...], cells: tuple[Cell, ...]) -> NDArray[np.int64]:
+    """The places of a domain's cells in ascending order, NULL last."""
+    columns = tuple(arrow_array([cell[n] for cell in cells], kind) for n, kind in enumerate(types))
+    return ascending(columns, np.arange(len(cells), dtype=np.int64))

@@ -1,0 +1,115 @@
+"""What was spent and what is left, as people read it: in ε, of the dataset and of one analyst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+
+import pyarrow as pa
+
+from dpsql.ledger.caps import Account, Balance, balance
+from dpsql.report.result.result import Result
+from dpsql.schema.model import Schema
+from dpsql.schema.sql_type import Double, Varchar
+from dpsql.session.compile.loss_conversion import amount, epsilon_of, ledger_terms
+from dpsql.session.ledger_access import existing_ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """One cap: what was spent of it and what is left; None where there is no cap.
+
+    In a zcdp ledger losses add up as ρ. Then what was spent is the ε of all queries so far taken
+    together, and what is left is the ε of one last query that would take it all; the two add up to
+    more than the cap.
+    """
+
+    epsilon_cap: Decimal | None
+    epsilon_spent: Decimal
+    epsilon_left: Decimal | None
+    delta_cap: Decimal | None
+    delta_spent: Decimal
+    delta_left: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The dataset's allowance, which all analysts share, and that of `analyst` alone.
+
+    `epsilon` is what a query spends unless told otherwise, and `queries_left` how many such queries
+    both allowances still hold. δ is spent only where group keys are chosen by noisy counts, and in
+    an approx ledger.
+    """
+
+    dataset: Allowance
+    own: Allowance
+    analyst: str
+    accounting: str
+    epsilon: Decimal
+    queries_left: int
+
+
+def read_budget(schema: Schema, analyst: str, epsilon: Fraction) -> Budget:
+    """The balance of `schema`'s ledger; one that was never charged isn't made for this."""
+    cap = schema.analysts.get(analyst)
+    own_cap = None if cap is None else amount(schema, cap)
+    with existing_ledger(schema) as ledger:
+        if ledger is None:
+            terms = ledger_terms(schema)
+            of_all = balance(Account(), terms.accounting, terms.cap.amount, terms.cap.delta)
+            of_one = balance(Account(), terms.accounting, own_cap, None)
+        else:
+            of_all, of_one = ledger.balance(), ledger.balance(analyst, own_cap)
+    return budget_of(schema, analyst, epsilon, of_all, of_one)
+
+
+def budget_of(
+    schema: Schema, analyst: str, epsilon: Fraction, of_all: Balance, of_one: Balance
+) -> Budget:
+    """Balances as people read them."""
+    lefts = [found.left for found in (of_all, of_one) if found.left is not None]
+    return Budget(
+        _allowance(schema, of_all, schema.budget.epsilon),
+        _allowance(schema, of_one, schema.analysts.get(analyst)),
+        analyst,
+        schema.budget.accounting.value,
+        _decimal(epsilon),
+        int(min(lefts) / amount(schema, epsilon)),
+    )
+
+
+def _allowance(schema: Schema, found: Balance, cap: Fraction | None) -> Allowance:
+    untouched = not found.spent.amount
+    left = None if found.left is None else epsilon_of(schema, found.left)
+    return Allowance(
+        None if cap is None else _decimal(cap),
+        _decimal(epsilon_of(schema, found.spent.amount)),
+        None if left is None or cap is None else _decimal(cap if untouched else left, ROUND_DOWN),
+        None if found.delta_cap is None else _decimal(found.delta_cap),
+        _decimal(found.spent.delta),
+        None if found.delta_left is None else _decimal(found.delta_left, ROUND_DOWN),
+    )
+
+
+def _decimal(value: Fraction, rounding: str = ROUND_HALF_EVEN) -> Decimal:
+    """Six digits; of what is left, never more than there is."""
+    context = Context(prec=6, rounding=rounding)
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
+
+
+def budget_table(budget: Budget) -> Result:
+    """What SHOW dpsql.budget answers: a row for each allowance, NULL where there is no cap."""
+    accounts = {"dataset": budget.dataset, f"analyst {budget.analyst}": budget.own}
+    numbers = {
+        name: [
+            None if (number := getattr(account, name)) is None else float(number)
+            for account in accounts.values()
+        ]
+        for name in (field.name for field in fields(Allowance))
+    }
+    return Result(
+        ("account", *numbers),
+        (Varchar(), *(Double() for _ in numbers)),
+        pa.table({"account": list(accounts)} | numbers),
+    )

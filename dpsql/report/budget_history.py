@@ -1,0 +1,146 @@
+"""A ledger's entries as people read them, and what they add up to.
+
+Losses add up in the ledger's own currency (ε, or ρ under zcdp), so shares are shares of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from functools import cache, partial
+from typing import assert_never
+
+from dpsql.ledger.chain.entry import (
+    Amended,
+    Burned,
+    Charged,
+    Dropped,
+    Entry,
+    Named,
+    Opened,
+    Released,
+    Summed,
+    Tightened,
+    Viewed,
+)
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.schema.model import Schema
+from dpsql.session.compile.loss_conversion import epsilon_of
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A charge, a first look at another's answer, or a change of terms.
+
+    `amount` is what it took from the dataset, in the ledger's currency; `epsilon` what that is
+    asked alone. A look takes from the reader's own cap only, so its amount is 0.
+    """
+
+    entry: int
+    at: datetime
+    analyst: str
+    amount: Fraction
+    epsilon: Fraction
+    delta: Fraction
+    outcome: str
+    statement: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """From `at` on, `left` of the budget is left: 1 is all of it."""
+
+    at: datetime
+    left: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one analyst or one statement took: how often, and which part of the budget."""
+
+    name: str
+    times: int
+    epsilon: Fraction
+    share: Fraction
+
+
+def records(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
+    """What changed a balance or a cap, in order."""
+    outcomes = {
+        entry.event.request_id: "answered" if isinstance(entry.event, Released) else "failed"
+        for entry in entries
+        if isinstance(entry.event, Released | Burned)
+    }
+    # Most charges are of a few sizes, and to convert ρ takes its time.
+    converted = cache(partial(epsilon_of, schema))
+    for entry in entries:
+        match entry.event:
+            case Charged(analyst=analyst, loss=loss, query=query, request_id=request):
+                outcome = outcomes.get(request, "is running")
+                yield _record(converted, entry, analyst, loss, outcome, query)
+            case Viewed(analyst=analyst):
+                yield _record(converted, entry, analyst, None, "seen again", "")
+            case Named(analyst=analyst, name=name):
+                yield _record(converted, entry, analyst, None, "named", name)
+            case Dropped(analyst=analyst, name=name):
+                yield _record(converted, entry, analyst, None, "dropped", name)
+            case Opened():
+                yield _record(converted, entry, "", None, "ledger opened", "")
+            case Amended(reason=reason):
+                yield _record(converted, entry, "", None, "ledger amended", reason)
+            case Tightened():
+                yield _record(converted, entry, "", None, "ledger tightened", "")
+            case Released() | Burned() | Summed():
+                pass
+            case missing:
+                assert_never(missing)
+
+
+def burn_down(entries: Iterable[Entry]) -> tuple[Point, ...]:
+    """What was left of the cap of the time, from the first entry on."""
+    points: list[Point] = []
+    spent, cap = Fraction(0), Fraction(1)
+    for entry in entries:
+        match entry.event:
+            case Opened(terms=terms) | Amended(terms=terms) | Tightened(terms=terms):
+                cap = terms.cap.amount
+            case Charged(loss=loss):
+                spent += loss.amount
+            case Released() | Burned() | Viewed() | Named() | Dropped() | Summed():
+                continue
+            case missing:
+                assert_never(missing)
+        points.append(Point(entry.at, max(Fraction(0), 1 - spent / cap)))
+    return tuple(points)
+
+
+def shares(
+    schema: Schema, cap: Fraction, named: Iterable[tuple[str, Record]], most: int
+) -> tuple[Share, ...]:
+    """The `most` names that took most of `cap`."""
+    sums: dict[str, tuple[int, Fraction]] = {}
+    for name, record in named:
+        if record.amount:
+            times, amount = sums.get(name, (0, Fraction(0)))
+            sums[name] = (times + 1, amount + record.amount)
+    found = sorted(sums.items(), key=lambda item: (-item[1][1], item[0]))[:most]
+    return tuple(
+        Share(name, times, epsilon_of(schema, amount), amount / cap)
+        for name, (times, amount) in found
+    )
+
+
+def _record(
+    epsilon: Callable[[Fraction], Fraction],
+    entry: Entry,
+    analyst: str,
+    loss: PrivacyLoss | None,
+    outcome: str,
+    text: str,
+) -> Record:
+    amount, delta = (Fraction(0), Fraction(0)) if loss is None else (loss.amount, loss.delta)
+    at, cost = entry.at, epsilon(amount)
+    return Record(entry.seq, at, analyst, amount, cost, delta, outcome, text, entry.hash)

@@ -1,0 +1,60 @@
+"""What an answer cost, and what is left, in words."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+from dpsql.report.budget import Budget
+from dpsql.session.answer.answer import Privacy
+from dpsql.session.batch import Batch
+
+
+def paid(privacy: Privacy) -> str:
+    """What an answer cost, without what is left."""
+    if privacy.stored and privacy.summed:
+        return f"nothing to the dataset, {summed(privacy)}"
+    if privacy.stored:
+        return "nothing to the dataset, answered before"
+    if privacy.loss is None:
+        return "nothing, no private table was read"
+    return amounts(privacy.epsilon, privacy.loss.delta)
+
+
+def amounts(epsilon: Fraction, delta: Fraction) -> str:
+    """A loss."""
+    found = f"epsilon = {float(epsilon):.4g}"
+    return f"{found}, delta = {float(delta):.2g}" if delta else found
+
+
+def summed(privacy: Privacy) -> str:
+    """How an answer came about that wasn't given before, and what is different about it."""
+    cells = f"up to {privacy.summed} noisy cells a value"
+    return f"summed from a stored answer ({cells}, limits as in its groups)"
+
+
+def cost(privacy: Privacy, budget: Budget) -> str:
+    """What an answer cost, and what is left, in one line."""
+    return f"cost: {paid(privacy)}; {_left(budget)}"
+
+
+def cost_of_batch(batch: Batch, budget: Budget) -> str:
+    """What all answers of a batch cost together, and would have cost apart, in one line."""
+    if batch.loss is None or batch.apart is None:
+        return f"cost: nothing to the dataset, answered before; {_left(budget)}"
+    for_all = amounts(batch.loss.amount, batch.loss.delta)
+    one_by_one = amounts(batch.apart.amount, batch.apart.delta)
+    return f"cost: {for_all} for all, one by one {one_by_one}; {_left(budget)}"
+
+
+def _left(budget: Budget) -> str:
+    of_all, own = budget.dataset, budget.own
+    left = f"epsilon = {digits(of_all.epsilon_left)} of {digits(of_all.epsilon_cap)}"
+    if own.epsilon_left is not None:
+        left += f" ({digits(own.epsilon_left)} of {digits(own.epsilon_cap)} for {budget.analyst})"
+    return f"left: {left}"
+
+
+def digits(number: Decimal | None) -> str:
+    """Six digits of an amount."""
+    return "no limit" if number is None else f"{float(number):g}"

@@ -1,0 +1,22 @@
+"""What an answer cost and what is left, in a line."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from dpsql.report.budget import Budget
+from dpsql.report.cost import paid
+from dpsql.session.answer.answer import Privacy
+
+
+def cost(privacy: Privacy, budget: Budget) -> str:
+    """One line for the notice beside an answer."""
+    of_all, own = budget.dataset, budget.own
+    left = f"epsilon = {_digits(of_all.epsilon_left)} of {_digits(of_all.epsilon_cap)}"
+    if own.epsilon_left is not None:
+        left += f" ({_digits(own.epsilon_left)} of {_digits(own.epsilon_cap)} for {budget.analyst})"
+    return f"cost: {paid(privacy)}; left: {left}"
+
+
+def _digits(value: Decimal | None) -> str:
+    return "none" if value is None else f"{float(value):.4g}"

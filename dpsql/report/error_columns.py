@@ -1,0 +1,61 @@
+"""95 % half-widths beside the values that they are of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from dpsql.report.result.result import Result, distinct
+from dpsql.schema.sql_type import Double, SqlType
+from dpsql.session.answer.answer import HalfWidth
+
+SIGN = "±"
+
+
+def half_width_rows(result: Result, rows: int) -> list[list[float | None] | None]:
+    """For each column the half-widths of its first `rows`, None for columns without any."""
+    widths = result.half_widths or (None,) * len(result.names)
+    return [_of_rows(each, rows) for each in widths]
+
+
+def with_errors(result: Result) -> Result:
+    """`result` with a column "n ±" of half-widths beside each column "n" that has some.
+
+    NULL where the value is. Means have none: dp_interval_low(avg(x)) and its like are columns.
+    """
+    if all(widths is None for widths in result.half_widths):
+        return result
+    names: list[str] = []
+    types: list[SqlType] = []
+    arrays: list[pa.ChunkedArray] = []
+    for place, widths in enumerate(result.half_widths):
+        column = result.table.column(place)
+        names.append(result.names[place])
+        types.append(result.types[place])
+        arrays.append(column)
+        if widths is not None:
+            names.append(f"{result.names[place]} {SIGN}")
+            types.append(Double())
+            arrays.append(pa.chunked_array([_beside(widths, column)]))
+    table = pa.table(arrays, names=distinct(names))
+    return replace(result, names=tuple(names), types=tuple(types), table=table, half_widths=())
+
+
+def _of_rows(widths: HalfWidth, rows: int) -> list[float | None] | None:
+    if widths is None:
+        return None
+    found: list[float | None] = (
+        [widths] * rows if isinstance(widths, float) else widths.slice(0, rows).to_pylist()
+    )
+    return found
+
+
+def _beside(widths: HalfWidth, column: pa.ChunkedArray) -> pa.Array:
+    found = np.array(
+        [np.nan if width is None else width for width in _of_rows(widths, len(column)) or []],
+        dtype=np.float64,
+    )
+    found[np.asarray(column.is_null().to_numpy(), dtype=np.bool_)] = np.nan
+    return pa.array(found, mask=np.isnan(found))

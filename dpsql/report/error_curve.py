@@ -1,0 +1,111 @@
+"""Errors against ε as people and programs read them: a table, a picture, JSON, a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from html import escape
+
+import msgspec
+
+from dpsql.report.chart import Line, blocks, svg
+from dpsql.session.explain.error_curve import Measure, Sweep, SweptColumn
+
+_MARKS = "●○■□◆◇▲△"
+
+
+class Form(Enum):
+    """How a sweep is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+    SVG = "svg"
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """The errors of a statement's columns at each ε. `str` is the text; notebooks show the page."""
+
+    sweep: Sweep
+
+    def text(self) -> str:
+        """A table, and a picture with both axes in decades."""
+        parts = (_aligned(self._table()), blocks(self._lines()), self._notes())
+        return "\n\n".join("\n".join(part) for part in parts)
+
+    def json(self) -> str:
+        """All of it for programs."""
+        return msgspec.json.format(msgspec.json.encode(self.sweep), indent=2).decode()
+
+    def svg(self) -> str:
+        """The picture alone."""
+        return svg(self._lines())
+
+    def html(self) -> str:
+        """Picture and table as a fragment of HTML, without scripts."""
+        tags = ["th", *["td"] * len(self.sweep.epsilons)]
+        rows = [
+            "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
+            for tag, row in zip(tags, self._table(), strict=True)
+        ]
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return f"<div class='dpsql-sweep'>{self.svg()}<table>{''.join(rows)}</table>{notes}</div>"
+
+    def written(self, form: Form) -> str:
+        """In the form asked for."""
+        match form:
+            case Form.TEXT:
+                return self.text()
+            case Form.JSON:
+                return self.json()
+            case Form.HTML:
+                return self.html()
+            case Form.SVG:
+                return self.svg()
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def _table(self) -> list[list[str]]:
+        columns = self.sweep.columns
+        found = [["epsilon", *map(_title, columns)]]
+        found += [
+            [f"{epsilon:g}", *(f"{column.errors[row]:.4g}" for column in columns)]
+            for row, epsilon in enumerate(self.sweep.epsilons)
+        ]
+        return found
+
+    def _lines(self) -> list[Line]:
+        found: list[Line] = []
+        for number, column in enumerate(self.sweep.columns):
+            points = zip(self.sweep.epsilons, column.errors, strict=True)
+            found.append(Line(_title(column), _MARKS[number % len(_MARKS)], tuple(points)))
+        return found
+
+    def _notes(self) -> list[str]:
+        found = [
+            "95 % of values are no farther off by noise; no data were read, nothing is charged"
+        ]
+        measures = {column.measure for column in self.sweep.columns}
+        if Measure.ROWS in measures:
+            found.append("± · rows: what a mean is off by at most, times the rows of its group")
+        if Measure.RANK in measures:
+            found.append("rank: at most so many rows too many lie on one side of what is chosen")
+        if self.sweep.unknown:
+            names = ", ".join(self.sweep.unknown)
+            found.append(f"{names}: errors are known with the answer")
+        return found
+
+
+def _title(column: SweptColumn) -> str:
+    return f"{column.name} {column.measure.value}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    return ["  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in rows]

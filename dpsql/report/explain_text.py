@@ -1,0 +1,153 @@
+"""EXPLAIN PRIVACY as people and programs read it: text, JSON, and a page for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+import msgspec
+
+from dpsql.analysis.plan_text import aligned
+from dpsql.session.answer.answer import ColumnPrivacy
+from dpsql.session.explain.report import OperatorLine, Price, Proof, ReleaseProof
+
+HIDDEN: Final = "not shown: it names tables that are hidden"
+
+
+class Form(Enum):
+    """How an explanation is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    HTML = "html"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The proof and the price of a query. `str` is the text; notebooks show the page."""
+
+    proof: Proof
+
+    def text(self, *, sql: bool = False) -> str:
+        """For people; `sql` adds what the engine would run."""
+        return "\n\n".join(_parts(self.proof, sql=sql))
+
+    def json(self) -> str:
+        """All of it for programs, SQL included."""
+        return msgspec.json.format(msgspec.json.encode(self.proof), indent=2).decode()
+
+    def html(self) -> str:
+        """All of it as a fragment of HTML, without scripts."""
+        from dpsql.report.html.explain import page  # noqa: PLC0415 - few need it
+
+        return page(self.proof)
+
+    def written(self, form: Form, *, sql: bool = False) -> str:
+        """In the form asked for."""
+        match form:
+            case Form.TEXT:
+                return self.text(sql=sql)
+            case Form.JSON:
+                return self.json()
+            case Form.HTML:
+                return self.html()
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def noise(column: ColumnPrivacy) -> str:
+    """Mechanism, scale and expected error of one column."""
+    if column.rank_error is not None:
+        off = f"{column.rank_error:.6g} rows"
+        return f"{column.name}: {column.mechanism}; with 95 %, its rank is off by {off} at most"
+    width = "depends on the count" if column.half_width is None else f"± {column.half_width:.6g}"
+    return f"{column.name}: {column.mechanism}, scale {column.scale:.6g}; 95 % error {width}"
+
+
+def threshold(units: int) -> str:
+    """When an unlisted key appears."""
+    return f"a key appears when its noisy number of units is {units} or more"
+
+
+def price(found: Price | None) -> list[str]:
+    """What it costs, and what that means."""
+    if found is None:
+        return ["cost: nothing, no private table is read"]
+    cost = f"cost: epsilon = {found.epsilon:.6g}"
+    if found.delta:
+        cost += f", delta = {found.delta:.6g}"
+    if found.rho is not None:
+        cost += f" (rho = {found.rho:.6g})"
+    if found.selection_delta and found.rho is not None:
+        cost += f", of it delta = {found.selection_delta:.6g} for the choice of keys"
+    odds = (
+        f"odds: what anyone concludes about one unit becomes at most {found.odds:.3g} times"
+        " (e^epsilon) likelier or less likely"
+    )
+    if found.delta:
+        odds += f", up to delta = {found.delta:.2g}"
+    lines = [f"{cost}, in a {found.accounting} ledger; neighbours: {found.neighbors}", odds]
+    if found.said:
+        lines.insert(
+            1,
+            f"beside it: epsilon = {found.said:.6g} of answers that were randomised before they"
+            " came; it is lost once, however often they are asked for, and in no ledger",
+        )
+    return lines
+
+
+def _parts(proof: Proof, *, sql: bool) -> Iterator[str]:
+    yield _tree(proof.operators)
+    for release in proof.releases:
+        yield "\n".join(_release(release, sql=sql))
+    if sql:
+        yield "\n".join(["the answer, of what was released", *_indented(_pretty(proof.finish))])
+    if proof.totals:
+        yield "\n".join(["totals", *(f"  {note}" for note in proof.totals)])
+    yield "\n".join(price(proof.price))
+    if proof.advice:
+        yield "\n".join(["to get less noise for it", *(f"  {hint}" for hint in proof.advice)])
+
+
+def _release(release: ReleaseProof, *, sql: bool) -> Iterator[str]:
+    yield f"{release.name}:"
+    yield from _indented(_tree(release.operators))
+    yield "  limits"
+    yield from (f"    {note}" for note in release.limits)
+    yield "  sensitivity: what one unit changes in a group, in as many groups as above"
+    for line in release.sensitivities:
+        yield f"    {line.claim}"
+        yield from (f"      {origin}" for origin in line.origins)
+    yield "  noise"
+    yield from (f"    {noise(column)}" for column in release.noise)
+    if release.threshold is not None:
+        yield f"    {threshold(release.threshold)}"
+    if sql:
+        yield "  what the engine runs"
+        yield from (f"  {line}" for line in _indented(_pretty(release.sql)))
+
+
+def _tree(lines: tuple[OperatorLine, ...]) -> str:
+    return aligned([(line.depth, line.operator, line.distance) for line in lines])
+
+
+def _pretty(sql: str) -> str:
+    """Our own SQL, one clause a line; of hidden tables there is none."""
+    if not sql:
+        return HIDDEN
+    import sqlglot  # noqa: PLC0415 - only who asks for SQL needs it
+
+    try:
+        return sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]
+    except sqlglot.errors.SqlglotError:
+        return sql  # an analyst's own, which runs as it is written
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}" for line in text.split("\n")]

@@ -1,0 +1,87 @@
+"""Work that is watched: its step is shown after a second, and Ctrl-C cancels it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Final, TypeVar
+
+from dpsql.session.interruptible import begin, over
+from dpsql.session.run.charge_and_run import RUNNING
+
+Found = TypeVar("Found")
+
+AFTER_SECONDS: Final = 1.0
+
+
+class Cancelled(Exception):
+    """The work was cancelled; `charged` tells whether it had been paid for by then.
+
+    `running`: it was asked twice, so the work was not waited for and may still hold its locks.
+    """
+
+    def __init__(self, *, charged: bool, running: bool = False) -> None:
+        super().__init__("cancelled")
+        self.charged = charged
+        self.running = running
+
+
+class Watch:
+    """Runs one piece of work and shows how far it is."""
+
+    def __init__(self) -> None:
+        self._step = ""
+        self._charged = False
+        self._cancelled = False
+        self._shown = ""
+
+    def step(self, name: str) -> None:
+        """Take note of the step that begins; no further one begins once it was cancelled."""
+        self._step = name
+        self._charged |= name == RUNNING
+        if self._cancelled:
+            raise Cancelled(charged=self._charged)
+
+    def run(self, work: Callable[[], Found], interrupt: Callable[[], None]) -> Found:
+        """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the end."""
+        outcome = begin(work)
+        began = time.monotonic()
+        try:
+            while not over(outcome):
+                seconds = time.monotonic() - began
+                if seconds >= AFTER_SECONDS:
+                    self._show(seconds)
+        except KeyboardInterrupt:
+            self._cancel(outcome, interrupt)
+        finally:
+            self._clear()
+        return outcome.result()
+
+    def _cancel(self, outcome: Future[Found], interrupt: Callable[[], None]) -> None:
+        """Stop the work. A second Ctrl-C doesn't wait for it."""
+        self._cancelled = True
+        try:
+            interrupt()
+            while not over(outcome):
+                interrupt()
+        except KeyboardInterrupt:
+            raise Cancelled(charged=self._charged, running=True) from None
+        if outcome.exception() is not None:
+            raise Cancelled(charged=self._charged)
+        # It had come to its end before: what was paid for is answered.
+
+    def _show(self, seconds: float) -> None:
+        if sys.stderr.isatty():
+            self._shown = f"{self._step} … {seconds:.0f} s"
+            sys.stderr.write(f"\r\x1b[K{self._shown}")
+        elif self._shown != self._step:
+            self._shown = self._step
+            sys.stderr.write(f"{self._step} …\n")
+        sys.stderr.flush()
+
+    def _clear(self) -> None:
+        if self._shown and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,205 @@
+"""What a schema file may say: its sections, their keys, and the kinds of value these take."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal, TypeVar
+
+import msgspec
+
+from dpsql.schema.load.yaml_document import Document, Place
+
+
+class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A section: a mapping with known keys."""
+
+
+class File(Form, frozen=True, kw_only=True):
+    """The whole file; sections of named things are read one by one, for the sake of their paths."""
+
+    dataset: str
+    source: str
+    budget: dict[str, object]
+    tables: dict[str, object]
+    views: dict[str, object] | None = None
+    units: dict[str, object] = {}
+    neighbors: Literal["add_remove", "change_one"] = "add_remove"
+    group_size: int = 1
+    per_query: dict[str, object] | None = None
+    analysts: dict[str, object] | None = None
+    ledger: str | None = None
+    store: Literal["shared", "private"] = "shared"
+    releases: int = 20
+    version: object = None
+
+
+class UnitForm(Form, frozen=True, kw_only=True):
+    """A kind of privacy unit."""
+
+    table: str
+    key: str
+
+
+class UnitPath(Form, frozen=True, kw_only=True):
+    """The column of a table that leads to its privacy unit, or the columns that do together."""
+
+    column: str | list[str]
+    references: str | list[str]
+
+
+class LimitsForm(Form, frozen=True, kw_only=True):
+    """What one unit may contribute."""
+
+    groups: int | None = None
+    rows_per_group: int | None = None
+    rows: int | None = None
+
+
+class TableForm(Form, frozen=True, kw_only=True):
+    """A table; `unit` and `public` exclude each other."""
+
+    unit: str | dict[str, object] | None = None
+    public: bool = False
+    key: str | list[str] | None = None
+    same_unit: str | list[str] | None = None
+    limits: dict[str, object] | None = None
+    columns: dict[str, object] | None = None
+    comment: str = ""
+    time: str | None = None
+    rows: int | None = None
+    visible: bool = True
+
+
+class ViewForm(Form, frozen=True, kw_only=True):
+    """A query that analysts see as a table."""
+
+    query: str
+    columns: dict[str, object] | None = None
+    limits: dict[str, object] | None = None
+    comment: str = ""
+    visible: bool = True
+
+
+class ViewColumnForm(Form, frozen=True, kw_only=True):
+    """A column of a view; its type is that of the query."""
+
+    bounds: list[object] | None = None
+    values: list[object] | None = None
+    nullable: bool = True
+    comment: str = ""
+
+
+class ColumnForm(Form, frozen=True, kw_only=True):
+    """A column; what it leaves out is unknown, except a type that the catalogue has."""
+
+    type: str | None = None
+    bounds: list[object] | None = None
+    values: list[object] | None = None
+    max_length: int | None = None
+    nullable: bool = True
+    references: str | None = None
+    comment: str = ""
+    randomized_response: dict[str, object] | None = None
+    source_name: str | None = None
+
+
+class ResponseForm(Form, frozen=True, kw_only=True):
+    """How answers were randomised before they came."""
+
+    epsilon: Fraction
+
+
+class BudgetForm(Form, frozen=True, kw_only=True):
+    """What may be spent on the dataset."""
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    accounting: Literal["pure", "approx", "zcdp"] | None = None
+    refresh: Literal["day", "week", "month", "year"] | None = None
+    allow_large_epsilon: bool = False
+
+
+class PerQueryForm(Form, frozen=True, kw_only=True):
+    """What a query spends."""
+
+    epsilon: Fraction | None = None
+    max_epsilon: Fraction | None = None
+    delta: Fraction | None = None
+
+
+class AnalystForm(Form, frozen=True, kw_only=True):
+    """An analyst's own cap."""
+
+    epsilon: Fraction
+
+
+FormKind = TypeVar("FormKind", bound=Form)
+
+
+def fill(form: type[FormKind], document: Document, place: Place, data: object) -> FormKind:
+    """Read the section at `place` as a `form`; a section left empty has only defaults."""
+    data = {} if data is None else data
+    known = form.__struct_fields__
+    if isinstance(data, dict):
+        for key in data:
+            if key not in known:
+                keys = f"the keys here are {', '.join(known)}"
+                raise document.unknown((*place, key), "unknown key", known, keys)
+    try:
+        return msgspec.convert(data, form, dec_hook=_exact)
+    except msgspec.ValidationError as error:
+        what, _, inside = str(error).partition(" - at `$")
+        at = (*place, *_steps(inside.rstrip("`")))
+        raise document.fault(at, *_explained(what)) from None
+
+
+def _exact(kind: type, value: object) -> object:
+    """Turn the digits of the file into a Fraction; what msgspec leaves open stays as it is."""
+    if kind is not Fraction:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise TypeError("Expected `number`")
+    if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < 5000):
+        raise ValueError("Expected `finite number`")
+    return Fraction(value)
+
+
+def _steps(inside: str) -> Place:
+    steps: list[str | int] = []
+    for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", inside):
+        steps.append(name or int(index))
+    return tuple(steps)
+
+
+def _explained(what: str) -> tuple[str, str]:
+    """Translate msgspec's words into the file's: what is wrong, what to write."""
+    missing = re.fullmatch(r"Object missing required field `(\w+)`", what)
+    if missing:
+        return f"{missing[1]} is missing", f"add {missing[1]}: …"
+    choice = re.fullmatch(r"Invalid enum value '?(.*?)'?", what)
+    if choice:
+        return f"{choice[1]} is not one of its values", "see the reference of the schema file"
+    kinds = re.match(r"Expected `([^`]*)`(?:, got `([^`]*)`)?", what)
+    if kinds is None:
+        return what.lower(), "see the reference of the schema file"
+    wanted = [_KINDS.get(kind, kind) for kind in kinds[1].split(" | ") if kind != "null"]
+    got = f"{_KINDS.get(kinds[2], kinds[2])} can't stand here" if kinds[2] else "not a number"
+    return got, f"write {' or '.join(wanted)}"
+
+
+_KINDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "decimal": "a number",
+    "number": "a number",
+    "finite number": "a finite number",
+    "bool": "true or false",
+    "object": "a mapping (key: value)",
+    "array": "a list",
+    "null": "nothing",
+    "date": "a date",
+    "datetime": "a timestamp",
+}

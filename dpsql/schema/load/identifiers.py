@@ -1,0 +1,110 @@
+"""Names that mean the same to everyone: plain, in one normal form, different under casefold."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+from dpsql.schema.load.yaml_document import Document, Place
+from dpsql.schema.qualified_name import MAIN, identity
+
+_LONGEST = 63  # PostgreSQL's clients cut longer ones
+
+
+def is_plain(name: str) -> bool:
+    """Decide whether `name` is a letter or _, then letters, digits and _, in NFC."""
+    return (
+        name.isidentifier()
+        and unicodedata.is_normalized("NFC", name)
+        and len(name.encode()) <= _LONGEST
+    )
+
+
+def offered_names(names: Iterable[str]) -> Mapping[str, str]:
+    """A plain name for each of `names`, itself if it is one; those are left out that have none."""
+    given = list(names)
+    found = {name: name for name in given if is_plain(name)}
+    taken = {name.casefold() for name in found}
+    for name in given:
+        words = re.sub(r"\W+", "_", unicodedata.normalize("NFC", name)).strip("_")
+        plain = words if is_plain(words) else f"_{words}"
+        if name not in found and is_plain(plain) and plain.casefold() not in taken:
+            found[name] = plain
+            taken.add(plain.casefold())
+    return found
+
+
+def is_table_name(name: str) -> bool:
+    """Decide whether `name` is plain, or two plain names: a schema's, a dot, a table's."""
+    space, dot, own = name.rpartition(".")
+    return is_plain(own) and (is_plain(space) if dot else True)
+
+
+def check_names(document: Document, place: Place, names: Iterable[str]) -> None:
+    """Refuse names under `place` that aren't plain, and pairs that SQL doesn't tell apart.
+
+    DuckDB finds "Id" by "ID", so a column of one name could be read for one of the other.
+    """
+    seen: dict[str, str] = {}
+    is_column = place[-1] == "columns"
+    for name in names:
+        if not is_plain(name):
+            raise document.fault(
+                (*place, name),
+                "not a plain name",
+                f"use letters, digits and _, at most {_LONGEST} bytes, in Unicode's form NFC"
+                + (", and source_name: for what the source calls it" if is_column else ""),
+            )
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            raise document.fault(
+                (*place, name), f"differs from {other} only by case", "rename one of them"
+            )
+
+
+def check_stored(document: Document, place: Place, stored: Mapping[str, str]) -> None:
+    """Refuse columns that the source has under one name; `stored` are their names there.
+
+    DuckDB finds it in any case, so that x and X are one column.
+    """
+    seen: dict[str, str] = {}
+    for name, there in stored.items():
+        if not there or not there.isprintable():
+            at = (*place, name, "source_name")
+            raise document.fault(at, "names no column", "write the name that the source has")
+        other = seen.setdefault(there.casefold(), name)
+        if other != name:
+            raise document.fault(
+                (*place, name), f"is the source's column that {other} is", "remove one of them"
+            )
+
+
+def check_tables(document: Document, place: Place, names: Iterable[str]) -> None:
+    """Refuse names of tables and views that aren't plain, with a schema before a dot or without.
+
+    public.orders is the table orders, as statements mean both: one of them would hide the other.
+    """
+    seen: dict[tuple[str, str], str] = {}
+    for name in names:
+        space, _, own = name.rpartition(".")
+        if not is_table_name(name):
+            raise document.fault(
+                (*place, name),
+                "not a plain name",
+                f"use letters, digits and _, at most {_LONGEST} bytes, in Unicode's form NFC, and"
+                " one dot after a schema",
+            )
+        if space.casefold() == MAIN:
+            raise document.fault(
+                (*place, name), "main is the schema of names without one", f"write {own}"
+            )
+        if space.casefold().startswith("pg_") or space.casefold() == "information_schema":
+            raise document.fault(
+                (*place, name), f"{space} is the catalogue's schema", "copy the table to another"
+            )
+        other = seen.setdefault(identity(name), name)
+        if other != name:
+            same = other.casefold() == name.casefold()
+            what = f"differs from {other} only by case" if same else f"is {other} to statements"
+            raise document.fault((*place, name), what, "rename one of them")

@@ -1,0 +1,110 @@
+"""Where things lie on disk: the source beside the schema, the ledger with the user."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from dpsql.schema.load.yaml_document import Document
+from dpsql.schema.model import Source
+from dpsql.schema.qualified_name import bare
+
+STATE: Final = "DPSQL_STATE"
+"""The environment variable that names another folder for ledgers and their anchors."""
+
+_DATABASES = frozenset({".duckdb", ".ddb", ".db"})
+_FILES = frozenset({".parquet", ".csv"})
+_DATASET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def check_dataset(document: Document, dataset: str) -> None:
+    """Refuse a dataset's name that could not name a folder."""
+    if not _DATASET.fullmatch(dataset):
+        raise document.fault(
+            ("dataset",),
+            f"{dataset!r:.80} does not name a dataset",
+            "use up to 64 letters, digits, dots, - and _, and begin with a letter or digit",
+        )
+
+
+def find_source(
+    document: Document, written: str, tables: Iterable[str], override: Path | None
+) -> Source:
+    """Find the DuckDB file or the folder; which of the two shows its name where it isn't there."""
+    if override is None and "://" in written:
+        raise document.fault(
+            ("source",), "not a path", "name a DuckDB file, or a folder of Parquet or CSV files"
+        )
+    path = (
+        document.path.parent.absolute() / Path(written).expanduser()
+        if override is None
+        else override.absolute()
+    )
+    is_file = path.is_file() or (not path.exists() and path.suffix.lower() in _DATABASES)
+    if path.suffix.lower() in _FILES and not path.is_dir():
+        raise document.fault(("source",), "is one table", "name the folder that holds the file")
+    if is_file:
+        return Source(path, {})
+    return Source(path, {table: _file(document, path, table) for table in tables})
+
+
+def _file(document: Document, folder: Path, table: str) -> Path:
+    inside, name = folder.joinpath(*table.split(".")[:-1]), bare(table)  # sales/orders.parquet
+    parquet, delimited = inside / f"{name}.parquet", inside / f"{name}.csv"
+    if parquet.exists() and delimited.exists():
+        raise document.fault(
+            ("tables", table), f"both {parquet.name} and {delimited.name} exist", "remove one"
+        )
+    if folder.exists() and not parquet.exists() and not delimited.exists():
+        raise document.fault(
+            ("tables", table),
+            f"the source has neither {parquet.relative_to(folder)} nor"
+            f" {delimited.relative_to(folder)}",
+            "add the file, or remove the table",
+        )
+    return delimited if delimited.exists() else parquet
+
+
+def ledger_path(document: Document, written: str | None, dataset: str) -> Path | str:
+    """Place the ledger: by the dataset's name, so that copying a folder mints no new budget.
+
+    A PostgreSQL connection string stays one.
+    """
+    if written is not None and "://" in written:
+        if not written.startswith(("postgresql://", "postgres://")):
+            raise document.fault(
+                ("ledger",), "neither a file nor PostgreSQL", "write postgresql://host/database"
+            )
+        return written
+    if written is not None:
+        return document.path.parent.absolute() / Path(written).expanduser()
+    return default_ledger(dataset)
+
+
+def default_ledger(dataset: str) -> Path:
+    """Place the ledger of a schema that names none: with the user, or in the state folder."""
+    state = os.environ.get(STATE)
+    folder = Path(state).absolute() if state else platformdirs.user_state_path("dpsql")
+    return folder / dataset / "ledger.db"
+
+
+def beside_ledger(ledger: Path | str, anchor: Path, what: str) -> Path:
+    """Place a file of a ledger's: it has the ledger's own name, so that no two ledgers share one.
+
+    A ledger on a server has only its anchor here.
+    """
+    if isinstance(ledger, Path):
+        return ledger.with_name(f"{ledger.name}.{what}")
+    return anchor.with_suffix(f".{what}")
+
+
+def anchor_path(dataset: str) -> Path:
+    """Place the ledger's anchor away from the ledger, so that one copied back is noticed."""
+    state = os.environ.get(STATE)
+    folder = Path(state).absolute() if state else platformdirs.user_data_path("dpsql")
+    return folder / "anchors" / f"{dataset}.anchor"

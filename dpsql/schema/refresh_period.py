@@ -1,0 +1,103 @@
+"""Refresh windows: the rows of each day, week or month have a budget of their own.
+
+Each row lies in one period, by its own time, and is read in that period's queries alone. So what is
+charged in one says nothing of the rows of another (parallel composition, McSherry 2009, theorem 4):
+one ledger for each period bounds what is learnt about any row, whatever the clock says. An entity
+has rows in many periods, and its losses would add up without an end: for it there is no refresh.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dpsql.privacy.distance import Apart
+from dpsql.schema.load.file_format import TableForm
+from dpsql.schema.load.yaml_document import Document
+from dpsql.schema.model import Public, RowUnit, Table
+from dpsql.schema.refresh_schedule import Every, Period
+from dpsql.schema.sql_type import Date, Timestamp
+
+
+def read_period(
+    document: Document, every: Every | None, apart: Apart, today: dt.date
+) -> Period | None:
+    """The period that holds `today`; None if budgets aren't refreshed."""
+    if every is None:
+        return None
+    if apart.units > 1:
+        # Each period's threshold may show a group of one of them: their δ would add up.
+        raise document.fault(
+            ("group_size",), "rows of one group may lie in two periods", "write group_size: 1"
+        )
+    if apart.replaced:
+        raise document.fault(
+            ("budget", "refresh"),
+            "a row that is changed may lie in two periods",
+            "write neighbors: add_remove",
+        )
+    return period_of(every, today)
+
+
+def period_of(every: Every, day: dt.date) -> Period:
+    """The period that holds `day`."""
+    match every:
+        case Every.DAY:
+            return Period(every, day.isoformat(), day, day + dt.timedelta(days=1))
+        case Every.WEEK:
+            first = day - dt.timedelta(days=day.weekday())
+            year, week, _ = day.isocalendar()
+            return Period(every, f"{year}-W{week:02}", first, first + dt.timedelta(days=7))
+        case Every.MONTH:
+            first = day.replace(day=1)
+            after = (first + dt.timedelta(days=31)).replace(day=1)
+            return Period(every, f"{first:%Y-%m}", first, after)
+        case Every.YEAR:
+            first = day.replace(month=1, day=1)
+            return Period(every, f"{first:%Y}", first, first.replace(year=first.year + 1))
+
+
+def with_times(
+    document: Document,
+    forms: Mapping[str, TableForm],
+    tables: Mapping[str, Table],
+    *,
+    refreshed: bool,
+) -> Mapping[str, Table]:
+    """The tables with their time columns: every private one has one where budgets are refreshed."""
+    return {
+        name: replace(table, time=_time(document, forms[name].time, table, refreshed=refreshed))
+        for name, table in tables.items()
+    }
+
+
+def _time(document: Document, name: str | None, table: Table, *, refreshed: bool) -> str | None:
+    place = ("tables", table.name, "time")
+    if isinstance(table.ownership, Public) or not refreshed:
+        if name is not None:
+            raise document.fault(
+                place,
+                "says when a private row is from, for a budget that is refreshed",
+                "remove it, or add refresh: month to the budget",
+            )
+        return None
+    if not isinstance(table.ownership, RowUnit):
+        raise document.fault(
+            ("tables", table.name, "unit"),
+            "an entity has rows in many periods, and what is learnt about it would add up",
+            "remove refresh from the budget, or give rows that are units a dataset of their own",
+        )
+    if name is None:
+        raise document.fault(
+            ("tables", table.name),
+            "doesn't say when its rows are from",
+            "add time: and the name of a date or timestamp column",
+        )
+    if name not in table.columns:
+        raise document.unknown(
+            place, "no such column", table.columns, "declare it, as a date or timestamp"
+        )
+    if not isinstance(table.columns[name].type, Date | Timestamp):
+        raise document.fault(place, "is neither a date nor a timestamp", "name one that is")
+    return name

@@ -1,0 +1,107 @@
+"""How columns of each of DuckDB's types are read: under which type, or why they aren't.
+
+What is read is a function of the value alone that never fails, and tells values apart: '7' and '07'
+read as one would make one unit of two. A type whose equal values differ in form, as a month and
+thirty days do, or that holds other values, is not read; what is asked of it can be kept in a column
+of its own, in a table of the source.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from dpsql.schema.sql_type import SqlType, Timestamp, Varchar, parse_type
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Types whose names `pattern` matches, and what their columns are read as; None: not at all.
+
+    `why` says what that means, or what to keep instead. One that isn't `exact` reads some different
+    values alike, and identifies nothing.
+    """
+
+    shown: str
+    pattern: str
+    type: SqlType | None
+    why: str
+    exact: bool = True
+
+
+_EPOCH: Final = "keep `epoch(…)`, a number of seconds, in a column of its own"
+
+READINGS: Final = (
+    Reading(
+        "ENUM",
+        r"ENUM\(.*\)",
+        Varchar(),
+        "its labels as text; they follow from rows and are no domain: `values` are declared",
+    ),
+    Reading(
+        "JSON", "JSON", Varchar(), "its text as it stands; `form ->> '$.a[0]'` is what stands there"
+    ),
+    Reading("TIME", "TIME|TIME_NS", Varchar(), "as text, 09:30:00"),
+    Reading("BIT", "BIT", Varchar(), "as text, 0101"),
+    Reading("BLOB", "BLOB", Varchar(), r"as text, each byte that isn't printable as \xE9"),
+    Reading(
+        "TIMESTAMP WITH TIME ZONE",
+        "TIMESTAMP WITH TIME ZONE|TIMESTAMPTZ",
+        Timestamp(),
+        "the same moment by UTC, whatever zone a session has",
+    ),
+    Reading("TIMESTAMP_S, _MS", "TIMESTAMP_S|TIMESTAMP_MS", Timestamp(), "the same moment"),
+    Reading(
+        "TIMESTAMP_NS",
+        "TIMESTAMP_NS",
+        Timestamp(),
+        "rounded to microseconds, so that it is no key",
+        exact=False,
+    ),
+    Reading(
+        "INTERVAL",
+        "INTERVAL",
+        None,
+        f"a month equals 30 days, and they read differently: {_EPOCH}",
+    ),
+    Reading(
+        "TIME WITH TIME ZONE",
+        "TIME WITH TIME ZONE|TIMETZ",
+        None,
+        "one moment has many forms: keep it as TIME, by one zone",
+    ),
+    Reading(
+        "LIST, ARRAY",
+        r".*\[\d*\]",
+        None,
+        "keep `len(…)`, or a table with a row for each element and the unit beside it",
+    ),
+    Reading("STRUCT", r"STRUCT\(.*\)", None, "keep its fields as columns"),
+    Reading("MAP", r"MAP\(.*\)", None, "keep a table with a row for each entry"),
+    Reading("UNION", r"UNION\(.*\)", None, "keep a column for each of its types"),
+    Reading(
+        "others: BIGNUM, GEOMETRY, VARIANT, …",
+        ".*",
+        None,
+        "keep what is asked of it as a number or text",
+    ),
+)
+"""Of types that aren't dpsql's own, the first one that matches is what holds."""
+
+
+@lru_cache(maxsize=1024)
+def reading(found: str) -> Reading:
+    """How a column is read that the source calls `found`; dpsql's own types are as they are."""
+    own = parse_type(found)
+    if own is not None:
+        return Reading(found, re.escape(found), own, "as it is")
+    upper = found.upper()
+    # A list of enums ends in [] and begins like an enum.
+    lists = [r for r in READINGS if r.shown.startswith("LIST") and _matches(r, upper)]
+    return next(r for r in (*lists, *READINGS) if _matches(r, upper))
+
+
+def _matches(found: Reading, name: str) -> bool:
+    return re.fullmatch(found.pattern, name, re.DOTALL) is not None

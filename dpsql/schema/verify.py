@@ -1,0 +1,125 @@
+"""Are declared keys unique in this version of the data: the owner's commands ask, and record it.
+
+Analysts' statements never ask. A key that is not recorded for the very version that is read saves
+no limit: its tables pay the limits, and nothing fails. A lost record costs accuracy only.
+
+A key holds of values of its columns' types: '1' and '01' are two texts and one number. So it is
+recorded with the types that its columns were read as, and as others it isn't verified.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from sqlglot import exp
+
+from dpsql.engine.atomic_file import unfinished
+from dpsql.engine.engine import Engine
+from dpsql.errors import SourceFault
+from dpsql.schema.load.paths import beside_ledger
+from dpsql.schema.model import Column, Schema, Table
+
+
+def duplicate_free(engine: Engine, table: str, key: Sequence[str]) -> bool:
+    """Tell whether no two rows of `table` share a key, and none lacks a part of it.
+
+    NULL counts as a duplicate: rows without a key would be one group, yet several rows.
+    """
+    columns = [exp.column(name, quoted=True) for name in key]
+    lacking = exp.or_(*(column.is_(exp.null()) for column in columns))
+    rows = exp.Table(this=exp.to_identifier(table, quoted=True))
+    several = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
+    offending = (
+        exp.select(exp.Literal.number(1))
+        .from_(rows)
+        .group_by(*columns)
+        .having(exp.or_(several, lacking))
+        .limit(1)
+    )
+    return bool(engine.execute(offending.sql("duckdb")).table.num_rows == 0)
+
+
+def verify_keys(schema: Schema, engine: Engine) -> Mapping[str, bool]:
+    """Check every declared key on the rows themselves and record those that hold."""
+    fingerprint = engine.fingerprint()
+    holds = {
+        name: duplicate_free(engine, name, table.key)
+        for name, table in schema.tables.items()
+        if table.key is not None
+    }
+    KeyRecord.of(schema, fingerprint, holds).save(record_path(schema))
+    return holds
+
+
+def verified(schema: Schema, fingerprint: str) -> frozenset[str]:
+    """Name the tables whose key, as declared now, was found to hold in this version of the data."""
+    record = KeyRecord.load(record_path(schema))
+    if record is None or record.fingerprint != fingerprint:
+        return frozenset()
+    return frozenset(
+        name
+        for name, table in schema.tables.items()
+        if table.key is not None and _claim(table, table.key) in record.keys
+    )
+
+
+def record_path(schema: Schema) -> Path:
+    """Place the record beside the ledger: it belongs to the dataset, not to a folder of files."""
+    return beside_ledger(schema.ledger, schema.anchor, "keys.json")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRecord:
+    """The `keys` that hold in the version with `fingerprint`, as table(column TYPE, …)."""
+
+    fingerprint: str
+    keys: frozenset[str]
+
+    @classmethod
+    def of(cls, schema: Schema, fingerprint: str, holds: Mapping[str, bool]) -> KeyRecord:
+        """Record the declared keys of those tables for which `holds` is true."""
+        keys = {
+            _claim(table, table.key)
+            for name, table in schema.tables.items()
+            if table.key is not None and holds.get(name)
+        }
+        return cls(fingerprint, frozenset(keys))
+
+    @classmethod
+    def load(cls, path: Path) -> KeyRecord | None:
+        """Read a record; None if there is none that can be read."""
+        try:
+            # Of a known form, so that nothing can nest deeper than the stack.
+            found = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]])
+            ((fingerprint, keys),) = found.items()
+        except (OSError, ValueError):
+            return None
+        return cls(fingerprint, frozenset(keys))
+
+    def save(self, path: Path) -> None:
+        """Write the record whole or not at all, readable by its owner only."""
+        if os.path.lexists(path) and KeyRecord.load(path) is None:
+            raise SourceFault(f"{path} is no record of keys", hint="move it away, and do it again")
+        with unfinished(path) as folder:
+            written = folder / "keys"
+            with os.fdopen(os.open(written, os.O_CREAT | os.O_WRONLY, 0o600), "w") as stream:
+                json.dump({self.fingerprint: sorted(self.keys)}, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            written.replace(path)
+
+
+def _claim(table: Table, key: Sequence[str]) -> str:
+    """Spell a key so that no other is taken for it: of other columns, or of other types of them."""
+    columns = [f"{_stored_as(table.columns[name])} {table.columns[name].type}" for name in key]
+    return f"{table.name}({', '.join(columns)})"
+
+
+def _stored_as(column: Column) -> str:
+    """What the source calls it: in quotes where it calls it otherwise, whatever that holds."""
+    return column.name if column.source_name is None else json.dumps(column.source_name)

@@ -1,0 +1,12 @@
+"""Answers: their errors, caches, roll-up and consistency.
+
+| module              | what it does                                                           |
+| ------------------- | ---------------------------------------------------------------------- |
+| answer_cache        | answers that were given before                                         |
+| stored_answer       | releases as the ledger has them: their charge, their tables as bytes   |
+| rollup              | answers summed from the noisy cells of stored ones, on request         |
+| consistent_totals   | grouping sets that are made to add up                                  |
+| column_errors       | how released columns were made, how far noise moved an answer's values |
+| answer              | what an analyst gets: a table, and what it cost                        |
+| answer_construction | a finished table becomes an answer                                     |
+"""

@@ -1,0 +1,74 @@
+"""What an analyst gets: a table, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.schema.sql_type import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPrivacy:
+    """How one released column was made: `half_width` holds with 95 % for each of its values.
+
+    `half_width` is None for a mean, whose error depends on the noisy count beside it: in groups of
+    many rows it is at most `rows_error` divided by their number. It is None for what is chosen by
+    its rank, too, which is off by at most `rank_error` rows; `scale` is then that error's.
+    """
+
+    name: str
+    mechanism: str
+    scale: float
+    half_width: float | None
+    rank_error: float | None = None
+    rows_error: float | None = None
+
+
+HalfWidth: TypeAlias = float | pa.Array | None
+"""Of a column's values with 95 %: the same for all, one for each, or not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """What an answer cost: `epsilon` for people, `loss` in the ledger's currency (None: nothing).
+
+    `thresholds` are the least noisy unit counts at which unlisted keys appear. `receipt` proves the
+    charge, None if there was none: the owner's `dpsql ledger verify` finds it. What is `stored` was
+    asked before, by this analyst or, where answers are shared, by another: free answers tell that.
+    `shown` has for each column of the answer how its values were made, None for keys and for what
+    is computed of released values; of values of several releases, how the noisiest were. Where a
+    value was summed from a stored answer of more groups, `summed` is of how many noisy cells it is,
+    at most; their noise is in the half-widths. `notes` say which totals were made to add up, and
+    which weren't and why.
+    """
+
+    loss: PrivacyLoss | None
+    epsilon: Fraction
+    columns: tuple[ColumnPrivacy, ...]
+    thresholds: tuple[int, ...]
+    stored: bool
+    receipt: str | None = None
+    shown: tuple[ColumnPrivacy | None, ...] = ()
+    summed: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A noisy table; names and types follow from the plan alone.
+
+    `half_widths` has one for each column: how far noise may have moved its values.
+    `keys` are those of the stored releases that it was made of.
+    """
+
+    table: pa.Table
+    names: tuple[str, ...]
+    types: tuple[SqlType, ...]
+    privacy: Privacy
+    half_widths: tuple[HalfWidth, ...]
+    keys: tuple[str, ...] = ()

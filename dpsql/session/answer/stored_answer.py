@@ -1,0 +1,70 @@
+"""Releases as the ledger has them: their charge, how they were made, their tables as bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from fractions import Fraction
+
+import pyarrow as pa
+
+from dpsql.engine.arrow_result import stream
+from dpsql.ledger.charge import Charge
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.schema.model import Schema
+from dpsql.session.compile.compiled import PreparedRelease
+
+
+def charge_for(
+    schema: Schema,
+    analyst: str,
+    sql: str,
+    due: Sequence[PreparedRelease],
+    version: str,
+    loss: PrivacyLoss,
+    cap: Fraction | None,
+) -> Charge:
+    """The charge of `loss` for all of `due` together, under an id of its own."""
+    keys = ",".join(r.key for r in due)
+    return Charge(
+        request_id=secrets.token_hex(16),
+        request_hash=hashlib.sha256(f"{analyst}\0{keys}".encode()).hexdigest(),
+        analyst=analyst,
+        loss=loss,
+        analyst_cap=cap,
+        data_version=version,
+        policy_hash=schema.policy_hash,
+        query=sql,
+        detail=tuple(detail(r) for r in due),
+    )
+
+
+def detail(release: PreparedRelease) -> dict[str, str]:
+    """What the ledger writes down of a release beside its loss: nothing that data decide."""
+    step = release.step
+    return {
+        "release": release.key,
+        "mechanisms": "; ".join(map(str, step.measurement.mechanisms)),
+        "sensitivities": ", ".join(map(str, release.sensitivity.per_group)),
+        "groups": str(release.sensitivity.groups),
+        "threshold": str(step.measurement.threshold),
+    }
+
+
+def to_bytes(table: pa.Table) -> bytes:
+    """A released table as the ledger stores it.
+
+    Its columns are named by their places: statements that share the answer number their own.
+    """
+    plain = table.rename_columns([str(place) for place in range(table.num_columns)])
+    return stream(plain)
+
+
+def from_bytes(data: bytes, columns: Sequence[str]) -> pa.Table:
+    """The table that `to_bytes` made `data` of, under a statement's own names of its columns."""
+    with pa.ipc.open_stream(data) as reader:
+        table = reader.read_all()
+    # One without columns has only rows.
+    # What stands beside the columns is last; an older version kept less there.
+    return table.rename_columns(list(columns)[: table.num_columns]) if columns else table

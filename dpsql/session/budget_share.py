@@ -1,0 +1,31 @@
+"""How much of what is left a statement would take."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from fractions import Fraction
+
+from dpsql.ledger.ledger import Ledger
+from dpsql.session.compile.compiled import Prepared
+
+
+def share(
+    prepared: Prepared,
+    ledger: Ledger,
+    analyst: str,
+    cap: Fraction | None,
+    free: Container[str] = (),
+) -> Fraction:
+    """The part of the smaller of both allowances that `prepared` would take: 1 is all, or more.
+
+    In the ledger's currency, where losses add up. What was answered before takes nothing, whoever
+    asked: it tells an analyst what others have asked, where answers are shared. Nor do the releases
+    named `free`.
+    """
+    due = [r for r in prepared.releases if r.name not in free and ledger.stored(r.key) is None]
+    asked = sum((r.step.measurement.loss.amount for r in due), Fraction(0))
+    balances = (ledger.balance(), ledger.balance(analyst, cap))
+    left = min(found.left for found in balances if found.left is not None)
+    if not asked:
+        return Fraction(0)
+    return min(Fraction(1), asked / left) if left > 0 else Fraction(1)

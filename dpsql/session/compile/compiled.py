@@ -1,0 +1,224 @@
+"""A statement bound, bounded, emitted and calibrated: everything but the run and its charge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from dpsql.analysis.local_privacy import answers_alone
+from dpsql.analysis.sensitivity import Sensitivity, sensitivity
+from dpsql.bind.saved_release import NO_RELEASES, Releases
+from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
+from dpsql.bind.statements.create_synopsis import bind_synopsis, whole_of
+from dpsql.bind.syntax.parameter import Parameters
+from dpsql.bounding.bound_release import bound
+from dpsql.bounding.public_facts import Facts
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.sql.render import rendered
+from dpsql.engine.digest import digest_of
+from dpsql.errors import Error, SeveralRows
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import Plan, Release, Scan
+from dpsql.plan.prune_columns import unused
+from dpsql.plan.traversal import operators
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.release.calibration import as_said, calibrate
+from dpsql.release.columns.released_table import beside
+from dpsql.release.job import Step
+from dpsql.release.synopsis.mwem import told, weighed
+from dpsql.schema.model import Schema, Table
+from dpsql.session.answer.consistent_totals import Totals, totals
+from dpsql.session.compile.column_provenance import Marked, marked
+from dpsql.session.digest.canonical_digest import meaning
+from dpsql.session.digest.codec import digested
+from dpsql.session.explain.plan_visibility import Opaque, opaque
+
+Read = Callable[[str, Schema, Parameters, Releases], Statement]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRelease:
+    """One release of a statement: `key` identifies its noisy answer in the release store.
+
+    A release that reads others is drawn on their noisy rows, so their keys are part of its.
+    """
+
+    release: Release
+    name: str
+    step: Step
+    sensitivity: Sensitivity
+    key: str
+    opaque: Opaque | None = None
+
+    def called(self, column: Column) -> str:
+        """What analysts are told a column of it is called."""
+        return column.name if self.opaque is None else self.opaque.name(column)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its table here; other statements that share the answer name them anew."""
+        bounded = self.step.bounded
+        made = [key.column for key in bounded.terms.keys]
+        made += [output.column for output in bounded.outputs]
+        shown = [f"c{column.id}" for column in made]
+        return (*shown, *(f"s{place}" for place in beside(bounded)))
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A statement that is ready to be charged and run; no private row was read for it.
+
+    Its rows are told apart if they are `marked`. The releases' keys are those of answers for
+    `version` of the data. `totals` are made to add up before `finish`. `kept` are the tables that
+    analysts keep and that are read, wherever in the plan.
+    """
+
+    statement: Statement
+    plan: Plan
+    releases: tuple[PreparedRelease, ...]
+    grant: PrivacyLoss
+    version: str
+    settings: Settings
+    marked: Marked | None
+    totals: Totals = field(compare=False)
+    kept: tuple[Table, ...]
+
+    @property
+    def finish(self) -> str:
+        """The SQL that makes the answer of the released tables."""
+        plan = self.plan if self.marked is None else self.marked.plan
+        return rendered(emit_plan(plan, {r.release: r.name for r in self.releases}))
+
+    @property
+    def loss(self) -> PrivacyLoss | None:
+        """What all releases cost together, None if nothing private is read."""
+        losses = [release.step.measurement.loss for release in self.releases]
+        return sum(losses[1:], losses[0]) if losses else None
+
+
+def prepare(
+    sql: str,
+    schema: Schema,
+    facts: Facts,
+    grant: PrivacyLoss,
+    version: str,
+    parameters: Parameters = NO_PARAMETERS,
+    settings: Settings = AS_DECLARED,
+    releases: Releases = NO_RELEASES,
+) -> Prepared:
+    """Everything that SQL, schema and public facts decide; `version` names that of the data."""
+    read = bind if settings.rounds is None else bind_synopsis
+    statement = read(sql, schema, parameters, releases)
+    return prepare_bound(statement, sql, schema, facts, grant, version, settings)
+
+
+def prepare_bound(
+    statement: Statement,
+    sql: str,
+    schema: Schema,
+    facts: Facts,
+    grant: PrivacyLoss,
+    version: str,
+    settings: Settings,
+) -> Prepared:
+    """The same of `sql` as it was bound; as a synopsis, if it is one's `settings`."""
+    if settings.rounds is not None:
+        settings = replace(settings, min_units=None, nonnegative=False, consistent=False)
+    _check_single(statement, facts)
+    plan = unused(statement.plan)
+    found = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
+    share = PrivacyLoss(
+        grant.accounting, grant.amount / max(1, len(found)), grant.delta / max(1, len(found))
+    )
+    names = {release: f"release_{number}" for number, release in enumerate(found)}
+    prepared: dict[str, PreparedRelease] = {}
+    for release in found:
+        hidden = opaque(release, plan)
+        with _placed(sql, settings), _told(hidden):
+            ready = _prepare(release, names, prepared, schema, facts, share, version, settings)
+            prepared[names[release]] = replace(ready, opaque=hidden)
+    all_ready = tuple(prepared.values())
+    made = totals(all_ready, settings)
+    kept = kept_tables(plan)
+    return Prepared(statement, plan, all_ready, grant, version, settings, marked(plan), made, kept)
+
+
+def _check_single(statement: Statement, facts: Facts) -> None:
+    """Refuse to take the first of several public rows for the only one."""
+    for one in statement.single:
+        found = facts.rows(one.count, 1)
+        number = found[0][0] if found else None
+        if not isinstance(number, int) or number > 1:
+            raise SeveralRows(
+                "a scalar subquery has several rows",
+                at=one.at,
+                hint="aggregate in it: (SELECT max(…) FROM …), or write x IN (SELECT …)",
+                note="subqueries",
+            )
+
+
+@contextmanager
+def _placed(sql: str, settings: Settings) -> Iterator[None]:
+    """What has no synopsis is the whole query."""
+    try:
+        yield
+    except Error as error:
+        if settings.rounds is not None:
+            error.at = error.at or whole_of(sql)
+        raise
+
+
+@contextmanager
+def _told(hidden: Opaque | None) -> Iterator[None]:
+    """Why a view's own release can't be made is told in the view's name."""
+    try:
+        yield
+    except Error as error:
+        if hidden is None:
+            raise
+        raise hidden.error(error) from None
+
+
+def kept_tables(plan: Plan) -> tuple[Table, ...]:
+    """The tables that analysts keep and that `plan` reads, each once."""
+    scans = (part for part in operators(plan) if isinstance(part, Scan))
+    found = {s.table.stored_as: s.table for s in scans if s.table.entry is not None}
+    return tuple(found.values())
+
+
+def _prepare(
+    release: Release,
+    names: Mapping[Release, str],
+    earlier: Mapping[str, PreparedRelease],
+    schema: Schema,
+    facts: Facts,
+    share: PrivacyLoss,
+    version: str,
+    settings: Settings,
+) -> PreparedRelease:
+    bounded = bound(release, facts, settings)
+    found = sensitivity(bounded, schema.apart)
+    alone = answers_alone(bounded, schema.apart)
+    if settings.rounds is None and alone is not None:
+        measurement = as_said(bounded, share.accounting)
+        names_of = ", ".join(column.name for column in alone.columns)
+        note = f"no noise: of {alone.table.shown} randomised answers alone are read ({names_of})"
+        bounded = replace(bounded, notes=(*bounded.notes, note))
+    elif settings.rounds is None:
+        measurement = calibrate(bounded, found, share)
+    else:
+        measurement = weighed(bounded, schema.apart.steps, share, settings.rounds)
+        bounded = replace(bounded, notes=(*bounded.notes, *told(bounded, measurement)))
+    query = emit_release(bounded, names)
+    below = tuple(p for p in operators(release.source) if isinstance(p, Release))
+    named = tuple((other, names[other]) for other in dict.fromkeys(below))
+    reads = [name for _, name in named]
+    reads += [table.stored_as for table in kept_tables(release.source)]
+    step = Step(names[release], bounded, query, measurement, tuple(reads), below=named)
+    keys = {other: earlier[names[other]].key for other in below}
+    parts = (meaning(bounded, keys), digested(measurement), schema.policy_hash, version)
+    key = digest_of("key of an answer", *parts)
+    return PreparedRelease(release, names[release], step, found, key)

@@ -1,0 +1,145 @@
+"""What an analyst sets beforehand: the largest error that will do, the most a statement may cost.
+
+Both are told from the plan alone: the law of a sum's noise doesn't depend on the data. A mean's
+error does, by the count beside it, so there is no loss to choose for it without looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from decimal import ROUND_DOWN, Context, Decimal
+from fractions import Fraction
+
+from dpsql.bounding.settings import Settings
+from dpsql.errors import OverTarget, Refused
+from dpsql.ledger.ledger import Ledger
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.schema.model import Schema
+from dpsql.session.answer.column_errors import answer_columns
+from dpsql.session.compile.column_provenance import origins
+from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.compile.loss_conversion import LEAST_EPSILON, epsilon_of
+from dpsql.session.run.charge_and_run import distinct, unpaid
+
+_DIGITS = 900
+"""ε has three digits: so many numbers of a decade have."""
+
+
+def least_loss(
+    most: Fraction, schema: Schema, prepared: Callable[[Fraction], Prepared]
+) -> Prepared:
+    """The statement at the least ε of three digits with which every column is within ± `most`.
+
+    `prepared` gives the statement at an ε. Half-widths are those of 95 %. Raises Refused where a
+    column's error isn't known before the answer, OverTarget where no query may spend enough.
+    """
+    highest = schema.per_query.max_epsilon
+    found = prepared(highest)
+    if not found.releases:
+        return found
+    _check_known(found)
+    if _width(found) > most:
+        raise OverTarget(
+            f"with epsilon = {float(highest):g}, the most for a query, errors are up to "
+            f"± {_width(found):.6g}",
+            hint=f"SET dpsql.max_error = {_above(_width(found))}, or ask for fewer columns",
+        )
+    # The last of these is enough, the first may be.
+    first, last = _place(LEAST_EPSILON), _place(highest)
+    while first < last:
+        middle = (first + last) // 2
+        tried = prepared(_epsilon(middle))
+        if _width(tried) <= most:
+            found, last = tried, middle
+        else:
+            first = middle + 1
+    return found
+
+
+def costs_at_most(settings: Settings, asked: Fraction, schema: Schema) -> bool:
+    """Nothing that is asked at ε costs more than is allowed, whatever is decided of its groups.
+
+    Only then is a table that the reader has a cap for opened while a statement is proved: a refusal
+    for its cost would have been paid for.
+    """
+    highest = asked if settings.max_error is None else schema.per_query.max_epsilon
+    most = settings.most
+    return most is None or highest <= most
+
+
+def check_due(
+    statements: Sequence[Prepared],
+    ledger: Ledger,
+    schema: Schema,
+    loss: Callable[[list[PreparedRelease]], PrivacyLoss],
+    free: Container[str] = (),
+) -> None:
+    """Refuse what would cost more than `max_cost` or the ceiling, as ε of the statements alone.
+
+    `loss` is what all that is due costs together; the releases named `free` aren't. Done before
+    anything that is stored is looked at, for which the reader's own cap may pay.
+    """
+    due = distinct(unpaid(prepared, ledger, free) for prepared in statements)
+    settings = next((prepared.settings for prepared in statements), None)
+    if settings is None or settings.most is None or not due:
+        return
+    cost = epsilon_of(schema, loss(due).amount)
+    most, ceiling = settings.max_cost, settings.ceiling
+    if ceiling is not None and cost > ceiling:
+        raise OverTarget(
+            f"the statement costs epsilon = {float(cost):.6g}, and no more than"
+            f" {_below(ceiling)} may be spent on it here",
+            hint="what was answered before is still free"
+            if ceiling < LEAST_EPSILON
+            else f"SET dpsql.epsilon = {_below(ceiling)}",
+        )
+    if most is not None and cost > most:
+        raise OverTarget(
+            f"the statement costs epsilon = {float(cost):.6g}, above dpsql.max_cost",
+            hint=f"SET dpsql.epsilon = {float(most):g}, or SET dpsql.max_cost = DEFAULT",
+        )
+
+
+def _check_known(prepared: Prepared) -> None:
+    statement = prepared.statement
+    for column, made in zip(statement.columns, answer_columns(prepared), strict=True):
+        known = (
+            origins(prepared.plan, column.id) == () if made is None else made.half_width is not None
+        )
+        if not known:
+            raise Refused(
+                f"the error of column {column.name} isn't known before the answer",
+                hint="SET dpsql.max_error = DEFAULT, or ask for counts and sums alone",
+                note="error_functions",
+            )
+
+
+def _width(prepared: Prepared) -> float:
+    widths = [m.half_width for m in answer_columns(prepared) if m is not None]
+    return max((width for width in widths if width is not None), default=0.0)
+
+
+def _above(width: float) -> str:
+    """A number of three digits that isn't below `width`."""
+    shown = f"{width:.2e}"
+    return f"{float(shown) if float(shown) >= width else float(shown) * 1.01:.6g}"
+
+
+def _below(epsilon: Fraction) -> str:
+    """Of ε six digits, and never more than it."""
+    number = Decimal(epsilon.numerator)
+    found = Context(prec=6, rounding=ROUND_DOWN).divide(number, Decimal(epsilon.denominator))
+    return f"{float(found):g}"
+
+
+def _epsilon(place: int) -> Fraction:
+    decade, digits = divmod(place, _DIGITS)
+    return (digits + 100) * Fraction(10) ** decade
+
+
+def _place(epsilon: Fraction) -> int:
+    """The place of the largest number of three digits that isn't above `epsilon`."""
+    decade = 0
+    while epsilon < 100 * Fraction(10) ** decade:
+        decade -= 1
+    return decade * _DIGITS + int(epsilon / Fraction(10) ** decade) - 100

@@ -1,0 +1,117 @@
+"""From the ε of a query and the budget of a schema to losses in the ledger's currency."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.errors import BadParameter
+from dpsql.ledger.terms import Terms
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho, rho_of_epsilon
+from dpsql.schema.budget import Budget
+from dpsql.schema.model import Schema
+
+LEAST_EPSILON = Fraction(1, 1_000_000)
+MOST_DIGITS = 50
+
+_FAR = Fraction(10**9)
+
+
+def conversion_delta(budget: Budget) -> Fraction:
+    """Under zcdp half of δ turns ρ into ε; the other half is for partition selection."""
+    return budget.delta / 2 if budget.accounting is Accounting.ZCDP else Fraction(0)
+
+
+def ledger_terms(schema: Schema) -> Terms:
+    """What the schema promises of its dataset, as a ledger keeps it."""
+    budget = schema.budget
+    return Terms(
+        schema.account,
+        schema.relation,
+        budget.accounting,
+        _cap(budget),
+        conversion_delta(budget),
+        schema.policy_hash,
+        schema.policy,
+    )
+
+
+def _cap(budget: Budget) -> PrivacyLoss:
+    """What a ledger may spend in all."""
+    converted = conversion_delta(budget)
+    match budget.accounting:
+        case Accounting.PURE | Accounting.APPROX:
+            return PrivacyLoss(budget.accounting, budget.epsilon, budget.delta)
+        case Accounting.ZCDP:
+            rho = _rounded_down(rho_of_epsilon(budget.epsilon, converted))
+            return PrivacyLoss(Accounting.ZCDP, rho, budget.delta - converted)
+        case missing:
+            assert_never(missing)
+
+
+def _rounded_down(rho: Fraction) -> Fraction:
+    """`rho` to 12 digits: a ledger compares caps exactly, over all versions of this program."""
+    digits = 12
+    while rho * 10**digits < 10**11:
+        digits += 1
+    return Fraction(int(rho * 10**digits), 10**digits)
+
+
+def grant(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
+    """What a query that asks for `epsilon` may spend: asked alone, it is (epsilon, δ)-DP."""
+    most = schema.per_query.max_epsilon
+    if not LEAST_EPSILON <= epsilon <= most:
+        raise BadParameter(
+            f"epsilon = {float(max(-_FAR, min(_FAR, epsilon))):g} is out of range",
+            hint=f"ask for an epsilon from {float(LEAST_EPSILON):g} to {float(most):g}",
+        )
+    return PrivacyLoss(schema.budget.accounting, amount(schema, epsilon), schema.per_query.delta)
+
+
+def amount(schema: Schema, epsilon: Fraction) -> Fraction:
+    """ε itself, or the largest ρ whose tight conversion gives it.
+
+    No more than the budget's own, which is rounded down: who asks for all of it may have it.
+    """
+    match schema.budget.accounting:
+        case Accounting.PURE | Accounting.APPROX:
+            return epsilon
+        case Accounting.ZCDP:
+            rho = rho_of_epsilon(epsilon, conversion_delta(schema.budget))
+            return min(rho, _cap(schema.budget).amount) if epsilon <= schema.budget.epsilon else rho
+        case missing:
+            assert_never(missing)
+
+
+def cap_of(schema: Schema, analyst: str) -> Fraction | None:
+    """What all that `analyst` sees may cost, in the ledger's currency; None: nothing bounds it."""
+    found = schema.analysts.get(analyst)
+    return None if found is None else amount(schema, found)
+
+
+def epsilon_of(schema: Schema, spent: Fraction) -> Fraction:
+    """An amount of the ledger's as ε, for people."""
+    match schema.budget.accounting:
+        case Accounting.PURE | Accounting.APPROX:
+            return spent
+        case Accounting.ZCDP:
+            if not spent:
+                return Fraction(0)
+            return epsilon_of_rho(spent, conversion_delta(schema.budget))
+        case missing:
+            assert_never(missing)
+
+
+def as_epsilon(value: object) -> Fraction:
+    """A number or its text as an exact ε; NaN, infinities and other things are refused."""
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return Fraction(value)
+    if isinstance(value, float | str) and len(text := str(value)) <= MOST_DIGITS:
+        with suppress(ValueError, ZeroDivisionError, InvalidOperation):
+            # 1e999999999 is a short text, and a number that takes minutes to write down.
+            if "/" in text or abs(Decimal(text).adjusted()) <= MOST_DIGITS:
+                return Fraction(text)
+    raise BadParameter(f"epsilon is {repr(value)[:40]}, not a number", hint="write epsilon = 0.1")

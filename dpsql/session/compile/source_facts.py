@@ -1,0 +1,116 @@
+"""Public facts for the rewriter: verified keys, and rows of public tables, read once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from dpsql.bounding.public_facts import distinct_values
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.sql.render import rendered
+from dpsql.engine.engine import Engine
+from dpsql.engine.read_limit import Most
+from dpsql.plan.bounded_release.bounded_release import Cell
+from dpsql.plan.operator import Limit, Plan, Sort
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
+from dpsql.release.columns.arrow import rows
+from dpsql.release.open_public import open_rows
+from dpsql.schema.model import Hop, Public, Reference, Schema, Table
+from dpsql.schema.verify import duplicate_free, record_path, verified
+from dpsql.session.run.public_table_copies import Copies
+
+MOST: Final = Most(1_000_000, 256 * 2**20)
+"""What is read of public rows at once: more is refused."""
+
+MOST_VALUES: Final = 2_000_000
+"""Values of public rows that are remembered, beyond those that were read last."""
+
+
+class SourceFacts:
+    """Facts of one version of the data.
+
+    The source is opened when a public table has to be read, or the owner has verified keys: a
+    statement that needs neither is explained without it. `values` of public rows are remembered.
+    `copies` are those of its public tables.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        engine: Callable[[], Engine],
+        prepared: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
+        self._schema = schema
+        self._engine = engine
+        self.copies = Copies(schema, engine)
+        self._prepared = prepared
+        self._owner_verified: frozenset[str] | None = None
+        self._public_keys: dict[str, bool] = {}
+        self._rows: OrderedDict[str, tuple[Cell, ...]] = OrderedDict()
+        self.values = 0
+        # Of a server, all sessions share them.
+        self._lock = threading.Lock()
+        self._referenced: dict[Reference, tuple[Cell, ...]] = {}
+
+    def verified(self, table: Table | Hop) -> bool:
+        """A private table's key as its owner checked it; a public one's is looked up here."""
+        if isinstance(table, Hop):
+            return table.table in self._of_private_tables()
+        if table.key is None:
+            return False
+        if not isinstance(table.ownership, Public):
+            return table.name in self._of_private_tables()
+        if table.name not in self._public_keys:
+            self._public_keys[table.name] = duplicate_free(self._engine(), table.name, table.key)
+        return self._public_keys[table.name]
+
+    def _of_private_tables(self) -> frozenset[str]:
+        """The tables whose key was found to hold."""
+        if self._owner_verified is None:
+            recorded = record_path(self._schema).exists()
+            self._owner_verified = (
+                verified(self._schema, self._engine().fingerprint()) if recorded else frozenset()
+            )
+        return self._owner_verified
+
+    def prepared(self, table: Table) -> bool:
+        """`table`'s rows stand ready with their unit; a sidecar is only opened with the source."""
+        return table.name in self._prepared()
+
+    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan in order, None if there are more than `at_most`."""
+        by = tuple(SortKey(c, descending=False, nulls_first=False) for c in output_columns(plan))
+        ordered = Limit(Sort(plan, by) if by else plan, at_most + 1, 0)
+        sql = rendered(emit_plan(ordered, {}))
+        with self._lock:
+            found = self._rows.get(sql)
+            if found is not None:
+                self._rows.move_to_end(sql)
+        if found is None:
+            most = replace(MOST, rows=at_most + 1)
+            found = rows(open_rows(plan, self._engine().execute(sql, most=most)))
+            self._remember(sql, found)
+        return found if len(found) <= at_most else None
+
+    def _remember(self, sql: str, found: tuple[Cell, ...]) -> None:
+        """`found` is known from now on; of too many, what was asked for longest ago isn't."""
+        with self._lock:
+            self.values += _values(found) - _values(self._rows.get(sql, ()))
+            self._rows[sql] = found
+            while self.values > MOST_VALUES and len(self._rows) > 1:
+                self.values -= _values(self._rows.popitem(last=False)[1])
+
+    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+        """The distinct values of a public table's column."""
+        plan = distinct_values(self._schema, reference)
+        found = None if plan is None else self.rows(plan, at_most)
+        # Days beyond all years are NULL here, however many there are.
+        return None if found is None else tuple(dict.fromkeys(found))
+
+
+def _values(found: tuple[Cell, ...]) -> int:
+    return sum(map(len, found[:1])) * len(found)

@@ -1,0 +1,10 @@
+"""What is asked, as digests that outlive names: keys of stored answers.
+
+| module           | what it does                                                       |
+| ---------------- | ------------------------------------------------------------------ |
+| canonical_digest | what a release means, however its query is written                 |
+| plan_digest      | a plan as it is written, where the order of rows follows from that |
+| codec            | plans, formulas and mechanisms as digests                          |
+| tags             | what digests call classes, and which fields they have              |
+| cell_digest      | the digest of a list of cells                                      |
+"""

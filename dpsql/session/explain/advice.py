@@ -1,0 +1,118 @@
+"""What would make a statement cheaper, or its noise smaller, without loss of privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
+from dpsql.analysis.lineage.lineage import private_scans
+from dpsql.bounding.contribution_limit import finest
+from dpsql.plan.bounded_release.bounded_release import (
+    BoundedRelease,
+    ByHash,
+    LimitGroups,
+    OneRowPerUnit,
+    Terms,
+)
+from dpsql.plan.bounded_release.statistic import Amount
+from dpsql.plan.traversal import columns
+from dpsql.schema.model import EntityUnit, Schema, Table
+from dpsql.session.compile.compiled import PreparedRelease
+
+
+def advice(release: PreparedRelease, schema: Schema) -> tuple[str, ...]:
+    """Changes of the schema that only its owner can make, then those of the query."""
+    if release.opaque is not None:
+        return ()
+    bounded = release.step.bounded
+    terms = bounded.terms
+    return tuple(
+        dict.fromkeys(
+            [
+                *_keys(bounded, schema),
+                *_limits(bounded),
+                *_domains(terms),
+                *_bounds(terms),
+                *_units(terms),
+                *_shares(bounded),
+            ]
+        )
+    )
+
+
+def _keys(bounded: BoundedRelease, schema: Schema) -> Iterator[str]:
+    if isinstance(bounded.limited, OneRowPerUnit):
+        return
+    terms = bounded.terms
+    if one_row_per_unit(terms.source, lambda _: False):
+        return  # by GROUP BY, whatever the keys are
+    if one_row_per_unit(terms.source, declared):
+        yield "run dpsql check: keys that are verified need not be enforced, which takes time"
+        return
+    table = finest(terms)
+    if table.key is None and _lists_units(table, schema) and not table.alias:
+        assert isinstance(table.ownership, EntityUnit)
+        column = table.ownership.column
+        yield f"declare key: {column} of {table.name}, if it is unique: a unit then has one row"
+
+
+def _lists_units(table: Table, schema: Schema) -> bool:
+    return any(kind.table == table.name for kind in schema.units.values())
+
+
+def _limits(bounded: BoundedRelease) -> Iterator[str]:
+    """Limits that nobody chose; those that the schema states are taken as meant."""
+    limited, table = bounded.limited, finest(bounded.terms)
+    if not isinstance(limited, LimitGroups) or one_row_per_unit(bounded.terms.source, declared):
+        return
+    chosen = table.limits.declared
+    groups, whose = table.limits.groups, table.limits.view or table.shown
+    is_cut = isinstance(limited.limit, ByHash) and limited.limit.groups == groups > 1
+    if is_cut and "groups" not in chosen:
+        yield (
+            f"declare limits: {{groups: …}} of {whose}: {groups} is the default, and noise"
+            " grows with it"
+        )
+    rows = limited.source.rows_per_group
+    for name in ("rows_per_group", "rows"):
+        if rows > 1 and rows == getattr(table.limits, name) and name not in chosen:
+            yield (
+                f"declare limits: {{{name}: …}} of {whose}: {rows} is the default, and noise"
+                " grows with it"
+            )
+            return
+
+
+def _domains(terms: Terms) -> Iterator[str]:
+    listed = {place for found in terms.domains for place in found.keys}
+    for place, key in enumerate(terms.keys):
+        if place not in listed:
+            for column in sorted(columns(key.expression), key=lambda c: c.id):
+                yield (
+                    f"declare values, or bounds, of {column.name}: all its groups then appear, and"
+                    " none has to be chosen by noisy counts"
+                )
+
+
+def _bounds(terms: Terms) -> Iterator[str]:
+    for statistic in terms.statistics:
+        if isinstance(statistic.term, Amount):
+            for column in sorted(columns(statistic.term.value.argument), key=lambda c: c.id):
+                yield f"narrow {column.name} by WHERE, or its declared bounds: noise follows them"
+
+
+def _units(terms: Terms) -> Iterator[str]:
+    """Rows that belong to nobody are left out, which an analyst can't see."""
+    for table in dict.fromkeys(scan.table for scan in private_scans(terms.source)):
+        own = table.ownership
+        if isinstance(own, EntityUnit) and own.hops and not table.alias:
+            yield (
+                f"rows of {table.shown} that lead to no unit count nowhere: dpsql check tells how"
+                " many there are"
+            )
+
+
+def _shares(bounded: BoundedRelease) -> Iterator[str]:
+    count = len(bounded.terms.statistics)
+    if count > 1:
+        yield f"leave out aggregates that aren't needed: {count} statistics share the epsilon"

@@ -1,0 +1,92 @@
+"""What EXPLAIN PRIVACY says, as data: the proof and the price of a statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.session.answer.answer import ColumnPrivacy
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorLine:
+    """One operator of a plan, `depth` below its root, with what one unit changes in its rows.
+
+    `distance` is "released" or "public" where nothing of a unit is left to be protected.
+    """
+
+    depth: int
+    operator: str
+    distance: str
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityLine:
+    """What one unit changes of a statistic, and the bounds of columns that it follows from."""
+
+    claim: str
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """How far neighbours are apart in a column's value of one group, before noise.
+
+    None where the data decide it, or where nothing is summed: noise is then added to what it is
+    computed from.
+    """
+
+    column: str
+    change: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseProof:
+    """One release: its operators, limits, sensitivities, noise, and the SQL that the engine runs.
+
+    `threshold` is the least noisy number of units with which an unlisted key appears; `sql` is
+    empty where it would name hidden tables.
+    """
+
+    name: str
+    operators: tuple[OperatorLine, ...]
+    limits: tuple[str, ...]
+    sensitivities: tuple[SensitivityLine, ...]
+    noise: tuple[ColumnPrivacy, ...]
+    threshold: int | None
+    sql: str
+    changes: tuple[ColumnChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a statement costs in its ledger: asked alone, it is (epsilon, delta)-private.
+
+    `rho` is what a zcdp ledger adds up, None in others; `selection_delta` is spent on keys. `odds`
+    is e^epsilon: no conclusion about one unit becomes more than `odds` times likelier, or less.
+    `said` is the ε of randomised answers that are shown without noise, in `odds` and in no ledger.
+    """
+
+    epsilon: float
+    delta: float
+    rho: float | None
+    selection_delta: float
+    accounting: str
+    neighbors: str
+    odds: float
+    said: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A statement, its releases and its price; `price` is None where nothing private is read.
+
+    `advice` says what would make it cheaper, or its noise smaller. `finish` is the SQL that makes
+    the answer of what was released. `totals` say what is made to add up, and what isn't and why.
+    """
+
+    operators: tuple[OperatorLine, ...]
+    releases: tuple[ReleaseProof, ...]
+    finish: str
+    price: Price | None
+    advice: tuple[str, ...]
+    totals: tuple[str, ...] = ()

@@ -1,0 +1,230 @@
+"""What is claimed of a release's integers: what each sums, and how much of it units can change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import assert_never
+
+from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.predicate_narrowing import Known
+from dpsql.analysis.public_row_count import public_rows
+from dpsql.analysis.sensitivity import partial_interval, rows_per_group
+from dpsql.plan.aggregate import Part
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.cell_selection import Listed, Selection, Spaced
+from dpsql.plan.bounded_release.estimator import Formula, Linear, Variance
+from dpsql.plan.bounded_release.statistic import (
+    Amount,
+    Deviations,
+    Distinct,
+    DistinctSum,
+    Measured,
+    Ones,
+    Over,
+    Presence,
+    Present,
+    Product,
+    Square,
+    Statistic,
+)
+from dpsql.plan.expression import Expression
+from dpsql.plan.expression_text import describe, describe_number
+from dpsql.plan.operator import Plan, Project, Scan
+from dpsql.plan.traversal import columns, operators
+from dpsql.privacy.distance import Apart
+from dpsql.privacy.domain import Domain
+from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.explain.report import ColumnChange, SensitivityLine
+
+
+def describe_statistic(statistic: Statistic) -> str:
+    """What is summed."""
+    match statistic.term:
+        case Ones():
+            text = "rows"
+        case Present(argument=argument):
+            text = f"rows with {describe(argument)}"
+        case Presence():
+            text = "units"
+        case Over():
+            text = "units with too many rows"
+        case Distinct(argument=argument):
+            text = f"distinct {describe(argument)}"
+        case DistinctSum(value=value):
+            text = f"sum of distinct {_shifted(value)}"
+        case Amount(value=value):
+            text = _shifted(value)
+        case Square(value=value):
+            most = describe_number(value.radius**2 * statistic.step)
+            text = f"square of ({_shifted(value)}) less {most}"
+        case Deviations(value=value):
+            text = f"squared differences of {describe(value.argument)} in all pairs of rows"
+        case Product(left=left, right=right):
+            text = f"({_shifted(left)}) * ({_shifted(right)})"
+        case missing:
+            assert_never(missing)
+    return text if statistic.filter is None else f"{text} where {describe(statistic.filter)}"
+
+
+def describe_joint(release: PreparedRelease) -> list[str]:
+    """Which statistics can't all be extreme at once, and what they may be together."""
+    found, statistics = release.sensitivity, release.step.bounded.terms.statistics
+    lines: list[str] = []
+    for norm, bound in (("L2", found.l2), ("L1", found.l1)):
+        for block in bound.blocks:
+            if len(block.corners) > 1:
+                numbers = ", ".join(str(p + 1) for p in block.places)
+                steps = [statistics[p].step for p in block.places]
+                corners = " or ".join(
+                    f"({', '.join(describe_number(c * s) for c, s in zip(k, steps, strict=True))})"
+                    for k in block.corners
+                )
+                lines.append(f"statistics {numbers} are together, in {norm} norms, {corners}")
+    return lines
+
+
+def _shifted(value: Measured) -> str:
+    shift = f" less {describe_number(value.centre * value.step)}" if value.centre else ""
+    return f"{describe(value.argument)}{shift}"
+
+
+def sensitivities(release: PreparedRelease, apart: Apart) -> Iterator[SensitivityLine]:
+    """The change of each statistic in a group, with its origin; then what they are together."""
+    bounded = release.step.bounded
+    for statistic, most in zip(
+        bounded.terms.statistics, release.sensitivity.per_group, strict=True
+    ):
+        worth = describe_number(most * statistic.step)
+        derived = _derived(statistic, bounded, apart)
+        claim = f"{describe_statistic(statistic)}: {worth}{derived}"
+        origins: list[str] = []
+        if isinstance(statistic.term, Amount):
+            origins = _origins(statistic.term.value.argument, bounded.terms.source)
+        yield SensitivityLine(claim, tuple(origins))
+    yield from map(SensitivityLine, describe_joint(release))
+    if apart.replaced:
+        yield from map(SensitivityLine, describe_norms(release))
+    yield from map(SensitivityLine, describe_of_all_rows(release))
+    yield from (
+        SensitivityLine(describe_selection(found, bounded)) for found in bounded.terms.selections
+    )
+
+
+def describe_of_all_rows(release: PreparedRelease) -> list[str]:
+    """What of the columns' values neighbours change, where the number of rows is public."""
+    bounded = release.step.bounded
+    rows = None if bounded.terms.keys else public_rows(bounded.terms.source)
+    if rows is None:
+        return []
+    return [
+        f"{found.column} changes by {found.change:.6g}, of {rows} rows, a public number"
+        for found in column_changes(release)
+        if found.change is not None
+    ]
+
+
+def column_changes(release: PreparedRelease) -> tuple[ColumnChange, ...]:
+    """How far each column's value moves that is linear in what is summed."""
+    found = release.sensitivity
+    return tuple(
+        ColumnChange(output.column.name, _change(output.formula, found.per_group, found.groups))
+        for output in release.step.bounded.outputs
+        if output.part is Part.VALUE
+    )
+
+
+def _change(formula: Formula, per_group: tuple[int, ...], groups: int) -> float | None:
+    match formula:
+        case Linear(terms=terms, step=step, others=others):
+            change = sum(abs(factor) * per_group[place] for place, factor in terms)
+            if others is not None:
+                # One unit's rows are in so many of the other groups, and change each by so much.
+                most = min(groups, others.groups)
+                change += most * sum(abs(f) * per_group[place] for place, f in others.terms)
+            return float(step * change)
+        case Variance(place=place, worth=worth) if not formula.is_root:
+            return float(worth * per_group[place])
+        case _:
+            return None
+
+
+def describe_norms(release: PreparedRelease) -> list[str]:
+    """What a replaced unit changes of each statistic in all groups together."""
+    found, lines = release.sensitivity, []
+    for place, statistic in enumerate(release.step.bounded.terms.statistics):
+        one, square = (
+            norm.total(lambda p, c, own=place, e=e: Fraction(c**e * (p == own)))  # type: ignore[misc]
+            for norm, e in ((found.l1, 1), (found.l2, 2))
+        )
+        step = float(statistic.step)
+        lines.append(
+            f"statistic {place + 1} changes in all groups together by L1 {float(one) * step:.6g},"
+            f" L2 {math.sqrt(square) * step:.6g}"
+        )
+    return lines
+
+
+def describe_selection(selection: Selection, bounded: BoundedRelease) -> str:
+    """Which cells are chosen by how many of a unit's rows."""
+    match selection.cells:
+        case Spaced(value=value, width=width):
+            text = f"{describe(value.argument)} in steps of {describe_number(width * value.step)}"
+        case Listed(argument=argument):
+            text = describe(argument)
+        case missing:
+            assert_never(missing)
+    where = "" if selection.filter is None else f" where {describe(selection.filter)}"
+    rows = rows_per_group(bounded.limited)
+    return f"rows in {selection.cells.count} cells of {text}{where}: {rows} of a unit"
+
+
+def _derived(statistic: Statistic, bounded: BoundedRelease, apart: Apart) -> str:
+    units = "" if apart.steps == 1 else f"{apart.units} "
+    if apart.replaced:
+        low, high = partial_interval(statistic, bounded.limited)
+        ends = (describe_number(end * statistic.step) for end in (low, high))
+        one = "unit is another, its sum" if apart.units == 1 else "units are others, each sum"
+        return f" where {units}{one} in [{', '.join(ends)}]"
+    if isinstance(statistic.term, Presence | Over):
+        return " = 1 unit" if apart.units == 1 else f" = {apart.units} units"
+    if statistic.is_of_values:
+        return " values of a unit" if apart.units == 1 else f" values of {apart.units} units"
+    rows = rows_per_group(bounded.limited)
+    low_end, high_end = (describe_number(b * statistic.step) for b in statistic.interval)
+    of_units = f"{apart.units} units of " if apart.units > 1 else ""
+    return f" = {of_units}{rows} row{'s' if rows > 1 else ''}, each in [{low_end}, {high_end}]"
+
+
+def _origins(argument: Expression, source: Plan) -> list[str]:
+    """The bounds of the columns that an argument's bounds follow from, and who set them."""
+    found, declared = environment(source), _declared(source)
+    lines: list[str] = []
+    for column in sorted(columns(argument), key=lambda c: c.id):
+        domain = found.get(column.id, Domain())
+        before, origin = declared.get(column.id, (None, "as computed"))
+        if before is not None and domain.as_not_null() != before.as_not_null():
+            origin = "narrowed by the query"
+        if domain.values is not None:
+            lines.append(f"{column.name} is one of {len(domain.values)} values, {origin}")
+        elif domain.bounds is not None and domain.bounds.ends is not None:
+            low, high = map(describe_number, domain.bounds.ends)
+            lines.append(f"{column.name} in [{low}, {high}], {origin}")
+    return lines
+
+
+def _declared(source: Plan) -> dict[Known, tuple[Domain, str]]:
+    """What the schema, or public rows, say of columns of all tables and views below `source`."""
+    found: dict[Known, tuple[Domain, str]] = {}
+    schema = "declared in the schema"
+    for part in operators(source):
+        if isinstance(part, Scan):
+            read = dict(part.known)
+            for column, known in environment(part).items():
+                found[column] = known, "as its public rows are" if column in read else schema
+        elif isinstance(part, Project):
+            for output in part.outputs:
+                if output.declared is not None:
+                    found[output.column.id] = output.declared, schema
+    return found

@@ -1,0 +1,36 @@
+"""What stands above a statement's releases is tried on no rows before anything is charged.
+
+All that the binder accepts is meant to be answered. Where it errs, the engine says so of tables
+that are empty, and nobody has paid; what only some values could make fail has to be total.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from dpsql.plan.output_columns import output_columns
+from dpsql.release.columns.arrow import arrow_type
+from dpsql.schema.sql_type import HUGEINT, SqlType
+from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.run.public_tables import copied_scans
+
+
+def no_rows(prepared: Prepared) -> dict[str, pa.Table]:
+    """The tables that the answer of `prepared` is made of, without their rows."""
+    tables = {release.name: _released(release) for release in prepared.releases}
+    for name, scan in copied_scans(prepared.plan).items():
+        tables[name] = _empty((column.name, column.type) for column in scan.columns)
+    return tables
+
+
+def _released(release: PreparedRelease) -> pa.Table:
+    known = {f"c{column.id}": column.type for column in output_columns(release.release)}
+    # What is beside the columns are integers.
+    return _empty((name, known.get(name, HUGEINT)) for name in release.columns)
+
+
+def _empty(columns: Iterable[tuple[str, SqlType]]) -> pa.Table:
+    found = {name: pa.array([], arrow_type(kind)) for name, kind in columns}
+    return pa.table(found or {"nothing": pa.array([], pa.int32())})

@@ -1,0 +1,182 @@
+"""Runs what was prepared: jobs on the source, and what stands above them on released tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.sql.render import rendered
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
+from dpsql.engine.engine import Engine
+from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.process import Aside
+from dpsql.errors import ExecutionFailed
+from dpsql.physical.unit_batches import in_parts
+from dpsql.plan.operator import Plan, Whole
+from dpsql.plan.output_columns import output_columns
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.release.job import Job, Step, run
+from dpsql.release.open_public import open_rows
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.model import Schema
+from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.source_facts import MOST, SourceFacts
+from dpsql.session.run.dry_run import no_rows
+from dpsql.session.run.public_statements import SECONDS, WholeStatements
+from dpsql.session.run.public_statements import Engine as WholeEngine
+from dpsql.session.run.public_tables import copied_rows
+from dpsql.session.run.sidecar_fallback import readable
+from dpsql.session.run.without_engine import picked
+from dpsql.session.sidecar import open_source, sidecar_path
+
+Progress = Callable[[str], None]
+
+_MOST_TRIED = 256
+"""Texts that are remembered: a page of charts asks the same again with other data."""
+
+
+class Execution:
+    """The engines of one session, each opened when it is first needed."""
+
+    def __init__(self, schema: Schema, progress: Progress) -> None:
+        self._schema = schema
+        self._progress = progress
+        self._source: Engine | None = None
+        self._finisher: Engine | None = None
+        self._finishing: tuple[Prepared, str] | None = None
+        self._tried: set[tuple[str, tuple[pa.DataType, ...]]] = set()
+        self._facts: SourceFacts | None = None
+        self._aside: WholeEngine | None = None
+        self.whole = WholeStatements(schema, lambda: self.facts().copies, self.aside)
+
+    @property
+    def has_source(self) -> bool:
+        """The source was opened."""
+        return self._source is not None
+
+    def source(self) -> Engine:
+        """The engine over the source."""
+        if self._source is None:
+            self._progress("opening the source")
+            self._source = open_source(self._schema)
+        return self._source
+
+    def finisher(self) -> Engine:
+        """The engine that knows nothing but released tables."""
+        if self._finisher is None:
+            self._finisher = postprocessing_engine()
+        return self._finisher
+
+    def aside(self) -> WholeEngine:
+        """Where statements run as they are written, over public tables alone."""
+        if self._aside is None:
+            self._aside = Aside(SECONDS, MOST)
+        return self._aside
+
+    def facts(self) -> SourceFacts:
+        """Public facts about the source."""
+        if self._facts is None:
+            self._facts = SourceFacts(self._schema, self.source, self._prepared_tables)
+        return self._facts
+
+    def version(self) -> str:
+        """Which version of the data there is: as the schema states it, or as its files say."""
+        stated = self._schema.version
+        return self.source().fingerprint() if stated is None else stated
+
+    def run(
+        self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
+    ) -> dict[str, pa.Table]:
+        """The released tables of `steps` by name; `read` are those that they may read."""
+        job, engine = Job(engine_source(self._schema), steps), self.source()
+        return run(in_parts(readable(job, engine), engine), engine, randomness, read)
+
+    def finish(self, prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table:
+        """Everything above the releases, in an engine that knows nothing else, if it takes one."""
+        found = picked(prepared, released)
+        if found is not None:
+            return found
+        return open_rows(
+            prepared.plan, self._above(prepared.plan, self._finish(prepared), released)
+        )
+
+    def check(self, prepared: Prepared) -> None:
+        """Fail now, if there is no source, or what stands above can't be computed of any rows."""
+        self.source()
+        tables = no_rows(prepared)
+        if picked(prepared, tables) is not None:
+            return
+        sql = self._finish(prepared)
+        kinds = tuple(kind for table in tables.values() for kind in table.schema.types)
+        if (sql, kinds) in self._tried:
+            return
+        try:
+            self.finisher().execute(sql, (), tables)
+        except ExecutionFailed:
+            raise ExecutionFailed(
+                "the engine can't compute what stands above the releases; nothing was charged",
+                hint="write it more simply, and report it",
+            ) from None
+        if len(self._tried) == _MOST_TRIED:
+            self._tried.clear()
+        self._tried.add((sql, kinds))
+
+    def rows(self, plan: Plan, kept: Mapping[str, pa.Table]) -> pa.Table:
+        """The rows of a public plan that reads `kept` tables beside the source's."""
+        sql = emit_plan(plan, {}).sql(dialect="duckdb", copy=False)
+        return open_rows(plan, self._above(plan, sql, kept, MOST))
+
+    def public(self, prepared: Prepared, kept: Mapping[str, pa.Table]) -> pa.Table:
+        """The answer of a query over public tables only, some of them `kept`: exact and free."""
+        if visibility(prepared.plan) is not Visibility.PUBLIC:
+            raise ExecutionFailed
+        if isinstance(prepared.plan, Whole):
+            return open_rows(prepared.plan, Raw(self.whole.rows(prepared.plan)))
+        try:
+            if kept:
+                raw = self._above(prepared.plan, prepared.finish, kept, MOST)
+            else:
+                raw = self.source().execute(prepared.finish, most=MOST)
+        except ExecutionFailed:
+            raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
+        return open_rows(prepared.plan, raw)
+
+    def interrupt(self) -> None:
+        """Stop what is running."""
+        for engine in (self._source, self._finisher, self._aside):
+            if engine is not None:
+                engine.interrupt()
+
+    def close(self) -> None:
+        """Let go of the source."""
+        for engine in (self._source, self._finisher, self._aside):
+            if engine is not None:
+                engine.close()
+
+    def _finish(self, prepared: Prepared) -> str:
+        """The SQL of the answer: tried before the charge, and run after it."""
+        if self._finishing is None or self._finishing[0] is not prepared:
+            self._finishing = prepared, prepared.finish
+        return self._finishing[1]
+
+    def _above(
+        self, plan: Plan, sql: str, released: Mapping[str, pa.Table], most: Most | None = None
+    ) -> Raw:
+        """`sql`, which says what of `plan` isn't in `released`; public tables are copied."""
+        copied = copied_rows(plan)
+        others = {n: self._copy(rows) for n, rows in copied.items() if n not in released}
+        return self.finisher().execute(sql, (), {**released, **others}, most=most)
+
+    def _copy(self, rows: Plan) -> pa.Table:
+        """A public table's needed rows and columns, for joins with released tables."""
+        raw = self.source().execute(rendered(emit_plan(rows, {})))
+        found = open_rows(rows, raw)
+        return found.rename_columns([c.name for c in output_columns(rows)] or found.column_names)
+
+    def _prepared_tables(self) -> frozenset[str]:
+        """A source without a sidecar is not opened to find that out."""
+        return self.source().prepared if sidecar_path(self._schema).exists() else frozenset()

@@ -1,0 +1,206 @@
+"""Statements over public tables alone, which run as their analysts wrote them.
+
+Where dpsql's own rules refuse one that names public tables and constants only, a DuckDB answers it
+that has copies of these tables and nothing else, in a process that can be ended. No text of an
+analyst's reaches an engine that has a private row, whatever is taken here for public: another table
+isn't there. The answers are exact, cost nothing and are not stored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import pyarrow as pa
+from sqlglot.tokenizer_core import TokenType
+
+from dpsql.bind.column_ids import Names
+from dpsql.bind.saved_release import Releases
+from dpsql.bind.statement import Statement, bind
+from dpsql.bind.statements.public_statement import public_tables
+from dpsql.bind.syntax.parameter import Parameters
+from dpsql.bind.syntax.parse import tokens
+from dpsql.emit.sql.literal import emit_literal
+from dpsql.engine.read_limit import Most
+from dpsql.engine.sandbox.database import Asked, Contents, Stopped, TooLargeAnswer, Unanswered
+from dpsql.errors import (
+    BadParameter,
+    DataError,
+    Error,
+    NotSupportedError,
+    ProgrammingError,
+    SchemaFault,
+    TooComplex,
+    UnknownRelease,
+    UnknownTable,
+    WouldShowIndividuals,
+)
+from dpsql.plan.operator import Whole
+from dpsql.release.columns.arrow import arrow_type
+from dpsql.schema.model import Schema
+from dpsql.schema.source_types import reading
+from dpsql.schema.sql_type import UHUGEINT, Array, Interval, Null, SqlType, Varchar, parse_type
+from dpsql.session.run.public_table_copies import Copies
+
+SECONDS: Final = 30
+"""What one statement may take, where nothing else is said."""
+
+_STANDS: Final = (BadParameter, SchemaFault, UnknownRelease, UnknownTable, WouldShowIndividuals)
+"""Refusals that are no matter of grammar."""
+
+
+class Engine(Protocol):
+    """Where such statements run: a process of its own."""
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether lists and spans of time are given as they are, and not as DuckDB's texts."""
+
+    @property
+    def most(self) -> Most:
+        """What it sends of an answer."""
+
+    def ask(self, contents: Contents, asked: Asked) -> pa.Table:
+        """The rows of `asked` over `contents`.
+
+        Raises Unanswered, TooLargeAnswer, Stopped, or ExecutionCancelled.
+        """
+
+    def interrupt(self) -> None:
+        """Stop what is running."""
+
+    def close(self) -> None:
+        """Let go of the process."""
+
+
+class WholeStatements:
+    """One session's: `copies` are those of the data as they are now."""
+
+    def __init__(
+        self, schema: Schema, copies: Callable[[], Copies], engine: Callable[[], Engine]
+    ) -> None:
+        self._schema = schema
+        self._copies = copies
+        self._engine = engine
+
+    def bound(
+        self, sql: str, schema: Schema, parameters: Parameters, releases: Releases
+    ) -> Statement:
+        """The plan of `sql`; one that dpsql has no rules for is `Whole` if it may be."""
+        try:
+            return bind(sql, schema, parameters, releases)
+        except (ProgrammingError, NotSupportedError) as refusal:
+            found = None if isinstance(refusal, _STANDS) else self._whole(sql, parameters, refusal)
+            if found is None:
+                raise
+            return found
+
+    def rows(self, plan: Whole) -> pa.Table:
+        """The rows of `plan`, as of now."""
+        try:
+            found = self._ask(plan.sql, plan.tables, plan.casts)
+        except Unanswered as error:
+            raise DataError(
+                f"a statement over public tables has no answer: {error.said or _UNTOLD}",
+                hint="DuckDB runs it as it is written, on copies of these tables",
+                note="public_statements",
+            ) from None
+        if found is None:
+            raise TooComplex("the public tables have become too large to be copied")
+        columns = [
+            column.cast(arrow_type(made.type), safe=False) if made.type != Null() else column
+            for column, made in zip(found.columns, plan.outputs, strict=True)
+        ]
+        return pa.table(columns, names=[f"c{made.id}" for made in plan.outputs])
+
+    def _whole(self, sql: str, parameters: Parameters, refusal: Error) -> Statement | None:
+        """The statement if it has an answer; what DuckDB says else is added to the refusal."""
+        tables = public_tables(sql, self._schema)
+        text = with_values(sql, parameters)
+        if tables is None or text is None:
+            return None
+        named = tuple(table.name for table in tables)
+        try:
+            found = self._ask(text, named, None)
+        except Unanswered as error:
+            if error.said and not refusal.detail and isinstance(refusal, NotSupportedError):
+                refusal.detail = f"run as it is written, over public tables alone: {error.said}"
+            return None
+        if found is None:
+            return None
+        names = tuple(map(str, found.column("name").to_pylist()))
+        has_lists = self._engine().has_lists
+        kinds = [_given(k, has_lists=has_lists) for k in found.column("type").to_pylist()]
+        ids = Names()
+        columns = tuple(ids.column(n, kind) for n, (kind, _) in zip(names, kinds, strict=True))
+        plan = Whole(columns, text, named, tuple(cast for _, cast in kinds))
+        return Statement(plan, columns, names)
+
+    def _ask(
+        self, sql: str, named: tuple[str, ...], casts: tuple[str, ...] | None
+    ) -> pa.Table | None:
+        """The rows, or the columns; None if the tables are too large to be copied."""
+        offered = self._schema.offered
+        contents = self._copies().contents([offered[name] for name in named])
+        if contents is None:
+            return None
+        engine = self._engine()
+        most = engine.most
+        try:
+            return engine.ask(contents, Asked(contents.name, sql, most, casts))
+        except TooLargeAnswer:
+            raise TooComplex(
+                "the answer, or what it is made of, is too large for a statement that runs as it"
+                " is written",
+                detail=f"{most.rows:,} rows or {most.bytes // 2**20} MiB are sent at most",
+                hint="add a LIMIT, select fewer or shorter columns, or group the rows",
+                note="public_statements",
+            ) from None
+        except Stopped:
+            raise TooComplex(
+                "the statement took too long, and was stopped; nothing was charged",
+                hint="read fewer rows, or join on keys",
+                note="public_statements",
+            ) from None
+
+
+_UNTOLD: Final = "the engine refused it"
+
+
+def with_values(sql: str, parameters: Parameters) -> str | None:
+    """`sql` with the values of `?` and `$1` in their places; None if they are called otherwise."""
+    if not parameters:
+        return sql
+    words, parts, used, last = tokens(sql), list[str](), set[str](), 0
+    for place, word in enumerate(words):
+        if word.token_type is TokenType.PLACEHOLDER and word.text == "?":
+            name, end = str(len(used) + 1), word.end + 1
+        elif word.token_type is TokenType.PARAMETER and place + 1 < len(words):
+            name, end = words[place + 1].text, words[place + 1].end + 1
+        else:
+            continue
+        if name not in parameters:
+            return None
+        value = parameters[name]
+        literal = emit_literal(value.value, value.type).sql("duckdb")
+        parts += [sql[last : word.start], f"({literal})"]
+        last = end
+        used.add(name)
+    return "".join([*parts, sql[last:]]) if used == parameters.keys() else None
+
+
+def _given(found: str, *, has_lists: bool) -> tuple[SqlType, str]:
+    """As what a column is given whose type DuckDB calls `found`, and the cast to that."""
+    if has_lists and (listed := re.fullmatch(r"(.+)\[\d*\]", found, re.DOTALL)):
+        of, cast = _given(listed[1], has_lists=True)
+        return Array(of), f"{cast or of}[]"
+    if has_lists and found == "INTERVAL":
+        return Interval(), ""
+    own = parse_type(found)
+    if own == UHUGEINT:
+        return Varchar(), "VARCHAR"
+    if own is not None:
+        return own, ""
+    kind = reading(found).type or Varchar()
+    return kind, str(kind)

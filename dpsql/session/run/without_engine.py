@@ -1,0 +1,132 @@
+"""Answers whose rows are released ones as they are: picked, put in order and cut without an engine.
+
+An engine takes milliseconds to be told of a small table and to give it back. What isn't here, say
+HAVING or a ratio, is its work; where both can do it they agree, but for the order of rows that tie,
+which nobody promises. Released rows come sorted by their keys, so that order shows nothing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import Limit, Plan, Project, Release, Sort
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
+from dpsql.release.columns.arrow import arrow_type
+from dpsql.release.columns.group_keys import taken
+from dpsql.schema.sql_type import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    SqlType,
+    Timestamp,
+    Varchar,
+)
+from dpsql.session.compile.compiled import Prepared
+
+MOST_SORTED = 1_000
+"""Rows that are sorted here; more are sorted sooner by the engine."""
+
+
+def picked(prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table | None:
+    """The rows of `prepared`, of the tables of its releases; None if an engine has to make them."""
+    if len(prepared.releases) != 1 or prepared.marked is not None:
+        return None
+    (release,) = prepared.releases
+    found = _rows(prepared.plan, release.release, released[release.name])
+    if found is None:
+        return None
+    names = [f"c{column.id}" for column in output_columns(prepared.plan)]
+    return pa.table([found.columns[name] for name in names], names=names) if names else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Columns by their names, all of `count` values."""
+
+    columns: Mapping[str, pa.Array]
+    count: int
+
+
+def _rows(plan: Plan, release: Release, table: pa.Table) -> _Rows | None:
+    match plan:
+        case Release():
+            return _released(plan, table) if plan == release else None
+        case Project(source=source, outputs=outputs):
+            below = _rows(source, release, table)
+            if below is None:
+                return None
+            columns: dict[str, pa.Array] = {}
+            for output in outputs:
+                if not isinstance(output.expression, Column):
+                    return None
+                columns[f"c{output.column.id}"] = below.columns[f"c{output.expression.id}"]
+            return _Rows(columns, below.count)
+        case Sort(source=source, by=by):
+            below = _rows(source, release, table)
+            return None if below is None else _sorted(below, by)
+        case Limit(source=source, count=count, offset=offset):
+            below = _rows(source, release, table)
+            if below is None:
+                return None
+            first = min(offset, below.count)
+            kept = below.count - first if count is None else min(count, below.count - first)
+            return _Rows({n: c.slice(first, kept) for n, c in below.columns.items()}, kept)
+        case _:
+            return None
+
+
+def _released(plan: Release, table: pa.Table) -> _Rows | None:
+    columns = output_columns(plan)
+    if not all(_is_plain(column.type) for column in columns):
+        return None
+    arrays = {f"c{c.id}": table.column(f"c{c.id}").combine_chunks() for c in columns}
+    if any(arrays[f"c{c.id}"].type != arrow_type(c.type) for c in columns):
+        return None
+    return _Rows(arrays, table.num_rows)
+
+
+def _is_plain(kind: SqlType) -> bool:
+    """The engine gives such a column back as it was given."""
+    return isinstance(kind, Boolean | Integer | Decimal | Double | Varchar | Date | Timestamp)
+
+
+def _sorted(rows: _Rows, by: Sequence[SortKey]) -> _Rows | None:
+    if rows.count > MOST_SORTED:
+        return None
+    order = list(range(rows.count))
+    # The last term first: Python's sort keeps the order of what ties.
+    for key in reversed(by):
+        if not isinstance(key.expression, Column):
+            return None
+        values = rows.columns[f"c{key.expression.id}"].to_pylist()
+        if any(value != value for value in values):  # noqa: PLR0124 - NaN, which Python can't sort
+            return None
+        order.sort(key=partial(_place, values), reverse=key.descending)
+        order.sort(key=partial(_is_last, values, nulls_first=key.nulls_first))
+    if order == list(range(rows.count)):
+        return rows
+    places = pa.array(order, pa.int64()).to_numpy()
+    return _Rows({name: taken(column, places) for name, column in rows.columns.items()}, rows.count)
+
+
+_Comparable = bool | int | float | str | decimal.Decimal | dt.date
+
+
+def _place(values: list[_Comparable | None], row: int) -> tuple[bool, Any]:
+    value = values[row]
+    return (value is None, 0 if value is None else value)
+
+
+def _is_last(values: list[_Comparable | None], row: int, *, nulls_first: bool) -> bool:
+    return (values[row] is None) != nulls_first

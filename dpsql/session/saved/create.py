@@ -1,0 +1,98 @@
+"""CREATE RELEASE: a finished answer is kept under a name; which names and which answers fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pyarrow as pa
+
+from dpsql.bind.statement import Statement
+from dpsql.errors import BadName, DuplicateColumn, NameTaken, TooComplex, TypeFault
+from dpsql.schema.load.identifiers import is_plain
+from dpsql.schema.model import Column, Schema
+from dpsql.schema.qualified_name import meant
+from dpsql.schema.sql_type import Array, Interval, Null
+from dpsql.session.answer.answer import Answer
+from dpsql.session.answer.stored_answer import to_bytes
+from dpsql.session.saved.metadata import About, written_about
+
+MOST_ROWS = 1_000_000
+MOST_BYTES = 16 * 2**20
+MOST_COLUMNS = 200
+"""What one kept table may have."""
+
+_LONGEST_NAME = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A name for an answer: `statement` is what was written, `replace` lets it take one's own.
+
+    Of a synopsis, `epsilon` is what it spends, in so many `rounds`.
+    """
+
+    name: str
+    kind: str
+    statement: str
+    replace: bool = False
+    epsilon: Fraction | None = None
+    rounds: int | None = None
+
+
+def check_wanted(wanted: Wanted, statement: Statement, schema: Schema) -> None:
+    """Refuse what can't name a kept table, and columns that no table has, before any charge."""
+    name = wanted.name
+    if not is_plain(name) or name.casefold().startswith("pg_"):
+        raise BadName(
+            f"{name[:80]} can't name a release",
+            hint="use letters, digits and _, at most 63 bytes, not beginning with pg_",
+        )
+    if meant(schema.offered, [name], schema.dataset):
+        raise NameTaken(f"there is a table {name} already", hint="give the release another name")
+    _check_columns(statement)
+
+
+def about_answer(wanted: Wanted, answer: Answer, schema: Schema, version: str) -> str:
+    """What the ledger keeps of `answer` beside its rows."""
+    named = zip(answer.names, answer.types, strict=True)
+    columns = {name: Column(name, kind) for name, kind in named}
+    rows, statement = answer.table.num_rows, wanted.statement
+    stated = schema.version is not None
+    found = About(wanted.name, wanted.kind, columns, rows, statement, version, stated)
+    return written_about(found)
+
+
+def kept_bytes(table: pa.Table) -> bytes:
+    """The rows as the ledger keeps them; TooComplex if there are too many, after the charge."""
+    data = to_bytes(table) if table.num_rows <= MOST_ROWS else b""
+    if not data or len(data) > MOST_BYTES:
+        raise TooComplex(
+            f"the answer is larger than a release may be: {MOST_ROWS:,} rows and 16 MiB",
+            detail="it was charged and is stored: asked again as a query, it is free",
+            hint="add a LIMIT, or group by fewer keys",
+        )
+    return data
+
+
+def _check_columns(statement: Statement) -> None:
+    names, types = statement.names, [column.type for column in statement.columns]
+    if len(names) > MOST_COLUMNS:
+        raise TooComplex(f"a release has at most {MOST_COLUMNS} columns", hint="select fewer")
+    seen: set[str] = set()
+    for name, kind in zip(names, types, strict=True):
+        if name.casefold() in seen:
+            raise DuplicateColumn(
+                f"two columns are called {name[:80]}", hint="give one of them an alias: AS total"
+            )
+        seen.add(name.casefold())
+        if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+            raise BadName(
+                f"{name[:80]} can't name a column of a release",
+                hint="give it an alias of at most 63 characters: AS total",
+            )
+        if isinstance(kind, Interval | Array | Null):
+            raise TypeFault(
+                f"column {name} has type {kind}, which no table has",
+                hint="convert it: CAST(… AS VARCHAR) AS …",
+            )

@@ -1,0 +1,73 @@
+"""What is said of a kept table beside its rows, as the ledger keeps it: JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dpsql.errors import LedgerFault
+from dpsql.schema.model import Column
+from dpsql.schema.sql_type import parse_type
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A kept table's name as it was written, its kind, its columns, and the statement.
+
+    `version` is that of the data it was made of: as the schema stated it if `states_version`, else
+    a fingerprint, which is only ever compared. `rows` is how many there are, as secret as they are.
+    """
+
+    name: str
+    kind: str
+    columns: Mapping[str, Column]
+    rows: int
+    statement: str
+    version: str
+    states_version: bool
+
+    @property
+    def comment(self) -> str:
+        """One line for listings."""
+        return f"{self.kind}: {' '.join(self.statement.split())}"[:200]
+
+
+def written_about(about: About) -> str:
+    """`about` as text."""
+    columns = [[column.name, str(column.type)] for column in about.columns.values()]
+    return json.dumps(
+        {
+            "name": about.name,
+            "kind": about.kind,
+            "columns": columns,
+            "rows": about.rows,
+            "statement": about.statement,
+            "version": about.version,
+            "states_version": about.states_version,
+        },
+        sort_keys=True,
+    )
+
+
+def read_about(text: str) -> About:
+    """What `written_about` wrote."""
+    found = json.loads(text)
+    columns: dict[str, Column] = {}
+    for name, written in found["columns"]:
+        kind = parse_type(written)
+        if kind is None:
+            raise LedgerFault(
+                f"column {name} of {found['name']} has type {written}, which isn't known here",
+                hint="use the version of dpsql that kept it",
+            )
+        columns[name] = Column(name, kind)
+    return About(
+        found["name"],
+        found["kind"],
+        columns,
+        found["rows"],
+        found["statement"],
+        found["version"],
+        found["states_version"],
+    )

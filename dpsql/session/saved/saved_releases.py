@@ -1,0 +1,205 @@
+"""The tables that analysts keep, as one of them may read them: public, but for a reader's own cap.
+
+A kept table is made of noisy releases and public rows, so it is public to all who may see it. Whose
+own cap bounds all that they see pays for the releases in it when it is first opened, as for any
+stored answer; so nothing of its rows, their number and their values as group keys included, is told
+before that.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import pyarrow as pa
+
+from dpsql.bounding.public_facts import Facts
+from dpsql.errors import Refused, UnknownRelease
+from dpsql.ledger.ledger import Ledger
+from dpsql.ledger.saved_release import Name, NamedTable
+from dpsql.plan.bounded_release.bounded_release import Cell
+from dpsql.plan.operator import Limit, Plan
+from dpsql.release.columns.arrow import rows
+from dpsql.schema.model import Hop, Public, Reference, Schema, Table
+from dpsql.schema.qualified_name import meant
+from dpsql.session.answer.stored_answer import from_bytes
+from dpsql.session.compile.compiled import kept_tables
+from dpsql.session.run.execution import Execution
+from dpsql.session.saved.metadata import About, read_about
+
+_MOST_OPEN = 8
+"""Tables whose rows a session holds at once."""
+
+
+class NotOpened(Refused):
+    """The reader's cap would have to pay for the table's rows, and the statement is free."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTable:
+    """One kept table: what the ledger has of it, what its maker says of it, how it is scanned."""
+
+    named: NamedTable
+    about: About
+    table: Table
+
+
+class Kept:
+    """What one analyst may read: their own tables, and others' where answers are shared."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        analyst: str,
+        ledger: Callable[[], Ledger | None],
+        cap: Callable[[], Fraction | None],
+    ) -> None:
+        self._schema = schema
+        self._analyst = analyst
+        self._ledger = ledger
+        self._cap = cap
+        self._known: dict[int, KeptTable] = {}
+        self._open: OrderedDict[int, pa.Table] = OrderedDict()
+
+    def all(self) -> tuple[KeptTable, ...]:
+        """As the ledger has them now: one's own first, then the oldest of others'."""
+        ledger = self._ledger()
+        if ledger is None:
+            return ()
+        named = ledger.names.all({seq: found.named for seq, found in self._known.items()})
+        self._known = {one.entry: self._known.get(one.entry) or _kept(one) for one in named}
+        may = [
+            found
+            for found in self._known.values()
+            if self._schema.shares_answers or found.named.analyst == self._analyst
+        ]
+        return tuple(sorted(may, key=lambda k: (k.named.analyst != self._analyst, k.named.entry)))
+
+    def find(self, name: str) -> Table | None:
+        """The table kept as `name`, in whatever case; None if there is none to be read."""
+        folded = name.casefold()
+        return next((found.table for found in self.all() if found.named.name == folded), None)
+
+    def names(self) -> Sequence[str]:
+        """Every name that `find` finds."""
+        return [found.table.name for found in self.all()]
+
+    def shown(self) -> tuple[KeptTable, ...]:
+        """Those that a statement can name: a declared table hides one of its name."""
+        found: dict[str, KeptTable] = {}
+        for one in self.all():
+            if not meant(self._schema.offered, [one.named.name], self._schema.dataset):
+                found.setdefault(one.named.name, one)
+        return tuple(found.values())
+
+    def name(self, name: str) -> Name:
+        """The analyst's own `name`."""
+        schema = self._schema
+        shared, most = schema.shares_answers, schema.releases
+        return Name(self._analyst, name.casefold(), shared, most)
+
+    def drop(self, name: str) -> None:
+        """What the analyst keeps under `name` is gone; what was charged for it stays charged."""
+        ledger = self._ledger()
+        if ledger is None:
+            raise UnknownRelease(f"there is no release {name}")
+        ledger.names.drop(self.name(name))
+
+    def loss(self, found: KeptTable) -> Fraction:
+        """What the releases in a table cost, in the ledger's currency."""
+        ledger = self._ledger()
+        stored = [] if ledger is None else [ledger.stored(key) for key in found.named.keys]
+        return sum((one.loss.amount for one in stored if one is not None), Fraction(0))
+
+    def catalogue(self) -> Schema:
+        """The schema with the tables that a statement can name beside its own."""
+        more = {found.table.name: found.table for found in self.shown()}
+        return (
+            replace(self._schema, tables={**self._schema.tables, **more}) if more else self._schema
+        )
+
+    def keys(self, tables: Sequence[Table]) -> tuple[str, ...]:
+        """The stored releases that `tables` were made of, each once."""
+        return tuple(dict.fromkeys(key for t in tables for key in self._of(t).named.keys))
+
+    def is_open(self, found: KeptTable) -> bool:
+        """The analyst may see its rows for nothing: they paid for them, or have no cap."""
+        ledger = self._ledger()
+        return ledger is not None and (
+            self._cap() is None or all(ledger.seen(key, self._analyst) for key in found.named.keys)
+        )
+
+    def rows(self, tables: Sequence[Table], *, pays: bool) -> dict[str, pa.Table]:
+        """The rows of `tables` by what engines call them.
+
+        What the analyst sees for the first time is charged to their own account, all of it or
+        none, or refused unless the statement `pays`.
+        """
+        ledger = self._ledger()
+        if not tables or ledger is None:
+            return {}
+        found = [self._of(table) for table in tables]
+        if not pays:
+            for one in found:
+                if not self.is_open(one):
+                    raise NotOpened(
+                        f"{one.table.name} is another analyst's, and you haven't opened it yet",
+                        hint=f"SELECT * FROM {one.table.name}: your own cap pays for it once",  # noqa: S608
+                        note="releases",
+                    )
+        cap, policy = self._cap(), self._schema.policy_hash
+        if keys := self.keys(tables):
+            ledger.view(keys, self._analyst, cap, policy)
+        for one in found:
+            if one.named.entry not in self._open:
+                stored = from_bytes(ledger.names.rows(one.named), list(one.table.columns))
+                self._open[one.named.entry] = stored
+        read = {one.table.stored_as: self._open[one.named.entry] for one in found}
+        while len(self._open) > _MOST_OPEN:
+            self._open.popitem(last=False)
+        return read
+
+    def _of(self, table: Table) -> KeptTable:
+        found = None if table.entry is None else self._known.get(table.entry)
+        if found is None:
+            raise UnknownRelease(f"{table.name} was dropped, or replaced, meanwhile")
+        return found
+
+
+class KeptFacts:
+    """Public facts of the source, and of kept tables: their rows may list group keys."""
+
+    def __init__(self, facts: Facts, kept: Kept, execution: Execution, *, pays: bool) -> None:
+        self._facts = facts
+        self._kept = kept
+        self._execution = execution
+        self._pays = pays
+
+    def verified(self, table: Table | Hop) -> bool:
+        """A declared table's key; a kept one has none."""
+        return self._facts.verified(table)
+
+    def prepared(self, table: Table) -> bool:
+        """A declared table's rows stand ready with their unit."""
+        return self._facts.prepared(table)
+
+    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan, None if there are more than `at_most`."""
+        tables = kept_tables(plan)
+        if not tables:
+            return self._facts.rows(plan, at_most)
+        read: Mapping[str, pa.Table] = self._kept.rows(tables, pays=self._pays)
+        found = rows(self._execution.rows(Limit(plan, at_most + 1, 0), read))
+        return found if len(found) <= at_most else None
+
+    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+        """A declared public table column's distinct values."""
+        return self._facts.referenced(reference, at_most)
+
+
+def _kept(named: NamedTable) -> KeptTable:
+    about = read_about(named.about)
+    table = Table(about.name, about.columns, Public(), comment=about.comment)
+    return KeptTable(named, about, replace(table, entry=named.entry))

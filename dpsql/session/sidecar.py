@@ -1,0 +1,201 @@
+"""The sidecar of a source: where it is, what it has to be made of, and how it is made.
+
+Its stamp names the version of the data and all that decides which rows belong to whom, and what is
+counted: of another version, other columns or other units it is not used. It holds no limit, so that
+limits are the statement's own, however they are set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from sqlglot import exp
+
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.release.contribution import clamped_term, in_steps, measured
+from dpsql.emit.release.contributions import select_from
+from dpsql.emit.sql.identifier import aliased, field, reference, schema_name
+from dpsql.emit.sql.literal import emit_literal
+from dpsql.engine.atomic_file import remove_left_behind
+from dpsql.engine.digest import digest_of, encoded
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.engine import Engine
+from dpsql.engine.fingerprint import fingerprint, identity
+from dpsql.engine.sidecar import unit_sums
+from dpsql.engine.sidecar.file import Sidecar, write_sidecar
+from dpsql.engine.sidecar.row_columns import UNIT, Contents
+from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import Scan
+from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.paths import beside_ledger
+from dpsql.schema.model import Column as Declared
+from dpsql.schema.model import EntityUnit, Schema, Table
+from dpsql.schema.sidecar_columns import SummedColumn, bounded, counted, lent_name, summed
+from dpsql.schema.sql_type import BIGINT
+from dpsql.schema.verify import record_path, verify_keys
+from dpsql.session.digest.codec import digested
+from dpsql.session.unit_rows import rows_with_unit
+
+_FORM = "7"
+"""Of the file: what this package writes and reads. Who renames a column of it counts on."""
+
+_SYSTEM = SystemRandomness()
+
+
+def open_source(schema: Schema) -> DuckDBEngine:
+    """The source, with its sidecar where there is one."""
+    remove_left(schema)
+    source = engine_source(schema)
+    # Without a file, the data needn't be identified.
+    found = sidecar_of(schema, lambda: fingerprint(source))
+    return DuckDBEngine(source, sidecar=found)
+
+
+def sidecar_of(schema: Schema, version: Callable[[], str]) -> Sidecar | None:
+    """The file, if there is one, as it has to be for the data whose fingerprint is `version`."""
+    path = sidecar_path(schema)
+    return Sidecar(str(path), _stamp(schema, version())) if path.exists() else None
+
+
+def sidecar_path(schema: Schema) -> Path:
+    """Beside the ledger: it belongs to the dataset, not to a folder of files."""
+    return beside_ledger(schema.ledger, schema.anchor, "prepared.duckdb")
+
+
+def remove_left(schema: Schema) -> tuple[Path, ...]:
+    """Remove the copies of rows that killed commands left, and name them."""
+    targets = (sidecar_path(schema), record_path(schema))
+    return tuple(left for target in targets for left in remove_left_behind(target))
+
+
+def old_files(schema: Schema) -> tuple[Path, ...]:
+    """What version 0.1 wrote beside the ledger, by names that two ledgers could share.
+
+    The folders and files that end in eight letters are what killed commands left of them.
+    """
+    if not isinstance(schema.ledger, Path):
+        return ()
+    folder = schema.ledger.parent
+    patterns = ("prepared.duckdb", "keys.json", "prepared.duckdb????????", "keys.json????????")
+    found = {path for pattern in patterns for path in folder.glob(pattern)}
+    return tuple(sorted(found - {schema.ledger}))
+
+
+def sidecar_seen(schema: Schema) -> tuple[int, int] | None:
+    """When the file was made, and which it is; None if there is none."""
+    with suppress(OSError):
+        found = sidecar_path(schema).stat()
+        return found.st_mtime_ns, found.st_ino
+    return None
+
+
+def prepare_source(
+    schema: Schema,
+    engine: Engine,
+    step: Callable[[str], None] = lambda _: None,
+    randomness: Randomness = _SYSTEM,
+) -> tuple[str, ...]:
+    """Verify the keys and make the sidecar; names the tables that are in it.
+
+    `step` is told what is being done.
+    """
+    source = engine_source(schema)
+    before = identity(source)
+    holds = verify_keys(schema, engine)
+    chosen = ready_tables(schema, frozenset(name for name, held in holds.items() if held))
+    # Of the version that the engine opened, whose keys were verified; of another it refuses.
+    sidecar = Sidecar(str(sidecar_path(schema)), _stamp(schema, engine.fingerprint()))
+    # Which groups of a unit are kept is decided once for as long as the file is used.
+    salt = randomness.bytes(16).hex()
+    write_sidecar(source, sidecar, chosen, salt, before, step)
+    return tuple(table.name for table in chosen)
+
+
+def ready_tables(schema: Schema, verified: frozenset[str]) -> tuple[Contents, ...]:
+    """What a sidecar has of each table that can be prepared where the keys of `verified` hold."""
+    tables = schema.tables.values()
+    return tuple(
+        _contents(table, table.ownership)
+        for table in tables
+        if isinstance(table.ownership, EntityUnit)
+        and _can_be_ready(table, table.ownership, schema, verified)
+    )
+
+
+def _can_be_ready(table: Table, own: EntityUnit, schema: Schema, verified: frozenset[str]) -> bool:
+    """Each row has one unit at most: two orders of one key would make two of each line."""
+    # To DuckDB, names that differ in case only are one.
+    taken = {name.casefold() for name in table.columns}
+    added = {name.casefold() for name in _contents(table, own).added}
+    if added & {*taken, own.column.casefold()}:
+        return False
+    return all(
+        hop.table in verified and schema.tables[hop.table].key == hop.key for hop in own.hops
+    )
+
+
+def _contents(table: Table, own: EntityUnit) -> Contents:
+    """The rows of `table` and their unit, as a scan of it has them, and what is counted."""
+    columns = tuple(
+        Column(number, column.name, column.type)
+        for number, column in enumerate(table.columns.values(), start=1)
+    )
+    unit = Column(0, UNIT, BIGINT)  # its type is that of the rows, whatever is said here
+    shown = [aliased(reference(c), c.name) for c in (*columns, unit)]
+    for item in shown:
+        item.args["alias"].set("quoted", True)
+    rows = select_from(emit_plan(Scan(table, columns, unit), {}), shown).sql(dialect="duckdb")
+    limits, within = table.limits, tuple((c.name, _within(c)) for c in bounded(table))
+    found = summed(table)
+    sums = None if found is None else tuple(map(_sum, found))
+    return Contents(
+        table.name,
+        rows,
+        rows_with_unit(table, own).sql(dialect="duckdb"),
+        counted(table),
+        within,
+        sums,
+        own.column,
+        lent_name(table),
+        limits.rows,
+        limits.rows_per_group,
+    )
+
+
+def _sum(found: SummedColumn) -> unit_sums.ColumnSum:
+    """The sum of a column's values within its bounds, in steps, by names of the file."""
+    column = Column(0, found.column.name, found.column.type)
+    value = Measured(column, found.step, found.low, found.high, 0)
+    amount = Statistic(Amount(value), None)
+    terms = measured(amount, (field(schema_name(column.name)),))
+    steps = in_steps(amount, field(schema_name(unit_sums.sum_of(column.name))))
+    term = clamped_term(amount, terms)
+    return unit_sums.ColumnSum(column.name, term.sql(dialect="duckdb"), steps.sql(dialect="duckdb"))
+
+
+def _within(column: Declared) -> str:
+    """The condition that a value lies within its bounds, by the names of the file's columns."""
+    assert column.bounds is not None
+    low, high = (emit_literal(end, column.type) for end in column.bounds)
+    value = field(schema_name(column.name))
+    return exp.Between(this=value, low=low, high=high).sql(dialect="duckdb")
+
+
+def _stamp(schema: Schema, version: str) -> str:
+    """All that the file's rows follow from: of anything else it would be another file.
+
+    Limits are none of it: they order rows, and are enforced in any order. Bounds are: sums of each
+    unit's values are of what lies within them.
+    """
+    source = digested(engine_source(schema))
+    return digest_of("stamp", _FORM, version, source, *map(_owned, schema.tables.values()))
+
+
+def _owned(table: Table) -> str:
+    within = tuple((column.name, column.bounds) for column in bounded(table))
+    beside = (encoded(counted(table)), encoded(within))
+    return digest_of("table", table.name, digested(table.ownership), *beside)

@@ -1,0 +1,8 @@
+"""SQL as text: tokens, and where one statement ends, without a parser.
+
+| module | what it does                                                               |
+| ------ | -------------------------------------------------------------------------- |
+| split  | several statements in one text → each with its place, as PostgreSQL quotes |
+| script | statements of a script, and whether its last one is complete               |
+| tokens | a text's words                                                             |
+"""
