@@ -16,13 +16,13 @@ from typing import Any
 import duckdb
 from assistant import command, environment
 from audit.test_worlds_look_alike import CANARY, with_canaries, within
-from dpsql.audit.databases.unit_ownership import Rows
 from fuzz.mutation import mutant
 from fuzz.query import query
 from grammar.compiler import FIXTURES
 from grammar.public_rows import PUBLIC, create_tables
 
 from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.schema.load.load import load_schema
 
 CLINIC = FIXTURES / "clinic" / "schema.yaml"
