@@ -25,7 +25,7 @@ from mcp.types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from dpsql.errors import OperationalError
-from dpsql.mcp.argument import Query
+from dpsql.mcp.tool_arguments import Query
 
 _MOST_OPEN: Final = 100
 _KEY: Final = "approval"

@@ -29,28 +29,28 @@ from mcp.types import (
 from msgspec import Struct
 
 from dpsql.errors import Error
-from dpsql.mcp import resource
+from dpsql.mcp import resources
 from dpsql.mcp.approval import Approvals, Asking
-from dpsql.mcp.argument import DescribeTable, Explain, ListTables, Query, taken
-from dpsql.mcp.desk import Desk
-from dpsql.mcp.failure import fault
-from dpsql.mcp.purse import Purse
-from dpsql.mcp.reply import Failed, Fix
-from dpsql.mcp.tool import INSTRUCTIONS, KINDS
-from dpsql.mcp.turn import Turns
+from dpsql.mcp.error_fields import fault
+from dpsql.mcp.spending_limit import SpendingLimit
+from dpsql.mcp.statement_queue import StatementQueue
+from dpsql.mcp.tool_arguments import DescribeTable, Explain, ListTables, Query, taken
+from dpsql.mcp.tool_results import Failed, Fix
+from dpsql.mcp.tool_service import ToolService
+from dpsql.mcp.tools import INSTRUCTIONS, KINDS
 
 Context = ServerRequestContext[Any]
 Found = TypeVar("Found")
 _KINDS: Final = {kind.name: kind for kind in KINDS}
 
 
-class Door:
-    """What clients ask of `desk`, each call in its turn."""
+class ToolHandlers:
+    """What clients ask of `service`, each call in its turn."""
 
-    def __init__(self, desk: Desk, purse: Purse, turns: Turns) -> None:
-        self._desk = desk
-        self._purse = purse
-        self._turns = turns
+    def __init__(self, service: ToolService, limit: SpendingLimit, queue: StatementQueue) -> None:
+        self._service = service
+        self._limit = limit
+        self._queue = queue
         self._approvals = Approvals()
 
     def server(self) -> Server[Any]:
@@ -86,7 +86,7 @@ class Door:
                 if question is not None:
                     return question
             agreed = None if about is None else about.cost
-            return _result(await self._turns.take(self._work(asked, agreed)))
+            return _result(await self._queue.take(self._work(asked, agreed)))
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - a client reads fields, never a traceback
@@ -95,29 +95,29 @@ class Door:
     async def _list_resources(
         self, _: Context, __: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        kept = await self._read(lambda: resource.kept(self._desk))
-        return ListResourcesResult(resources=[*resource.RESOURCES, *kept])
+        kept = await self._read(lambda: resources.kept(self._service))
+        return ListResourcesResult(resources=[*resources.RESOURCES, *kept])
 
     async def _list_templates(
         self, _: Context, __: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=list(resource.TEMPLATES))
+        return ListResourceTemplatesResult(resource_templates=list(resources.TEMPLATES))
 
     async def _read_resource(
         self, _: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         uri = str(params.uri)
-        read = resource.reader(uri, self._desk)
+        read = resources.reader(uri, self._service)
         if read is None:
             raise MCPError(INVALID_PARAMS, "there is no resource of that address")
         text = await self._read(read)
-        found = TextResourceContents(uri=uri, mime_type=resource.JSON, text=text)
+        found = TextResourceContents(uri=uri, mime_type=resources.JSON, text=text)
         return ReadResourceResult(contents=[found])
 
     async def _read(self, read: Callable[[], Found]) -> Found:
         """What a resource holds; resources have errors of the protocol alone."""
         try:
-            return await self._turns.take(read)
+            return await self._queue.take(read)
         except Exception as error:  # noqa: BLE001 - the same
             told = fault(error)
             data = msgspec.to_builtins(told)
@@ -125,29 +125,29 @@ class Door:
 
     async def _asked(self, asked: Query) -> Asking | None:
         """What a human has to agree to before `asked`."""
-        if not self._purse.asks_humans:
+        if not self._limit.asks_humans:
             return None
-        cost = await self._turns.take(lambda: self._desk.price_to_ask_about(asked))
-        return None if cost is None else Asking(asked, cost, self._purse.told().left)
+        cost = await self._queue.take(lambda: self._service.price_to_ask_about(asked))
+        return None if cost is None else Asking(asked, cost, self._limit.told().left)
 
     def _work(self, asked: Struct, agreed: Fraction | None) -> Callable[[], Struct]:
         match asked:
             case ListTables():
-                return lambda: self._desk.tables(asked)
+                return lambda: self._service.tables(asked)
             case DescribeTable():
-                return lambda: self._desk.table(asked)
+                return lambda: self._service.table(asked)
             case Query():
-                return lambda: self._desk.query(asked, agreed)
+                return lambda: self._service.query(asked, agreed)
             case Explain():
-                return lambda: self._desk.explain(asked)
+                return lambda: self._service.explain(asked)
             case _:
-                return self._desk.budget
+                return self._service.budget
 
     async def _fix(self, error: Exception, asked: Struct | None) -> Fix | None:
         if not isinstance(error, Error) or not isinstance(asked, Explain | Query):
             return None
         try:
-            return await self._turns.take(lambda: self._desk.fix(error, asked))
+            return await self._queue.take(lambda: self._service.fix(error, asked))
         except Exception:  # noqa: BLE001 - the first error is what is told
             return None
 

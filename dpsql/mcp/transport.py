@@ -14,11 +14,11 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from dpsql.errors import OperationalError
-from dpsql.mcp.desk import Desk
-from dpsql.mcp.option import Options, check
-from dpsql.mcp.purse import purse_of
-from dpsql.mcp.server import Door
-from dpsql.mcp.turn import Turns
+from dpsql.mcp.options import Options, check
+from dpsql.mcp.server import ToolHandlers
+from dpsql.mcp.spending_limit import spending_limit_of
+from dpsql.mcp.statement_queue import StatementQueue
+from dpsql.mcp.tool_service import ToolService
 from dpsql.session.session import Session
 
 HOST: Final = "127.0.0.1"
@@ -39,20 +39,20 @@ def serve(options: Options, tell: Callable[[str], None]) -> None:
     def interrupt() -> None:
         session.interrupt()
 
-    turns = Turns(options.statement_seconds, interrupt)
+    queue = StatementQueue(options.statement_seconds, interrupt)
     session = Session(
-        options.schema, analyst=options.analyst, epsilon=options.epsilon, progress=turns.step
+        options.schema, analyst=options.analyst, epsilon=options.epsilon, progress=queue.step
     )
-    purse = purse_of(options, session)
-    desk = Desk(session, purse, lambda: turns.charged)
-    server = Door(desk, purse, turns).server()
+    limit = spending_limit_of(options, session)
+    service = ToolService(session, limit, lambda: queue.charged)
+    server = ToolHandlers(service, limit, queue).server()
     try:
         if options.http is None:
             asyncio.run(_over_stdio(server, session))
         else:
             asyncio.run(_over_http(server, options.http, tell))
     finally:
-        desk.close()
+        service.close()
 
 
 async def _over_stdio(server: Server[Any], session: Session) -> None:
@@ -74,6 +74,7 @@ async def _over_http(server: Server[Any], port: int, tell: Callable[[str], None]
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
+            listening.listen()  # who is told the address may connect at once
         except OSError as error:
             reason = (error.strerror or "it can't be used").lower()
             raise PortTaken(

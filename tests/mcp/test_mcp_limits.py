@@ -9,10 +9,10 @@ import pytest
 from assistant import COUNT, GROUPS, Assistant, charges, told
 
 from dpsql.errors import ExecutionFailed, OverTarget
-from dpsql.mcp.argument import Query
-from dpsql.mcp.desk import Desk
-from dpsql.mcp.option import Options, WrongOptions, check
-from dpsql.mcp.purse import Purse, purse_of
+from dpsql.mcp.options import Options, WrongOptions, check
+from dpsql.mcp.spending_limit import SpendingLimit, spending_limit_of
+from dpsql.mcp.tool_arguments import Query
+from dpsql.mcp.tool_service import ToolService
 from dpsql.report.budget import read_budget
 from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
@@ -105,7 +105,7 @@ def test_all_statements_together_cost_no_more_than_the_server_allows(
 
 def test_without_limits_a_fifth_of_what_is_left_may_be_spent(company: Path) -> None:
     session = Session(company)
-    purse = purse_of(Options(company), session)
+    purse = spending_limit_of(Options(company), session)
     schema, budget = session.schema, read_budget(session.schema, "analyst", session.epsilon)
     session.close()
     assert purse.ceiling() == schema.per_query.epsilon
@@ -153,10 +153,10 @@ class Broken(Session):
 
 def desk_of(
     schema: Path, kind: Callable[..., Session], charged: Callable[[], bool], **limits: float
-) -> tuple[Desk, Purse]:
+) -> tuple[ToolService, SpendingLimit]:
     session = kind(load_schema(schema))
-    purse = purse_of(Options(schema, **limits), session)
-    return Desk(session, purse, charged), purse
+    purse = spending_limit_of(Options(schema, **limits), session)
+    return ToolService(session, purse, charged), purse
 
 
 def test_a_statement_that_was_charged_and_failed_has_spent(company: Path) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 from assistant import COUNT, GROUPS, Assistant, charges, told
 
-from dpsql.mcp.argument import json_schema
-from dpsql.mcp.reply import Failed
-from dpsql.mcp.tool import KINDS
+from dpsql.mcp.tool_arguments import json_schema
+from dpsql.mcp.tool_results import Failed
+from dpsql.mcp.tools import KINDS
 
 
 def test_only_the_tool_that_spends_says_it_changes_something(company: Path) -> None:

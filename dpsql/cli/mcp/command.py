@@ -56,7 +56,7 @@ def mcp(schema: Path, **given: Any) -> None:
     from dpsql.cli.mcp.short_log import log_without_tracebacks  # noqa: PLC0415 - few need it
 
     try:
-        from dpsql.mcp.option import Options, WrongOptions  # noqa: PLC0415 - opens engines
+        from dpsql.mcp.options import Options, WrongOptions  # noqa: PLC0415 - opens engines
         from dpsql.mcp.transport import serve  # noqa: PLC0415 - the SDK may be missing
     except ModuleNotFoundError as missing:
         raise click.UsageError(f"this needs {missing.name}: pip install 'dpsql[mcp]'") from None

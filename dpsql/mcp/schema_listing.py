@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any, Final, assert_never
 
 from dpsql.errors import UnknownTable
-from dpsql.mcp.argument import ListTables
-from dpsql.mcp.reply import ColumnLine, TableFacts, TableLine, Tables, UnitLimits
-from dpsql.mcp.rows import json_value
+from dpsql.mcp.json_rows import json_value
+from dpsql.mcp.tool_arguments import ListTables
+from dpsql.mcp.tool_results import ColumnLine, TableFacts, TableLine, Tables, UnitLimits
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
 
 MOST_TABLES: Final = 200

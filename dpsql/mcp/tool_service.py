@@ -15,11 +15,12 @@ from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.statements.assignment import Change
 from dpsql.dbapi.statements.parse import Drop, Keep, read_statement
 from dpsql.errors import BadParameter, Error, Refused
-from dpsql.mcp import listing
-from dpsql.mcp.argument import DescribeTable, Explain, ListTables, Query
-from dpsql.mcp.failure import corrections
-from dpsql.mcp.purse import Purse, balance_told
-from dpsql.mcp.reply import (
+from dpsql.mcp import schema_listing
+from dpsql.mcp.error_fields import corrections
+from dpsql.mcp.json_rows import json_rows
+from dpsql.mcp.spending_limit import SpendingLimit, balance_told
+from dpsql.mcp.tool_arguments import DescribeTable, Explain, ListTables, Query
+from dpsql.mcp.tool_results import (
     Answer,
     BudgetReply,
     Explanation,
@@ -31,7 +32,6 @@ from dpsql.mcp.reply import (
     TableFacts,
     Tables,
 )
-from dpsql.mcp.rows import json_rows
 from dpsql.report.cost import paid
 from dpsql.session.answer.answer import Privacy
 from dpsql.session.compile.loss_conversion import as_epsilon, grant
@@ -39,26 +39,26 @@ from dpsql.session.ledger_access import has_ledger
 from dpsql.session.session import Session
 
 
-class Desk:
-    """One analyst's dataset, as tools show it, within what `purse` allows.
+class ToolService:
+    """One analyst's dataset, as tools show it, within what `limit` allows.
 
     `charged` tells if the statement that runs has been paid for.
     """
 
-    def __init__(self, session: Session, purse: Purse, charged: Callable[[], bool]) -> None:
+    def __init__(self, session: Session, limit: SpendingLimit, charged: Callable[[], bool]) -> None:
         self._session = session
         self._connection = Connection(session)
-        self._purse = purse
+        self._limit = limit
         self._charged = charged
         self._epsilon = session.epsilon
 
     def tables(self, asked: ListTables) -> Tables:
         """The tables that may be named."""
-        return listing.tables(self._connection.catalogue, asked)
+        return schema_listing.tables(self._connection.catalogue, asked)
 
     def table(self, asked: DescribeTable) -> TableFacts:
         """One of them."""
-        return listing.table_facts(self._connection.catalogue, asked.table)
+        return schema_listing.table_facts(self._connection.catalogue, asked.table)
 
     def explain(self, asked: Explain) -> Explanation:
         """The price and the proof of a statement: free, and without touching private rows."""
@@ -69,7 +69,7 @@ class Desk:
             None
             if price is None
             else PriceLine(price.epsilon, price.delta, price.odds, price.accounting),
-            price is None or as_epsilon(price.epsilon) <= self._purse.ceiling(),
+            price is None or as_epsilon(price.epsilon) <= self._limit.ceiling(),
             [
                 NoiseLine(noise.name, noise.mechanism, noise.half_width, noise.rank_error)
                 for release in proof.releases
@@ -86,7 +86,7 @@ class Desk:
         # What is refused is told so where it is asked, and costs nothing.
         with suppress(Error), self._under(asked, None):
             price = self._connection.explain(asked.sql).proof.price
-            if price is not None and self._purse.asks(as_epsilon(price.epsilon)):
+            if price is not None and self._limit.asks(as_epsilon(price.epsilon)):
                 cost = as_epsilon(price.epsilon)
                 return cost if self._connection.share(asked.sql) else None
         return None
@@ -94,21 +94,21 @@ class Desk:
     def query(self, asked: Query, agreed: Fraction | None = None) -> Answer:
         """Answer a statement, and charge for it; a human may have `agreed` to its cost."""
         _check(asked.sql)
-        ceiling, before = self._purse.agreed_ceiling(agreed), self._spent()
+        ceiling, before = self._limit.agreed_ceiling(agreed), self._spent()
         try:
             with self._under(asked, ceiling):
                 cursor = self._connection.execute(asked.sql)
         except BaseException:
             if self._charged():
-                self._purse.spend_at_most(self._spent_since(before), ceiling)
+                self._limit.spend_at_most(self._spent_since(before), ceiling)
             raise
         if cursor.privacy is not None and cursor.privacy.loss is not None:
-            self._purse.spend(cursor.privacy.loss.amount)
+            self._limit.spend(cursor.privacy.loss.amount)
         return self._answer(cursor, asked)
 
     def budget(self) -> BudgetReply:
         """What was spent and is left."""
-        return balance_told(self._connection.budget, self._purse, self._epsilon)
+        return balance_told(self._connection.budget, self._limit, self._epsilon)
 
     def releases(self) -> list[dict[str, object]]:
         """The kept tables that the analyst may read, and what they were made of."""

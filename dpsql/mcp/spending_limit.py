@@ -6,8 +6,8 @@ from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 from typing import Final
 
-from dpsql.mcp.option import Options
-from dpsql.mcp.reply import BudgetReply, Left, Spending
+from dpsql.mcp.options import Options
+from dpsql.mcp.tool_results import BudgetReply, Left, Spending
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.report.budget import Allowance, Budget, read_budget
 from dpsql.schema.model import Schema
@@ -27,15 +27,15 @@ USUAL_PART: Final = 5
 """Without --max-total, a fifth of what is left when the server starts."""
 
 
-def purse_of(options: Options, session: Session) -> Purse:
+def spending_limit_of(options: Options, session: Session) -> SpendingLimit:
     """The limits that `options` ask for; `session` then spends no more on a query by default."""
     if options.epsilon is None and options.max_cost is not None:
         session.epsilon = min(session.epsilon, as_epsilon(options.max_cost))
     schema, epsilon = session.schema, session.epsilon
-    return Purse(options, schema, epsilon, read_budget(schema, session.analyst, epsilon))
+    return SpendingLimit(options, schema, epsilon, read_budget(schema, session.analyst, epsilon))
 
 
-class Purse:
+class SpendingLimit:
     """Two limits in ε: of each statement, and of all until the server ends.
 
     Losses add up in the ledger's currency, as the ledger adds them.
@@ -108,17 +108,17 @@ class Purse:
         return amount(self._schema, epsilon) if epsilon else Fraction(0)
 
 
-def balance_told(budget: Budget, purse: Purse, epsilon: Fraction) -> BudgetReply:
+def balance_told(budget: Budget, limit: SpendingLimit, epsilon: Fraction) -> BudgetReply:
     """All three, and how many queries of `epsilon` there is room for."""
     is_rho = budget.accounting == Accounting.ZCDP.value
     return BudgetReply(
         budget.analyst,
         budget.accounting,
         float(epsilon),
-        min(budget.queries_left, purse.queries_left(epsilon)),
+        min(budget.queries_left, limit.queries_left(epsilon)),
         _left(budget.dataset),
         _left(budget.own),
-        purse.told(),
+        limit.told(),
         _ADDS_UP_AS_RHO if is_rho else _ADDS_UP,
     )
 

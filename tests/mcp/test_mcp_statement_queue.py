@@ -13,7 +13,7 @@ import pytest
 from assistant import COUNT, GROUPS, LONG, LONG_AND_PUBLIC, Assistant, charges, told
 
 from dpsql.errors import BudgetSpent, ExecutionCancelled
-from dpsql.mcp.turn import MOST_WAITING, Halted, Stopped, TooMany, Turns
+from dpsql.mcp.statement_queue import MOST_WAITING, Halted, StatementQueue, Stopped, TooMany
 from dpsql.session.run.charge_and_run import RUNNING
 
 
@@ -69,12 +69,12 @@ def test_a_statement_that_takes_too_long_says_what_became_of_its_charge(company:
 
 
 class Bench:
-    """Turns whose statements end when they are interrupted."""
+    """StatementQueue whose statements end when they are interrupted."""
 
     def __init__(self, seconds: float = 600) -> None:
         self.interrupted = threading.Event()
         self.begun = threading.Event()
-        self.turns = Turns(seconds, self.interrupted.set)
+        self.turns = StatementQueue(seconds, self.interrupted.set)
 
     def statement(self, *, charged: bool) -> Callable[[], None]:
         def work() -> None:

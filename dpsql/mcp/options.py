@@ -22,7 +22,7 @@ class Options:
 
     `max_cost` bounds each statement, `max_total` all together until the server ends. A human is
     asked before a statement that costs more than `ask_above`. `epsilon` is what a query spends if
-    nothing is said. None: what `Purse` chooses, or nobody is asked.
+    nothing is said. None: what `SpendingLimit` chooses, or nobody is asked.
     """
 
     schema: Path

@@ -10,9 +10,9 @@ import msgspec
 from mcp.types import Resource, ResourceTemplate
 
 from dpsql.errors import UnknownRelease
-from dpsql.mcp.argument import DescribeTable, ListTables
-from dpsql.mcp.desk import Desk
-from dpsql.mcp.reply import Tables
+from dpsql.mcp.tool_arguments import DescribeTable, ListTables
+from dpsql.mcp.tool_results import Tables
+from dpsql.mcp.tool_service import ToolService
 
 JSON: Final = "application/json"
 _TABLE: Final = "dpsql://tables/"
@@ -59,24 +59,24 @@ TEMPLATES: Final = (
 )
 
 
-def reader(uri: str, desk: Desk) -> Callable[[], str] | None:
+def reader(uri: str, service: ToolService) -> Callable[[], str] | None:
     """What reads the resource, as JSON; None where there is none of that address."""
     match uri:
         case "dpsql://budget":
-            return lambda: _text(desk.budget())
+            return lambda: _text(service.budget())
         case "dpsql://tables":
-            return lambda: _text(_all_tables(desk))
+            return lambda: _text(_all_tables(service))
         case "dpsql://releases":
-            return lambda: _text(desk.releases())
+            return lambda: _text(service.releases())
         case _ if uri.startswith(_TABLE):
-            return lambda: _text(desk.table(DescribeTable(unquote(uri.removeprefix(_TABLE)))))
+            return lambda: _text(service.table(DescribeTable(unquote(uri.removeprefix(_TABLE)))))
         case _ if uri.startswith(_RELEASE):
-            return lambda: _text(_release(desk, unquote(uri.removeprefix(_RELEASE))))
+            return lambda: _text(_release(service, unquote(uri.removeprefix(_RELEASE))))
         case _:
             return None
 
 
-def kept(desk: Desk) -> list[Resource]:
+def kept(service: ToolService) -> list[Resource]:
     """The kept tables that there are now."""
     return [
         Resource(
@@ -85,21 +85,21 @@ def kept(desk: Desk) -> list[Resource]:
             description=f"A {found['kind']} that {found['owner']} keeps.",
             mime_type=JSON,
         )
-        for found in desk.releases()
+        for found in service.releases()
     ]
 
 
-def _all_tables(desk: Desk) -> Tables:
-    found = desk.tables(ListTables())
+def _all_tables(service: ToolService) -> Tables:
+    found = service.tables(ListTables())
     tables = list(found.tables)
     while found.more:
-        found = desk.tables(ListTables(offset=len(tables)))
+        found = service.tables(ListTables(offset=len(tables)))
         tables += found.tables
     return Tables(found.dataset, tables, 0)
 
 
-def _release(desk: Desk, name: str) -> dict[str, object]:
-    for found in desk.releases():
+def _release(service: ToolService, name: str) -> dict[str, object]:
+    for found in service.releases():
         if found["name"] == name.casefold():
             return found
     raise UnknownRelease(f"there is no release {name[:100]}")

@@ -11,7 +11,7 @@ import msgspec
 
 from dpsql.dbapi.suggested_fix import proposal
 from dpsql.errors import Error, InternalError
-from dpsql.mcp.reply import Fault, Fix
+from dpsql.mcp.tool_results import Fault, Fix
 
 _LOG: Final = logging.getLogger("dpsql.mcp")
 

@@ -8,8 +8,8 @@ from typing import Final
 from mcp.types import Tool, ToolAnnotations
 from msgspec import Struct
 
-from dpsql.mcp.argument import DescribeTable, Explain, ListTables, Nothing, Query, json_schema
-from dpsql.mcp.reply import Answer, BudgetReply, Explanation, TableFacts, Tables
+from dpsql.mcp.tool_arguments import DescribeTable, Explain, ListTables, Nothing, Query, json_schema
+from dpsql.mcp.tool_results import Answer, BudgetReply, Explanation, TableFacts, Tables
 
 INSTRUCTIONS: Final = """\
 Answers SQL about people with differential privacy: statements aggregate over many people, answers \

@@ -36,7 +36,7 @@ class Halted(Exception):
     """A step that would begin after its statement was stopped; nothing was charged for it."""
 
 
-class Turns:
+class StatementQueue:
     """One statement runs at a time, in a thread of its own; others wait in the order they came.
 
     `interrupt` stops what runs. Who waits and leaves has asked nothing.

@@ -9,9 +9,9 @@ import pytest
 
 from dpsql.engine.duckdb.failure_cause import causes_logged, causes_told, causes_untold
 from dpsql.errors import BadParameter, ExecutionFailed, LedgerFault, OverTarget, Span
-from dpsql.mcp.failure import corrections, fault
-from dpsql.mcp.reply import Fix
-from dpsql.mcp.rows import json_value
+from dpsql.mcp.error_fields import corrections, fault
+from dpsql.mcp.json_rows import json_value
+from dpsql.mcp.tool_results import Fix
 
 
 def test_a_fault_of_our_own_says_its_kind_and_nothing_else(
