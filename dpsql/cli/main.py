@@ -13,6 +13,7 @@ import click
 from dpsql.cli.audit.commands import audit
 from dpsql.cli.exit_codes import ExitCode, say
 from dpsql.cli.explain import explain
+from dpsql.cli.mcp.command import mcp
 from dpsql.cli.options import (
     analyst_name,
     epsilon_of_query,
@@ -229,7 +230,7 @@ def demo() -> None:
     tell()
 
 
-for command in (audit, explain, prepare, serve, user):
+for command in (audit, explain, mcp, prepare, serve, user):
     commands.add_command(command)
 
 

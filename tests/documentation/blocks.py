@@ -20,7 +20,7 @@ from typing import Final
 
 from documentation.pages import ROOT
 
-RUN: Final = frozenset({"sh", "sql", "python", "yaml"})
+RUN: Final = frozenset({"sh", "sql", "python", "yaml", "json"})
 """Languages of blocks that tests run; `text` is what is shown, and stands for itself."""
 
 MARKS: Final = frozenset({"world", "file", "refused", "needs", "not run"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -90,6 +91,8 @@ def test_what_a_page_says_to_run_runs(page: Path, tmp_path: Path, tpch_folder: P
                 run_process(block, [sys.executable, str(script)], place.folder)
             case "sh":
                 run_shell(block, place.folder, edited[0].text if edited else "")
+            case "json":
+                json.loads(block.text)
             case _:
                 assert "file" in block.marks, "another block reads it, or it says why it isn't run"
     if place is not None:
