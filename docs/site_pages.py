@@ -11,6 +11,7 @@ from __future__ import annotations
 import os.path
 import re
 from pathlib import Path
+from textwrap import indent
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -21,6 +22,7 @@ OUTSIDE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 NOTES = sorted(path.name for path in (ROOT / "grammar_notes").glob("*.md"))
 
 _LINK = re.compile(r"(?P<text>!?\[(?:[^]\n]|\][^(])*\])\((?P<target>[^)\s]+)\)")
+_SQL = re.compile(r"^\[The SQL that runs\]\((?P<file>rewritten/\w+\.sql)\)$", re.MULTILINE)
 _FENCED = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
@@ -59,6 +61,11 @@ def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> st
         away = os.path.relpath(source, Path(page.file.src_uri).parent)
         return f"{link['text']}({away}{hash_}{anchor})"
 
+    def shown(link: re.Match[str]) -> str:
+        sql = (ROOT / "grammar_notes" / link["file"]).read_text(encoding="utf-8")
+        return '??? quote "The SQL that runs"\n\n' + indent(f"```sql\n{sql}```\n", "    ")
+
+    markdown = _SQL.sub(shown, markdown).replace("```rewritten", "```sql")
     parts = _FENCED.split(markdown)
     return "".join(p if n % 2 else _LINK.sub(linked, p) for n, p in enumerate(parts))
 

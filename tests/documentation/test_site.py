@@ -64,6 +64,11 @@ def test_the_notes_and_the_policies_are_pages(site: Path) -> None:
         assert (site / page / "index.html").is_file()
 
 
+def test_notes_show_the_sql_that_stands_beside_them(site: Path) -> None:
+    text = (site / "grammar_notes" / "join" / "index.html").read_text(encoding="utf-8")
+    assert "<summary>The SQL that runs</summary>" in text
+
+
 def test_the_interface_is_told_by_its_docstrings(site: Path) -> None:
     text = (site / "api" / "index.html").read_text(encoding="utf-8")
     for name in ("dpsql.connect", "dpsql.Connection.execute", "dpsql.Cursor.fetchall"):
