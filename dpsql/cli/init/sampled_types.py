@@ -84,7 +84,6 @@ _CONDITIONS: Final[Mapping[str, exp.Expr]] = {
 
 def _holds(name: str, kind: str) -> exp.Expr:
     """All values of a column that are there are so, and there is one."""
-
     column = exp.column(name, quoted=True)
 
     def of_column(node: exp.Expr) -> exp.Expr:
