@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -56,7 +57,8 @@ def tpch(folder: Path, data: Path) -> None:
     fixture.mkdir(parents=True)
     for file in (ROOT / "fixtures" / "tpch").glob("*.yaml"):
         (fixture / file.name).write_bytes(file.read_bytes())
-    (fixture / "data").symlink_to(data)
+    # A page may generate it anew, and other tests read it.
+    shutil.copytree(data, fixture / "data")
 
 
 WORLDS: Final[dict[str, Callable[[Path, Path], None]]] = {
