@@ -23,6 +23,8 @@ NOTES = sorted(path.name for path in (ROOT / "grammar_notes").glob("*.md"))
 
 _LINK = re.compile(r"(?P<text>!?\[(?:[^]\n]|\][^(])*\])\((?P<target>[^)\s]+)\)")
 _SQL = re.compile(r"^\[The SQL that runs\]\((?P<file>rewritten/\w+\.sql)\)$", re.MULTILINE)
+_CLAIM = re.compile(r"^```(?P<kind>\w+)(?: (?P<about>[^\n]*))?$", re.MULTILINE)
+_LANGUAGES = frozenset({"sql", "sh", "python", "yaml", "json", "text"})
 _FENCED = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
@@ -65,9 +67,17 @@ def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> st
         sql = (ROOT / "grammar_notes" / link["file"]).read_text(encoding="utf-8")
         return '??? quote "The SQL that runs"\n\n' + indent(f"```sql\n{sql}```\n", "    ")
 
-    markdown = _SQL.sub(shown, markdown).replace("```rewritten", "```sql")
+    markdown = _CLAIM.sub(_titled, _SQL.sub(shown, markdown))
     parts = _FENCED.split(markdown)
     return "".join(p if n % 2 else _LINK.sub(linked, p) for n, p in enumerate(parts))
+
+
+def _titled(fence: re.Match[str]) -> str:
+    """A title for what a block says of its query, or for the schema that it is about."""
+    kind, about = fence["kind"], fence["about"]
+    if kind in _LANGUAGES:
+        return f'```{kind} title="{about}"' if about else fence[0]
+    return f'```{"sql" if kind == "rewritten" else "text"} title="{kind}"'
 
 
 def _page_of(file: Path) -> str:

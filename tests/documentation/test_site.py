@@ -59,6 +59,15 @@ def test_pages_load_nothing_from_other_hosts(site: Path) -> None:
         assert not re.search(r'<link[^>]+rel="?stylesheet"?[^>]+href="?https?:', text), page.name
 
 
+def test_blocks_lists_and_tables_are_shown_as_such(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        article = page.read_text(encoding="utf-8").split("<article", 1)[-1].split("</article>")[0]
+        article = re.sub(r"<(pre|code)[^>]*>.*?</\1>", "", article, flags=re.DOTALL)
+        for paragraph in re.findall(r"<p>(.*?)</p>", article, re.DOTALL):
+            raw = re.search(r"```|^\| .* \|$|^ *[-*] |^ *\d\. |\]\(", paragraph, re.MULTILINE)
+            assert raw is None, (page.relative_to(site), paragraph[:200])
+
+
 def test_the_notes_and_the_policies_are_pages(site: Path) -> None:
     for page in ("grammar_notes/where", "SECURITY", "CHANGELOG", "threats", "cli"):
         assert (site / page / "index.html").is_file()
