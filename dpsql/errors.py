@@ -28,8 +28,8 @@ class Error(Exception):
 
     `sqlstate` is PostgreSQL's five-character code, `at` the place in the statement (None when the
     fault isn't in a statement), `detail` says more, `hint` what to write instead, and `note` names
-    the page of grammar_notes/ that argues it, or a `page#section`. `fix` is what to write in the
-    place of `at`, brackets and all, where that alone makes it an answered statement of one meaning.
+    the page of grammar_notes/ that argues it, or a `page#section`. `fix` stands for `at`, brackets
+    and all, where that alone makes it a statement that is answered and means the same.
 
     Text for an owner, of files and settings, has another one for analysts of a server: `instead`
     and `instead_hint`, empty where it is theirs. `charge` says to both what became of one.
