@@ -27,15 +27,13 @@ _QUOTED: Final = (
     r'|(?P<NAME>"(?:[^"]|"")*+(?P<closed_name>")?)'
     r"|(?P<PARAMETER>\$\d++)"
 )
-_NAMED: Final = r"[^\W\d][\w$]*+"
+_WORD: Final = r"[^\W\d][\w$]*+"
+_NUMBER: Final = r"[-+]?(?:\d[\w.]*+(?:(?<=[eE])[-+]\d++)?|\.\d\w*+)"
 _TOKEN: Final = re.compile(
-    rf"{_QUOTED}|(?P<WORD>{_NAMED})"
-    r"|(?P<NUMBER>[-+]?(?:\d[\w.]*+(?:(?<=[eE])[-+]\d++)?|\.\d\w*+))"
-    r"|(?P<SIGN>.)",
-    re.DOTALL,
+    rf"{_QUOTED}|(?P<WORD>{_WORD})|(?P<NUMBER>{_NUMBER})|(?P<SIGN>.)", re.DOTALL
 )
 _TOKEN_OR_RUN: Final = re.compile(
-    rf"{_QUOTED}|(?P<RUN>(?:(?![eE]'|--|/\*)(?:{_NAMED}|\d\w*+|[^'\"$;\w]))++)|(?P<SIGN>.)",
+    rf"{_QUOTED}|(?P<RUN>(?:(?![eE]'|--|/\*)(?:{_WORD}|{_NUMBER}|[^'\"$;\w]))++)|(?P<SIGN>.)",
     re.DOTALL,
 )
 _COMMENT: Final = re.compile(r"/\*|\*/")

@@ -37,7 +37,7 @@ HOSTILE = [
     "--;\r",
     "a$b$c",
     "U&';'",
-    "1e-5",
+    "1e-5E'\\';'",
 ]
 """Each is whole: no `;` in it ends a statement."""
 
