@@ -1,13 +1,14 @@
 """Every way dpsql says no: one class per reason, each with a PEP 249 parent and an SQLSTATE.
 
-A message says what is wrong and where; `hint` says what to write instead. No message is ever made
-from private rows: errors raised before data are read speak of the SQL and the schema, and after
-that there is only `ExecutionFailed`, which says nothing.
+A message says what is wrong and where; `hint` says what to write instead. None is ever made from
+private rows: before data are read errors speak of the SQL and the schema, and `ExecutionFailed`,
+which alone comes after that, says nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 
@@ -28,8 +29,8 @@ class Error(Exception):
 
     `sqlstate` is PostgreSQL's five-character code, `at` the place in the statement (None when the
     fault isn't in a statement), `detail` says more, `hint` what to write instead, and `note` names
-    the page of grammar_notes/ that argues it, or a `page#section`. `fix` stands for `at`, brackets
-    and all, where that alone makes it a statement that is answered and means the same.
+    the page of grammar_notes/ that argues it, or a `page#section`. `fix`, written in the place of
+    `at`, makes it a statement that means the same and is answered.
 
     Text for an owner, of files and settings, has another one for analysts of a server: `instead`
     and `instead_hint`, empty where it is theirs. `charge` says to both what became of one.
@@ -59,7 +60,7 @@ class Error(Exception):
         self.charge = ""
 
     def __str__(self) -> str:
-        # Tools show the text and nothing else; what to write instead must be in it.
+        # Tools show this text alone.
         said = (("", self.message), ("detail: ", self.detail), ("hint: ", self.hint))
         return "\n".join(
             head + text for head, text in said if not head or (text and text not in self.message)
@@ -71,13 +72,9 @@ class Error(Exception):
         return None if self.at is None else self.at.start + 1
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Errors cross the worker's process boundary; keyword-only arguments need help to pickle.
-        names = ("at", "detail", "hint", "note", "fix")
-        return _rebuild, (type(self), self.message, {name: getattr(self, name) for name in names})
-
-
-def _rebuild(kind: type[Error], message: str, others: dict[str, Any]) -> Error:
-    return kind(message, **others)
+        # Errors cross the worker's process boundary; pickle has no keyword-only arguments.
+        others = {n: getattr(self, n) for n in ("at", "detail", "hint", "note", "fix")}
+        return partial(type(self), self.message, **others), ()
 
 
 class InterfaceError(Error):
@@ -256,9 +253,10 @@ class LedgerFull(LedgerFault):
 
 
 class SchemaFault(ProgrammingError):
-    """The schema file is wrong; the message names file, line, path and fix."""
+    """The schema file is wrong; the message names file, line, path (`place`) and fix."""
 
     sqlstate = "F0000"
+    place: tuple[str | int, ...] = ()
     instead = "the dataset's schema is being changed, and can't be used now"
 
 

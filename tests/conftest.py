@@ -101,5 +101,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-benchmarks",
         action="store_true",
-        help="rewrite tests/corpus/BENCHMARKS.md",
+        help="rewrite tests/differential/BENCHMARKS.md",
     )

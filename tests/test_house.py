@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from grammar.notes import NOTES
+from notes.blocks import NOTES
 
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import GroupLimit

@@ -16,7 +16,8 @@ class Settings:
     counts below 0 are shown as 0, which biases sums over many of them upwards. `reuse`: where that
     is free, an answer is summed from a stored one of more groups, at more noise. `consistent`:
     totals and their parts are made to add up, at less noise than any alone. `max_error` is the
-    95 % half-width that will do, and so chooses ε; `max_cost` is the largest ε of a statement.
+    95 % half-width that will do, and so chooses ε; `max_cost` is the largest ε of a statement, and
+    `ceiling` the largest that whoever lends out the session allows: no statement changes that.
     `rounds` are those of the synopsis that is made of one statement, None for its answer.
     """
 
@@ -29,7 +30,14 @@ class Settings:
     consistent: bool = False
     max_error: Fraction | None = None
     max_cost: Fraction | None = None
+    ceiling: Fraction | None = None
     rounds: int | None = None
+
+    @property
+    def most(self) -> Fraction | None:
+        """The lesser of `max_cost` and `ceiling`; None where neither is set."""
+        caps = [cap for cap in (self.max_cost, self.ceiling) if cap is not None]
+        return min(caps, default=None)
 
     def tightened(self, limits: Limits) -> Limits:
         """The schema's limits, or lower ones."""

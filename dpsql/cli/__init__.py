@@ -1,4 +1,4 @@
-"""The command line: `dpsql init`, `check`, `query`, `explain`, `budget`, `audit`, `serve`, `demo`.
+"""The command line: `dpsql init`, `check`, `query`, `explain`, `budget`, `serve`, `mcp`, `demo` ….
 
 | module     | what it does                                                                |
 | ---------- | --------------------------------------------------------------------------- |
@@ -16,6 +16,7 @@
 | ledger     | what an owner does with a ledger: verify, amend, back up                    |
 | log        | what a server logs, made visible                                            |
 | serve      | runs the server that BI tools connect to                                    |
+| mcp        | `dpsql mcp`: runs the server that assistants ask                            |
 | user       | who may log in to it                                                        |
 | exit_codes | errors become messages and exit codes                                       |
 

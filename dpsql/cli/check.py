@@ -10,13 +10,16 @@ import click
 
 from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.engine.atomic_file import remove_left_behind
+from dpsql.engine.duckdb.catalog import read_catalogue
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.read_check import Reading
-from dpsql.errors import SourceFault
+from dpsql.errors import SchemaFault, SourceFault
 from dpsql.pgwire.login.users import renaming, users_path
+from dpsql.report.terminal.error_message import describe
 from dpsql.report.terminal.progress import Cancelled, Watch
 from dpsql.report.terminal.sanitize import visible
 from dpsql.report.terminal.table import listing
+from dpsql.schema.load.all_faults import all_faults
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
 from dpsql.schema.verify import verify_keys
@@ -35,7 +38,7 @@ def check(path: Path) -> None:
     stops: list[Callable[[], None]] = []
     with explained():
         watch.step("reading the schema")
-        schema = load_dataset(path)
+        schema = _loaded(path)
         for left in (*remove_left(schema), *remove_left_behind(users_path(schema))):
             say(f"removed {left}, which a command left behind that was killed")
         for old in old_files(schema):
@@ -60,6 +63,17 @@ def check(path: Path) -> None:
     for line in lacking:
         click.echo(visible(line))
     _judge(schema, holds, rows)
+
+
+def _loaded(path: Path) -> Schema:
+    """The schema; all that is wrong with the file is said, and the last of it raised."""
+    try:
+        return load_dataset(path)
+    except SchemaFault as first:
+        *others, last = [*all_faults(path, read_catalogue)] or [first]
+        for fault in others:
+            say(describe(fault, None))
+        raise last from None
 
 
 def _verified(

@@ -13,6 +13,7 @@ import click
 from dpsql.cli.audit.commands import audit
 from dpsql.cli.exit_codes import ExitCode, say
 from dpsql.cli.explain import explain
+from dpsql.cli.mcp.command import mcp
 from dpsql.cli.options import (
     analyst_name,
     epsilon_of_query,
@@ -98,16 +99,22 @@ def query(
     show_default=True,
     help="The file to write, - for stdout.",
 )
-def init(source: Path, output: Path) -> None:
+@click.option(
+    "--sample",
+    metavar="ROWS",
+    type=click.IntRange(1, 1_000_000),
+    help="Take types of CSV columns from so many first rows of each file.",
+)
+def init(source: Path, output: Path, sample: int | None) -> None:
     """Write a schema file to be edited, from a source's catalogue.
 
     SOURCE is a DuckDB file, a folder of TABLE.parquet or TABLE.csv, or a
     metadata file of SmartNoise. Names, types and declared keys are taken over;
-    comments say what is left to decide. No row is read.
+    comments say what is left to decide. No row is read without --sample.
     """
     from dpsql.cli.init import command as run  # noqa: PLC0415 - opens engines
 
-    run.init(source, output)
+    run.init(source, output, sample)
 
 
 @commands.command()
@@ -229,7 +236,7 @@ def demo() -> None:
     tell()
 
 
-for command in (audit, explain, prepare, serve, user):
+for command in (audit, explain, mcp, prepare, serve, user):
     commands.add_command(command)
 
 

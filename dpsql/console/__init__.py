@@ -12,5 +12,4 @@ r"""The console: statements typed at a prompt, answered below it.
 | cost_confirmation  | asks before a query that takes much of what is left                  |
 | statement_progress | one statement at work, stopped by Ctrl-C                             |
 | harlequin          | an adapter for Harlequin, a full-screen SQL IDE                      |
-| suggested_fix      | what to write instead, where a refusal says so                       |
 """

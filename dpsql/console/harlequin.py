@@ -16,9 +16,9 @@ from harlequin.exception import HarlequinConnectionError, HarlequinQueryError
 from harlequin.options import HarlequinAdapterOption, TextOption
 
 from dpsql.console.completion import words
-from dpsql.console.schema_listing import whose
 from dpsql.dbapi.connection import Connection, connect
 from dpsql.dbapi.cursor import Cursor
+from dpsql.dbapi.statements.describe import whose
 from dpsql.errors import Error
 from dpsql.report.terminal.error_message import describe
 from dpsql.schema.model import Column, Table

@@ -17,9 +17,9 @@ from dpsql.console.backslash_commands import run_command
 from dpsql.console.cost_confirmation import Ask, goes_ahead
 from dpsql.console.state import Desk, Edit, Quit, Run
 from dpsql.console.statement_progress import Work
-from dpsql.console.suggested_fix import proposal
 from dpsql.dbapi.connection import EXPLAINED, Connection
 from dpsql.dbapi.cursor import Cursor
+from dpsql.dbapi.suggested_fix import proposal
 from dpsql.errors import BadParameter, BudgetSpent, Error
 from dpsql.report.cost import cost
 from dpsql.report.export import csv, json

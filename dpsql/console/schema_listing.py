@@ -3,13 +3,13 @@ r"""What `\d`, `\dt` and `\l` show: the schema as declared, never anything of it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
 
 from dpsql.console.completion import describe
+from dpsql.dbapi.statements.describe import reference, whose
 from dpsql.errors import UnknownTable
 from dpsql.report.terminal.sanitize import visible
 from dpsql.report.terminal.table import listing
-from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
+from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.session.ledger_access import ledger_location
 
 
@@ -27,7 +27,13 @@ def columns(schema: Schema, name: str) -> str:
     if table is None:
         raise UnknownTable(f"there is no table {name}", hint=r"\dt lists the tables")
     rows = [
-        [c.name, describe(c), "" if c.nullable else "not null", _reference(c, schema), c.comment]
+        [
+            c.name,
+            describe(c),
+            "" if c.nullable else "not null",
+            reference(c, schema) or "",
+            c.comment,
+        ]
         for c in table.columns.values()
     ]
     names = ("column", "type and domain", "", "references", "comment")
@@ -50,25 +56,6 @@ def datasets(schema: Schema) -> str:
     return "\n".join(f"{name:<11} {visible(text)}" for name, text in lines.items())
 
 
-def whose(table: Table, schema: Schema) -> str:
-    """Whose rows a table or view has; those of a view that is a release are noisy answers."""
-    view = schema.views.get(table.name)
-    return "nobody (a release)" if view is not None and view.is_release else owner(table)
-
-
-def owner(table: Table) -> str:
-    """Whose rows a table has."""
-    match table.ownership:
-        case Public():
-            return "nobody (public)"
-        case RowUnit():
-            return "each its own unit"
-        case EntityUnit(kind=kind):
-            return kind
-        case missing:
-            assert_never(missing)
-
-
 def _about(table: Table, schema: Schema) -> Iterator[str]:
     if table.comment:
         yield table.comment
@@ -81,8 +68,3 @@ def _about(table: Table, schema: Schema) -> Iterator[str]:
             f"limits per unit: groups {limits.groups}, rows_per_group {limits.rows_per_group},"
             f" rows {limits.rows}"
         )
-
-
-def _reference(column: Column, schema: Schema) -> str:
-    to = column.references
-    return "" if to is None or to.table not in schema.offered else f"{to.table}.{to.column}"

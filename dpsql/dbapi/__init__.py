@@ -4,5 +4,6 @@
 | ---------- | --------------------------------------------------------------------------- |
 | connection | connect(), and `Connection`: one analyst's use of one dataset               |
 | cursor     | `Cursor`: statements in, rows out                                           |
+| suggested_fix | what to write instead, where a refusal says so                           |
 | statements | dpsql's own statements: SET, SHOW, EXPLAIN PRIVACY, CREATE RELEASE, OPTIONS |
 """

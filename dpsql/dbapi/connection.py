@@ -17,7 +17,8 @@ from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.syntax.parameter import Parameters as Literals
 from dpsql.bind.syntax.parameter import literals
 from dpsql.dbapi.cursor import Cursor, Parameters
-from dpsql.dbapi.statements.assignment import Change, Setting
+from dpsql.dbapi.statements.assignment import Change
+from dpsql.dbapi.statements.describe import Describe, described
 from dpsql.dbapi.statements.options import under
 from dpsql.dbapi.statements.parse import (
     Drop,
@@ -28,11 +29,10 @@ from dpsql.dbapi.statements.parse import (
     explained,
     read_statement,
 )
-from dpsql.dbapi.statements.settings import change, shown
-from dpsql.dbapi.statements.show_queries import own_queries
-from dpsql.dbapi.statements.show_releases import kept_tables
+from dpsql.dbapi.statements.settings import change
+from dpsql.dbapi.statements.show_setting import show_setting
 from dpsql.errors import BadParameter, InterfaceError, UnknownRelease
-from dpsql.report.budget import Budget, budget_of, budget_table, read_budget
+from dpsql.report.budget import Budget, budget_of, read_budget
 from dpsql.report.explain_text import Explanation, Form
 from dpsql.report.result.result import Result, answered, texts
 from dpsql.schema.model import Schema
@@ -246,7 +246,7 @@ class Connection:
 
     def _do(self, written: str, parameters: Literals) -> Result | None:
         statement = read_statement(written)
-        if parameters and isinstance(statement, Show | Change):
+        if parameters and isinstance(statement, Describe | Show | Change):
             raise BadParameter("SET and SHOW take no parameters")
         match statement:
             case Query(sql=sql, options=options):
@@ -268,8 +268,10 @@ class Connection:
                 with suppress(*[UnknownRelease] * if_exists):
                     self._session.kept.drop(name)
                 return None
+            case Describe():
+                return described(statement, self.catalogue)
             case Show(setting=setting):
-                return self._show(setting)
+                return show_setting(setting, self._session, lambda: self.budget)
             case Change():
                 change(self._session, statement, self._usual_epsilon)
                 return None
@@ -281,19 +283,6 @@ class Connection:
         work = partial(session.explain, asked.sql, None, parameters, wanted)
         with under(session, asked.options, self._usual_epsilon):
             return Explanation(interruptible(work, session.interrupt))
-
-    def _show(self, setting: Setting) -> Result:
-        if setting is Setting.BUDGET:
-            return budget_table(self.budget)
-        if setting is Setting.QUERIES:
-            return own_queries(self._session.schema, self._session.analyst)
-        if setting is Setting.RELEASES:
-            return kept_tables(self._session)
-        if setting is Setting.EPSILON:
-            found = f"{float(self.epsilon):g}"
-        else:
-            found = shown(self._session.settings, setting)
-        return texts([f"dpsql.{setting.value}"], [[found]])
 
     def _check_open(self) -> None:
         if not self._open:

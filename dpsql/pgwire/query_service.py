@@ -20,6 +20,7 @@ from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bind.syntax.parse import parse_query
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.statements.assignment import TOLD, Setting
+from dpsql.dbapi.statements.describe import Describe
 from dpsql.dbapi.statements.parse import ExplainPrivacy, Keep, Query, Show, read_statement
 from dpsql.errors import (
     BadParameter,
@@ -42,7 +43,6 @@ from dpsql.pgwire.sql.semantics.array_operators import spread
 from dpsql.pgwire.sql.translate import Translated, translated
 from dpsql.pgwire.sql.types.output_types import declared
 from dpsql.plan.expression import Literal
-from dpsql.plan.output_columns import output_columns
 from dpsql.report.budget import budget_of
 from dpsql.report.cost_notice import cost
 from dpsql.report.result.python_value import python_rows
@@ -111,7 +111,7 @@ class Asking:
                 inner = self._read(asked.sql, types)
                 sql = f"{written[:first]}{inner.sql} {written[last:]}".strip()
                 return Translated(written, sql, None, None, inner.asking, refused=inner.refused)
-            case Show():
+            case Describe() | Show():
                 return Translated(written, written, None, None)
             case Query(sql=sql) if asked.options:
                 found = self._read(sql, types)
@@ -149,7 +149,7 @@ class Asking:
                     query = replace(query, sql=sql)
                 case ExplainPrivacy():
                     return (Column("explain_privacy", TEXT),)
-                case Show():
+                case Describe() | Show():
                     return self._described(self._connection.run(query.sql) or _NOTHING, query)
                 case Keep(sql=sql, wanted=wanted):
                     return self._bound(
@@ -269,8 +269,7 @@ class Asking:
         for clause in ("limit", "offset", "order", "distinct"):
             tree.set(clause, None)
         selected = bind_query(tree, context)
-        kinds = tuple(c.type for c in output_columns(selected.plan))
-        return Result(selected.names, kinds, _NOTHING.table)
+        return Result(selected.names, tuple(c.type for c in selected.columns), _NOTHING.table)
 
     @staticmethod
     def _described(result: Result, query: Translated) -> tuple[Column, ...]:

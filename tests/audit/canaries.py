@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from grammar.compiler import schema_of
+from notes.compiler import schema_of
 
 from dpsql.audit.databases.search_space import Size, prepared, universe
 from dpsql.audit.empirical.answer_sampling import Drawing

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli.cli_run import runner
-from grammar.compiler import schema_of
+from notes.compiler import schema_of
 
 import dpsql.audit.sensitivity.exhaustive_audit as module
 from dpsql.analysis.sensitivity import Sensitivity

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from grammar.compiler import schema_of
+from notes.compiler import schema_of
 
 from dpsql.bind.statement import bind
 from dpsql.errors import Error

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from grammar.compiler import prepared, schema_of
-from grammar.search import attack, search
+from neighbor_search.search import attack, search
+from notes.compiler import prepared, schema_of
 
 from dpsql.audit.databases.search_space import Size
 from dpsql.audit.sensitivity.exhaustive_audit import audit_sensitivity

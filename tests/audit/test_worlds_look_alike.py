@@ -18,8 +18,8 @@ import duckdb
 import pytest
 from fuzz.mutation import mutant
 from fuzz.query import query
-from grammar.compiler import FIXTURES
-from grammar.public_rows import PUBLIC, create_tables
+from neighbor_search.public_rows import PUBLIC, create_tables
+from notes.compiler import FIXTURES
 
 from dpsql.audit.databases.random_databases import neighbours
 from dpsql.audit.databases.unit_ownership import Rows

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from corpus.classes import EXACT, LISTS_INDIVIDUALS
-from corpus.statement import tpch
+from differential.classes import EXACT, LISTS_INDIVIDUALS
+from differential.statement import tpch
 
 SHAPES: Mapping[str, str] = {
     "count": "SELECT count(*) FROM lineitem",

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from dpsql.console.cost_confirmation import goes_ahead
-from dpsql.console.suggested_fix import proposal
+from dpsql.dbapi.suggested_fix import proposal
 from dpsql.errors import Refused, Span
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dpsql.dbapi.statements.assignment import Change, Setting
+from dpsql.dbapi.statements.describe import Describe
 from dpsql.dbapi.statements.parse import ExplainPrivacy, Query, Show, Statement, read_statement
 from dpsql.errors import BadParameter, Error, NotSupportedError, Span, SyntaxFault
 from dpsql.report.explain_text import Form
@@ -15,7 +16,8 @@ from dpsql.report.explain_text import Form
         ("", Query("")),
         ("  -- nothing", Query("  -- nothing")),
         ("SET threads = 8", Query("SET threads = 8")),
-        ("SHOW TABLES", Query("SHOW TABLES")),
+        ("SHOW threads", Query("SHOW threads")),
+        ("SHOW TABLES", Describe(None, None)),
         ("SELECT 'EXPLAIN PRIVACY'", Query("SELECT 'EXPLAIN PRIVACY'")),
         ("SHOW dpsql.budget", Show(Setting.BUDGET)),
         ("show DPSQL . Epsilon ;", Show(Setting.EPSILON)),

@@ -7,9 +7,9 @@ from random import Random
 
 import duckdb
 import pytest
-from grammar.compiler import prepared, schema_of
-from grammar.exact import raw_groups
-from grammar.public_rows import PUBLIC, create_tables
+from neighbor_search.public_rows import PUBLIC, create_tables
+from notes.compiler import prepared, schema_of
+from notes.exact import raw_groups
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.bounding.strategy.choose_groups_first import PLACES

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from grammar.compiler import prepared
-from grammar.notes import Claim, accepted
-from grammar.parts import compare, may_be_compared
-from grammar.ready import SETTINGS
-from grammar.share import in_turn
+from neighbor_search.batches import compare, may_be_compared
+from neighbor_search.share import in_turn
+from neighbor_search.sidecar import SETTINGS
+from notes.blocks import Claim, accepted
+from notes.compiler import prepared
 
 from dpsql.emit.release.release import emit_release
 from dpsql.emit.strategy.unit_batches import goes_in_parts

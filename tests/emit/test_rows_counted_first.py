@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from grammar.compiler import prepared
-from grammar.search import search
+from neighbor_search.search import search
+from notes.compiler import prepared
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.emit.release.release import emit_release

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from grammar.notes import NOTES
+from notes.blocks import NOTES
 
 from dpsql.plan.functions import ALIASES, FUNCTIONS
 

@@ -6,8 +6,8 @@ import math
 from functools import cache
 from random import Random
 
-from grammar.compiler import schema_of
-from grammar.public_rows import PUBLIC
+from neighbor_search.public_rows import PUBLIC
+from notes.compiler import schema_of
 
 from dpsql.audit.databases.database_batch import Worlds
 from dpsql.audit.databases.unit_ownership import Rows

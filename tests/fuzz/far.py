@@ -7,8 +7,8 @@ from random import Random
 
 import duckdb
 from functions.samples import extreme
-from grammar.compiler import schema_of
-from grammar.public_rows import PUBLIC, create_tables
+from neighbor_search.public_rows import PUBLIC, create_tables
+from notes.compiler import schema_of
 
 from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.schema.model import Column, Table

@@ -39,6 +39,15 @@ def deep(depth: int) -> dict[str, str]:
         "dots": WHERE + "a." * depth + "age > 1",
         "comments": "/* " * depth + "SELECT 1" + " */" * depth,
         "quotes": WHERE + "city = '" + "''" * depth + "'",
+        "DISTINCT ON": "SELECT count(*) FROM "
+        + nested("(SELECT DISTINCT ON (1) * FROM ", "visits", ") AS t", depth),
+        "PIVOT": nested(
+            "SELECT * FROM (SELECT doctor_id, 'ER' AS ward FROM (",
+            "SELECT doctor_id, ward FROM visits",
+            ")) PIVOT (count(*) FOR ward IN ('ER' AS n))",
+            depth,
+        ),
+        "BY NAME": nested("(SELECT 1 AS a UNION BY NAME ", "SELECT 2 AS b", ")", depth),
         "BETWEEN": WHERE + nested("(age BETWEEN 0 AND ", "1", ") = TRUE", depth),
     }
 
@@ -70,6 +79,9 @@ def wide(count: int) -> dict[str, str]:
         "sets": "SELECT count(*) FROM patients GROUP BY "
         + ", ".join(["ROLLUP (sex, insured)"] * count),
         "cube": f"SELECT count(*) FROM patients GROUP BY CUBE ({', '.join(['sex'] * count)})",
+        "pivots": "PIVOT patients ON "
+        + ", ".join(["sex"] * count)
+        + " USING count(*) GROUP BY insured",
         "order": f"SELECT count(*) AS n FROM patients ORDER BY {', '.join(['n'] * count)}",
         "unions": " UNION ALL ".join(["SELECT count(*) FROM patients"] * count),
         "branches": "SELECT sum(CASE "

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from random import Random
 
-from corpus.statement import analytic, noted, tpch, written
+from differential.statement import analytic, noted, tpch, written
 from fuzz.odd import IDENTIFIERS, LITERALS, MARKS, WORDS
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import TokenError

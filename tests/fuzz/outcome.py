@@ -8,9 +8,9 @@ from functools import cache
 
 import duckdb
 import pyarrow as pa
-from grammar.compiler import schema_of
-from grammar.exact import exact_table
-from grammar.public_rows import PUBLIC, create_tables
+from neighbor_search.public_rows import PUBLIC, create_tables
+from notes.compiler import schema_of
+from notes.exact import exact_table
 
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.errors import Error

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from random import Random
 
-from grammar.compiler import schema_of
-from grammar.search import Search, one_of
+from neighbor_search.search import Search, one_of
+from notes.compiler import schema_of
 
 from dpsql.schema.model import Public
 

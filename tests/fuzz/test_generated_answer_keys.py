@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 from fuzz.dense import DATABASES, dense
 from fuzz.twin import pair
-from grammar.compiler import prepared
-from grammar.exact import exact_table
+from notes.compiler import prepared
+from notes.exact import exact_table
 
 from dpsql.errors import Error
 from dpsql.session.compile.compiled import Prepared

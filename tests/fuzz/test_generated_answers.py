@@ -7,9 +7,9 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from corpus.agreement import disagreement
-from corpus.exact_answer import exact_answer, prepared
-from corpus.world import generated
+from differential.agreement import disagreement
+from differential.exact_answer import exact_answer, prepared
+from differential.world import generated
 from fuzz import clause, kept, scoped
 
 from dpsql.errors import Error

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from fuzz.pool import private_tables
 from fuzz.query import query
-from grammar import storages
-from grammar.bags import bags, check
-from grammar.compiler import prepared
+from neighbor_search import storages
+from neighbor_search.bags import bags, check
+from notes.compiler import prepared
 
 from dpsql.errors import Error
 from dpsql.session.compile.compiled import Prepared

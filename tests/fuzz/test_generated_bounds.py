@@ -13,8 +13,8 @@ from random import Random
 import pytest
 from fuzz.pool import private_tables
 from fuzz.query import query
-from grammar.compiler import prepared
-from grammar.search import WORLDS, attack, search
+from neighbor_search.search import WORLDS, attack, search
+from notes.compiler import prepared
 
 from dpsql.errors import Error
 from dpsql.session.compile.compiled import Prepared

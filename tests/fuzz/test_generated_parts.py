@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 from fuzz.query import query
-from grammar.compiler import prepared
-from grammar.parts import compare, may_be_compared
-from grammar.ready import SETTINGS
+from neighbor_search.batches import compare, may_be_compared
+from neighbor_search.sidecar import SETTINGS
+from notes.compiler import prepared
 
 from dpsql.errors import Error
 

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from fuzz.query import query
-from grammar.ready import SETTINGS, attack, private, proved
+from neighbor_search.sidecar import SETTINGS, attack, private, proved
 
 from dpsql.bounding.settings import AS_DECLARED
 from dpsql.errors import Error

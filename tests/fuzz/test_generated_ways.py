@@ -26,7 +26,7 @@ from fuzz.ways import (
     told_value,
     without_zeros,
 )
-from grammar.ready import SETTINGS
+from neighbor_search.sidecar import SETTINGS
 
 from dpsql.audit.databases.unit_ownership import Rows, Unit, owners, without
 from dpsql.audit.sensitivity.bound_check import violations

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from fuzz.long import deep, wide
 from fuzz.outcome import prepared, runs
-from grammar.compiler import schema_of
+from notes.compiler import schema_of
 
 from dpsql.bind.statement import bind
 from dpsql.bind.syntax.parameter import literals

@@ -15,7 +15,7 @@ from fuzz.mutation import mutant
 from fuzz.outcome import exact_releases, prepared
 from fuzz.query import query
 from fuzz.shared import sharing
-from grammar.exact import raw_groups
+from notes.exact import raw_groups
 
 from dpsql.release.columns.group_keys import domain_table
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from grammar.exact import raw_groups
+from notes.exact import raw_groups
 
 from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.errors import Error

@@ -14,9 +14,9 @@ from typing import Final
 
 import duckdb
 import pyarrow as pa
-from grammar.exact import exact_table
-from grammar.public_rows import create_tables
-from grammar.ready import ReadyFacts
+from neighbor_search.public_rows import create_tables
+from neighbor_search.sidecar import ReadyFacts
+from notes.exact import exact_table
 
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.databases.unit_ownership import Rows

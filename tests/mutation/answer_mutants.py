@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mutation.mutants import Mutant
 
-_TESTS = "tests/test_answers_alone.py"
+_TESTS = "tests/analysis/test_local_privacy.py"
 _OF_VIEWS = "tests/session/test_randomised_views.py"
 
 ANSWER_MUTANTS = (

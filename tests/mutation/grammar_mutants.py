@@ -62,7 +62,7 @@ GRAMMAR_MUTANTS = (
         "emit/release/contributions.py",
         "return unsigned(finite(rendered), key.type)",
         "return rendered or unsigned(finite(rendered), key.type)",
-        tests="tests/test_same_bag.py",
+        tests="tests/neighbor_search/test_same_bag.py",
         about="group_by",
     ),
     Mutant(
@@ -76,7 +76,7 @@ GRAMMAR_MUTANTS = (
         "bind/query/select.py",
         "self._windows.ask_for_each(asked, frozenset(self._from.scope.correlated), self._node)",
         "self._windows.ask_for_each((), frozenset(self._from.scope.correlated), self._node)",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         "lateral",
         fails_by="DuckDB has|over private rows of several units",
     ),

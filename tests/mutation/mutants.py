@@ -19,7 +19,7 @@ class Mutant:
     file: str
     old: str
     new: str
-    tests: str = "tests/test_bounds_hold.py"
+    tests: str = "tests/neighbor_search/test_bounds_hold.py"
     about: str = ""
     """What the names of the notes have that fail; all notes may, if it is empty."""
 
@@ -203,7 +203,7 @@ MUTANTS = (
         "analysis/lineage/functional_dependency.py",
         "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | Whole():\n            return False",
         "case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | Whole():\n            return True",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         fails_by="DuckDB has",
     ),
     Mutant(
@@ -211,7 +211,7 @@ MUTANTS = (
         "analysis/lineage/functional_dependency.py",
         "if len(single) < sum(1 for s in sources if visibility(s) is Visibility.PRIVATE) or not single:",
         "if not single:",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         fails_by="DuckDB has",
     ),
     Mutant(
@@ -219,7 +219,7 @@ MUTANTS = (
         "analysis/lineage/functional_dependency.py",
         "return all(is_determined(key.expression, below) for key in keys)",
         "return True",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         fails_by="DuckDB has",
     ),
     Mutant(
@@ -239,7 +239,7 @@ MUTANTS = (
         "analysis/lineage/functional_dependency.py",
         "return one_row_per_unit(left, trusted) and _one_partner(left, right, on, trusted)",
         "return one_row_per_unit(left, trusted)",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         fails_by="DuckDB has",
     ),
     Mutant(
@@ -247,7 +247,7 @@ MUTANTS = (
         "analysis/lineage/functional_dependency.py",
         "return one_row_per_unit(right, trusted)\n    return keyed_by",
         "return True\n    return keyed_by",
-        "tests/corpus/test_differential.py",
+        "tests/differential/test_differential.py",
         fails_by="DuckDB has",
     ),
     Mutant(
@@ -285,7 +285,7 @@ MUTANTS = (
         "emit/relation/aggregate.py",
         "exp.Ordered(this=reference(c), nulls_first=False) for c in output_columns(source)",
         "exp.Ordered(this=reference(c), nulls_first=False) for c in ()",
-        "tests/test_same_bag.py",
+        "tests/neighbor_search/test_same_bag.py",
     ),
     Mutant(
         "a clamped partial sum counts twice",

@@ -89,7 +89,7 @@ RELATION_MUTANTS = (
         "emit/relation/scan_and_join.py",
         "for name, key in hop.pairs",
         "for name, key in hop.pairs[:1]",
-        "tests/test_bounds_hold.py",
+        "tests/neighbor_search/test_bounds_hold.py",
         "foreign_keys",
     ),
     Mutant(
@@ -97,7 +97,7 @@ RELATION_MUTANTS = (
         "analysis/lineage/same_unit_conditions.py",
         "asking.identity == asked.identity\n        and all(",
         "asking.identity == asked.identity\n        and any(",
-        "tests/test_bounds_hold.py",
+        "tests/neighbor_search/test_bounds_hold.py",
         "foreign_keys",
     ),
 )

@@ -6,7 +6,7 @@ from functools import partial
 
 from mutation.mutants import Mutant
 
-_Split = partial(Mutant, tests="tests/test_ready_bounds_hold.py")
+_Split = partial(Mutant, tests="tests/neighbor_search/test_sidecar_bounds_hold.py")
 _Parts = partial(Mutant, tests="tests/emit/test_parts.py")
 _Ways = partial(Mutant, tests="tests/fuzz/test_generated_ways.py")
 

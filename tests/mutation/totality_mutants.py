@@ -20,7 +20,7 @@ TOTALITY_MUTANTS = (
         "plan/total_form.py",
         "case Double():\n            return TotalForm.IN_STEPS",
         "case Double():\n            return TotalForm.AS_IS",
-        "tests/test_same_bag.py",
+        "tests/neighbor_search/test_same_bag.py",
         "totality",
     ),
     Mutant(

@@ -96,3 +96,29 @@ def test_a_refusal_points_into_what_was_written(
     position = refused.value.diag.statement_position
     assert position is not None
     assert sql[int(position) - 1 :].startswith(place)
+
+
+@pytest.mark.parametrize(
+    ("sql", "names", "row"),
+    [
+        ("SHOW TABLES", ["name", "rows of"], ("orders", "customer")),
+        ("DESCRIBE public.orders;", ["column_name", "column_type"], ("qty", "INTEGER")),
+    ],
+)
+def test_the_schema_is_shown_by_both_protocols(
+    connection: psycopg.Connection, sql: str, names: list[str], row: tuple[str, ...]
+) -> None:
+    raw = connection.pgconn
+    raw.prepare(b"shown", sql.encode())
+    told = raw.describe_prepared(b"shown")
+    assert [told.fname(n).decode() for n in range(2)] == names
+    for prepare in (False, True):
+        cursor = connection.execute(sql, prepare=prepare)
+        assert row in [found[:2] for found in cursor.fetchall()]
+
+
+def test_a_summary_is_refused_with_what_to_ask(connection: psycopg.Connection) -> None:
+    with pytest.raises(psycopg.Error) as refused:
+        connection.execute("SUMMARIZE orders")
+    assert refused.value.sqlstate == "0A000"
+    assert "SELECT count(*)" in (refused.value.diag.message_hint or "")

@@ -9,7 +9,7 @@ import dp_accounting
 import numpy as np
 import pytest
 from dp_accounting import pld, rdp
-from founding.gaussian import epsilon_of
+from literature.gaussian import epsilon_of
 
 from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace

@@ -4,8 +4,8 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
-from grammar.compiler import prepared, schema_of
-from grammar.public_rows import PUBLIC
+from neighbor_search.public_rows import PUBLIC
+from notes.compiler import prepared, schema_of
 
 from dpsql.audit.databases.database_batch import Groups, Worlds
 from dpsql.audit.databases.unit_ownership import Rows

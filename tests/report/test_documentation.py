@@ -10,7 +10,7 @@ from email.message import Message
 from pathlib import Path
 
 import pytest
-from grammar.notes import NOTES
+from notes.blocks import NOTES
 
 from dpsql.errors import Refused
 from dpsql.pgwire.error_response import fields

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from grammar.compiler import FIXTURES, prepared, schema_of
+from notes.compiler import FIXTURES, prepared, schema_of
 
 from dpsql.engine.sidecar.contents import Counts
 from dpsql.engine.sidecar.contents import _sealed as sealed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from grammar.compiler import prepared
+from notes.compiler import prepared
 from privacy.seeded import SeededRandomness
 
 from dpsql.session.session import Session

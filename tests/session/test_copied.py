@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from grammar.compiler import prepared
-from grammar.public_rows import public_connection
+from neighbor_search.public_rows import public_connection
+from notes.compiler import prepared
 
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.sql.render import rendered

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from grammar.compiler import prepared
-from grammar.notes import Claim, claims
+from notes.blocks import Claim, claims
+from notes.compiler import prepared
 
 from dpsql.errors import Error
 from dpsql.report.explain_text import Explanation

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from corpus.statement import FIXTURES, tpch, written
-from corpus.test_tpch import ANSWERED
+from differential.statement import FIXTURES, tpch, written
+from differential.test_tpch import ANSWERED
 from privacy.seeded import ReplayedRandomness
 
 from dpsql.bounding.settings import AS_DECLARED, Settings

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
-from grammar.exact import Exact
+from notes.exact import Exact
 from privacy.seeded import SeededRandomness
 
 from dpsql.engine.duckdb.engine import DuckDBEngine

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import duckdb
 import pytest
-from grammar.compiler import FIXTURES, schema_of
-from grammar.public_rows import PUBLIC, create_tables
+from neighbor_search.public_rows import PUBLIC, create_tables
+from notes.compiler import FIXTURES, schema_of
 
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.errors import ExecutionFailed

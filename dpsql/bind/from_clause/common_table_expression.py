@@ -11,6 +11,16 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import SyntaxFault
 
 
+def bound_once(query: exp.Expr, context: Context) -> tuple[str, Selected, Context]:
+    """`query` under a name that no text can have, in the context where it has that name.
+
+    What is rewritten by its columns is bound before: bound again with all that is in it, a nest of
+    twenty such queries would be bound a million times.
+    """
+    selected, name = bind_query(query, context.inside(None)), f" {len(context.ctes)}"
+    return name, selected, context.with_cte(name, Cte(None, context, (), selected))
+
+
 def named_query(cte: Cte, node: exp.Expr, context: Context) -> Selected:
     """The query that `cte` names; a release is made once, however often it is named."""
     if cte.query is not None and (

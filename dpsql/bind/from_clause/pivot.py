@@ -11,15 +11,22 @@ declared. PIVOT visits ON ward has a column for each ward that the schema lists.
 from __future__ import annotations
 
 from itertools import product
+from math import prod
+from typing import Final
 
 from sqlglot import exp
 
 from dpsql.analysis.domains.column_domains import environment
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.bind.context import Context
+from dpsql.bind.from_clause.common_table_expression import bound_once
 from dpsql.bind.query.query import bind_query
 from dpsql.bind.query.select_list import default_name
 from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import TooComplex
+
+MOST_COLUMNS: Final = 1_000
 
 Listed = str | int
 """A value that names a column: a text, a whole number or a truth value."""
@@ -27,20 +34,21 @@ Listed = str | int
 _NAMED = "name the values: PIVOT t ON kind IN ('a', 'b') USING sum(x) GROUP BY key"
 
 
-def without_pivots(node: exp.Select, context: Context) -> exp.Select:
-    """`node` with each PIVOT of its FROM as a subquery."""
+def without_pivots(node: exp.Select, context: Context) -> tuple[exp.Select, Context]:
+    """`node` with each PIVOT of its FROM as a subquery, and the context that these are read in."""
     joins = [join.this for join in node.args.get("joins") or []]
     clause = node.args.get("from_")
     if not any(s.args.get("pivots") for s in [*joins, *([clause.this] if clause else [])]):
-        return node
+        return node, context
     changed = node.copy()
     for part in (changed.args["from_"], *(changed.args.get("joins") or [])):
         if part.this.args.get("pivots"):
-            part.set("this", _grouped(part.this, context))
-    return changed
+            grouped, context = _grouped(part.this, context)
+            part.set("this", grouped)
+    return changed, context
 
 
-def _grouped(source: exp.Expr, context: Context) -> exp.Subquery:
+def _grouped(source: exp.Expr, context: Context) -> tuple[exp.Subquery, Context]:
     pivot, *others = source.args["pivots"]
     if others or pivot.args.get("unpivot") or not pivot.args.get("fields"):
         raise refused(source, "UNPIVOT" if not others else "PIVOT of a PIVOT", _NAMED)
@@ -48,11 +56,22 @@ def _grouped(source: exp.Expr, context: Context) -> exp.Subquery:
     plain = source.copy()
     for name in ("pivots", "joins"):
         plain.set(name, None)
+    if isinstance(plain, exp.Subquery):
+        name, _, context = bound_once(plain.this, context)
+        alias = plain.args.get("alias")
+        plain = exp.Table(this=exp.to_identifier(name, quoted=True), alias=alias)
     listed = [_values(field, plain, context) for field in pivot.args["fields"]]
     calls = [(call.unalias(), call.alias) for call in pivot.expressions]
     for call, _ in calls:
         if not isinstance(call, exp.AggFunc):
             raise refused(call, "PIVOT of what isn't one aggregate", "sum(x), count(*), avg(x) …")
+    columns = prod(map(len, listed)) * len(calls)
+    if columns > MOST_COLUMNS:
+        raise TooComplex(
+            f"PIVOT makes {columns:,} columns, and {MOST_COLUMNS:,} are allowed",
+            at=span(source),
+            hint="name fewer values: PIVOT t ON kind IN ('a', 'b') USING sum(x) GROUP BY key",
+        )
     keys = _keys(pivot, plain, context)
     items: list[exp.Expr] = [key.copy() for key in keys]
     for cell in product(*listed):
@@ -69,7 +88,7 @@ def _grouped(source: exp.Expr, context: Context) -> exp.Subquery:
     alias = pivot.args.get("alias")
     found = exp.Subquery(this=select, alias=alias and alias.copy())
     found.set("joins", joins)
-    return found
+    return found, context
 
 
 def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[exp.Expr, str]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.bind.context import Context
-from dpsql.bind.query.query import bind_query
+from dpsql.bind.from_clause.common_table_expression import bound_once
 from dpsql.bind.syntax.allowlist import only
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import SyntaxFault
@@ -19,11 +19,11 @@ from dpsql.errors import SyntaxFault
 _IS_DISTINCT_ON = "distinct_on"
 
 
-def without_distinct_on(node: exp.Select, context: Context) -> exp.Select:
-    """`node`, whose DISTINCT ON is a condition on rows' numbers; as it is if it has none."""
+def without_distinct_on(node: exp.Select, context: Context) -> tuple[exp.Select, Context]:
+    """`node`, whose DISTINCT ON is a condition on rows' numbers, and the context to read it in."""
     distinct = node.args.get("distinct")
     if distinct is None or distinct.args.get("on") is None:
-        return node
+        return node, context
     on = distinct.args["on"]
     only(distinct, "on")
     keys = on.expressions if isinstance(on, exp.Tuple) else [on.unnest()]
@@ -37,7 +37,7 @@ def without_distinct_on(node: exp.Select, context: Context) -> exp.Select:
         return _of_subquery(node, keys, terms, context)
     order = [_ordered(term, _meant(term.this, items)) for term in terms]
     changed = node.copy()
-    return _first(changed, [_meant(key, items) for key in keys], order)
+    return _first(changed, [_meant(key, items) for key in keys], order), context
 
 
 def had_distinct_on(node: exp.Expr) -> bool:
@@ -47,14 +47,15 @@ def had_distinct_on(node: exp.Expr) -> bool:
 
 def _of_subquery(
     node: exp.Select, keys: list[exp.Expr], terms: list[exp.Expr], context: Context
-) -> exp.Select:
+) -> tuple[exp.Select, Context]:
     """DISTINCT ON of the rows of a subquery, which has what is ordered by as columns, too."""
     inner = node.copy()
     for clause in ("distinct", "order", "limit", "offset", "with_"):
         inner.set(clause, None)
     read = [part for part in (*keys, *(term.this for term in terms)) if not _place(part)]
     inner.set("expressions", [*inner.expressions, *(part.copy() for part in read)])
-    titles = bind_query(inner, context.inside(None)).names
+    rows, selected, context = bound_once(inner, context)
+    titles = selected.names
     names = [f"c{place}" for place in range(len(titles))]
     shown = len(titles) - len(read)
     others = iter(names[shown:])
@@ -70,12 +71,13 @@ def _of_subquery(
     alias = exp.TableAlias(this=exp.to_identifier("t"), columns=list(map(exp.to_identifier, names)))
     named = zip(names[:shown], titles[:shown], strict=True)
     items = [exp.alias_(exp.column(name), title, quoted=True) for name, title in named]
-    outer = exp.select(*items).from_(exp.Subquery(this=inner, alias=alias))
+    table = exp.Table(this=exp.to_identifier(rows, quoted=True), alias=alias)
+    outer = exp.select(*items).from_(table)
     for clause in ("limit", "offset"):
         outer.set(clause, node.args.get(clause))
     if order:
         outer.set("order", exp.Order(expressions=[term.copy() for term in order]))
-    return _first(outer, on, order)
+    return _first(outer, on, order), context
 
 
 def _first(node: exp.Select, keys: list[exp.Expr], order: list[exp.Expr]) -> exp.Select:

@@ -61,8 +61,9 @@ def bind_select(node: exp.Select, context: Context) -> Selected:
     only(node, *_CLAUSES)
     if not node.expressions:
         raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
-    plain = without_partner_joins(unnested(without_pivots(node, context)), context)
-    return _Select(keys_by_place(without_distinct_on(plain, context)), context).bound()
+    plain, context = without_pivots(node, context)
+    plain, context = without_distinct_on(without_partner_joins(unnested(plain), context), context)
+    return _Select(keys_by_place(plain), context).bound()
 
 
 @dataclass(slots=True)
@@ -99,8 +100,7 @@ class _Select:
             binder = self._plain if place in keys else self._full
             items += bind_items(listed, binder, self._from)
         predicate = self._where()
-        every = [item.expression for item in items]
-        order = order_keys(self._node, self._sorted_by, every)
+        order = order_keys(self._node, self._sorted_by, [item.expression for item in items])
         grouping = self._grouping(items)
         qualify = self._condition("qualify")
         if grouping is not None:

@@ -18,10 +18,13 @@ from dpsql.report.terminal.sanitize import visible
 STDOUT = Path("-")
 
 
-def init(source: Path, output: Path) -> None:
-    """Write the skeleton to `output`; a file that is there is never overwritten."""
+def init(source: Path, output: Path, sample: int | None) -> None:
+    """Write the skeleton to `output`; a file that is there is never overwritten.
+
+    `sample` rows of each CSV file are read for the types of its columns, None for none.
+    """
     with explained():
-        text = skeleton(_draft(source, output))
+        text = skeleton(_draft(source, output, sample))
     if output == STDOUT:
         click.echo(text, nl=False)
         return
@@ -37,11 +40,11 @@ def init(source: Path, output: Path) -> None:
     say(f"  dpsql check {visible(str(output))}")
 
 
-def _draft(source: Path, output: Path) -> Draft:
+def _draft(source: Path, output: Path, sample: int | None) -> Draft:
     beside = Path.cwd() if output == STDOUT else output.parent
     written = os.path.relpath(source, beside)
     if source.is_dir():
-        return of_folder(source, written)
+        return of_folder(source, written, sample)
     match source.suffix.lower():
         case ".yaml" | ".yml":
             return of_metadata(source)

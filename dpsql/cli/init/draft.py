@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+TEXT: Final = "text"
+SAMPLED: Final = "text of that type"
+"""What is found of a column of a CSV file: nothing, or what its first rows have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,8 @@ class DraftTable:
 class Draft:
     """A dataset to be; `units` are kinds that are declared elsewhere, with table and key.
 
-    `origin` says what it was made from, in a comment.
+    `origin` says what it was made from, in a comment; `sample` how many rows of each CSV file, if
+    any were read.
     """
 
     dataset: str
@@ -48,3 +54,4 @@ class Draft:
     origin: str
     tables: tuple[DraftTable, ...]
     units: tuple[tuple[str, str, str], ...] = ()
+    sample: int | None = None

@@ -1,4 +1,7 @@
-"""A draft from a DuckDB file, or from a folder of Parquet and CSV files: no row is read."""
+"""A draft from a DuckDB file, or from a folder of Parquet and CSV files.
+
+No row is read, unless the owner has types of CSV columns read off some.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
+from dpsql.cli.init.draft import SAMPLED, TEXT, Draft, DraftColumn, DraftTable
+from dpsql.cli.init.sampled_types import sampled_types
 from dpsql.engine.duckdb.catalog import read_catalogue
 from dpsql.engine.duckdb.declared_keys import Declared, read_declarations
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
@@ -32,10 +36,10 @@ def of_database(path: Path, source: str) -> Draft:
     )
 
 
-def of_folder(path: Path, source: str) -> Draft:
+def of_folder(path: Path, source: str, sample: int | None) -> Draft:
     """A draft of TABLE.parquet and TABLE.csv, and of SCHEMA/TABLE.parquet and the like.
 
-    Of a CSV file only its line of names is read.
+    Of a CSV file only its line of names is read, and the first `sample` rows, if that is a number.
     """
     files = sorted(_files(path))
     for one, other in itertools.pairwise(files):
@@ -47,9 +51,12 @@ def of_folder(path: Path, source: str) -> Draft:
         path,
         source,
         tuple(
-            _table(table.name, found[table.name], Declared(), is_delimited=table.is_delimited)
+            _delimited(table, found[table.name], sample)
+            if table.is_delimited
+            else _table(table.name, found[table.name], Declared())
             for table in asked
         ),
+        sample,
     )
 
 
@@ -72,22 +79,41 @@ def dataset_name(path: Path) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("._-")[:64] or "dataset"
 
 
-def _draft(path: Path, source: str, tables: tuple[DraftTable, ...]) -> Draft:
+def _draft(
+    path: Path, source: str, tables: tuple[DraftTable, ...], sample: int | None = None
+) -> Draft:
     if not tables:
         raise SourceFault(
             f"{path} has no tables",
             hint="name a DuckDB file with tables, or a folder of Parquet or CSV files",
         )
-    return Draft(dataset_name(path.absolute()), source, f"the catalogue of {path.name}", tables)
+    return Draft(
+        dataset_name(path.absolute()),
+        source,
+        f"the catalogue of {path.name}",
+        tables,
+        sample=sample,
+    )
 
 
-def _table(
-    name: str, columns: Columns, declared: Declared, *, is_delimited: bool = False
-) -> DraftTable:
+def _delimited(table: SourceTable, columns: Columns, sample: int | None) -> DraftTable:
+    """A CSV file, whose columns are text, or of the types that their first rows have."""
+    assert table.file is not None
+    types = {} if sample is None else sampled_types(table.file, sample)
+    return DraftTable(
+        table.name,
+        tuple(
+            DraftColumn(name, types.get(name, "varchar"), SAMPLED if name in types else TEXT)
+            for name, _ in columns
+        ),
+    )
+
+
+def _table(name: str, columns: Columns, declared: Declared) -> DraftTable:
     return DraftTable(
         name,
         tuple(
-            _column(column, kind, declared.references, declared.comments, is_delimited=is_delimited)
+            _column(column, kind, declared.references, declared.comments)
             for column, kind in columns
         ),
         declared.key,
@@ -96,18 +122,13 @@ def _table(
 
 
 def _column(
-    name: str,
-    found: str,
-    references: Mapping[str, str],
-    comments: Mapping[str, str],
-    *,
-    is_delimited: bool,
+    name: str, found: str, references: Mapping[str, str], comments: Mapping[str, str]
 ) -> DraftColumn:
     offered = known_type(found)
     return DraftColumn(
         name,
         None if offered is None else str(offered).lower(),
-        "text" if is_delimited else found,
+        found,
         references=references.get(name),
         comment=comments.get(name, ""),
     )

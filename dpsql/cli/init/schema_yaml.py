@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import yaml
 
-from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
+from dpsql.cli.init.draft import TEXT, Draft, DraftColumn, DraftTable
 from dpsql.schema.load.identifiers import is_table_name, offered_names
 from dpsql.schema.qualified_name import bare
 from dpsql.schema.source_types import reading
 
 _HEAD = """\
-# Made by `dpsql init` from {origin}: names, types and declared keys. No row was read.
+# Made by `dpsql init` from {origin}: names, types and declared keys. {read}
 # What only the owner of the data can know is left to decide. `dpsql check` says what is missing.
 #
 # - Whose rows each table has: remove the # before one of the lines under "decide".
@@ -41,6 +41,10 @@ per_query: {epsilon: 0.1}  # what a query spends unless it says otherwise
 #   max_length: 200  # characters of a text, which bound sums of length(column)
 #   randomized_response: {epsilon: 1}  # its answers were randomised before they came
 """
+_NONE_READ = "No row was read."
+_SAMPLED = (
+    "\n# Types of CSV columns are those of the first {:,} rows: other values are read as NULL."
+)
 _NUMBERS = frozenset(
     {"decimal", "double", "float"}
     | {sign + size for sign in ("", "u") for size in ("tinyint", "smallint", "integer", "bigint")}
@@ -51,7 +55,10 @@ _TIMES = ("date", "timestamp")
 def skeleton(draft: Draft) -> str:
     """The text of a schema file that is refused until its owner has decided."""
     head = _HEAD.format(
-        origin=draft.origin, dataset=_name(draft.dataset), source=_name(draft.source)
+        origin=draft.origin,
+        read=_NONE_READ if draft.sample is None else _SAMPLED.format(draft.sample),
+        dataset=_name(draft.dataset),
+        source=_name(draft.source),
     )
     lines = [
         *_units(draft),
@@ -147,7 +154,7 @@ def _column(column: DraftColumn, name: str | None, *, identifies: bool) -> str:
 
 def _advice(column: DraftColumn, *, identifies: bool) -> str:
     kind = (column.type or "").partition("(")[0]
-    if column.found == "text":
+    if column.found == TEXT:
         return "decide: the type; a CSV file has none"
     if identifies or column.references is not None or column.bounds is not None:
         return ""

@@ -4,8 +4,10 @@
 | ------------- | --------------------------------------------------------------------- |
 | parse         | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
 | assignment    | the settings by name, and a change of one of them                     |
+| describe      | SHOW TABLES and DESCRIBE: what the schema declares                    |
 | options       | OPTIONS (…): settings of one statement                                |
 | settings      | the settings that SET changes, beside epsilon                         |
+| show_setting  | a setting's value, or a table                                         |
 | show_queries  | what the analyst's own statements cost                                |
 | show_releases | the kept tables that the analyst may read                             |
 """

@@ -5,6 +5,7 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | EXPLAIN PRIVACY <query>            | the proof and the price of a query, free  |
 | EXPLAIN PRIVACY (SQL) <query>      | with the SQL that the engine would run    |
 | EXPLAIN PRIVACY (FORMAT JSON) <query> | as JSON, or HTML, in one value         |
+| SHOW TABLES, DESCRIBE table        | what the schema declares, free            |
 | SHOW dpsql.budget                  | what was spent and is left                |
 | SHOW dpsql.queries                 | what one's own statements cost            |
 | SHOW dpsql.epsilon                 | what a query spends, or any other setting |
@@ -31,6 +32,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dpsql.dbapi.statements.assignment import TOLD, Change, Setting
+from dpsql.dbapi.statements.describe import Describe, read_describe
 from dpsql.dbapi.statements.options import assignments, without_options
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.report.explain_text import Form
@@ -80,7 +82,7 @@ class Drop:
     if_exists: bool
 
 
-Statement = Query | ExplainPrivacy | Show | Change | Keep | Drop
+Statement = Query | ExplainPrivacy | Describe | Show | Change | Keep | Drop
 
 
 def read_statement(sql: str) -> Statement:
@@ -138,7 +140,7 @@ def read_statement(sql: str) -> Statement:
                 hint="write SHOW dpsql.budget, or SET dpsql.epsilon = 0.1",
             )
         case _:
-            return Query(*without_options(sql))
+            return read_describe(found) or Query(*without_options(sql))
 
 
 def explained(statement: ExplainPrivacy) -> Query | Keep:

@@ -54,6 +54,17 @@ def causes_told() -> Iterator[None]:
 
 
 @contextmanager
+def causes_untold() -> Iterator[None]:
+    """Causes aren't logged: what the process writes is collected by a program of an analyst's."""
+    before = _LOG.level
+    _LOG.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        _LOG.setLevel(before)
+
+
+@contextmanager
 def causes_logged() -> Iterator[None]:
     """What fails inside is logged by its cause where causes are told, and raised as it is."""
     try:

@@ -185,7 +185,9 @@ def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
         case "reset", [_, *_]:
             name = "".join(word.name for word in found[1:] if word.text != ";")
             return Set(name, None, Span(0, len(sql)), tag="RESET")
-        case "show", [_, *_]:
+        case "create", ["release" | "synopsis", *_] | ["or", _, "release" | "synopsis", *_]:
+            return Query(sql)
+        case "show", [what, *more] if what != "tables" and more[:1] != ["tables"]:
             return Show(_setting_name([w for w in found[1:] if w.text != ";"]))
         case "discard", [what, *_]:
             return Discard(what)
@@ -201,8 +203,6 @@ def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
             return CloseCursor(None if found[1].folded == "all" else found[1].name)
         case "copy", _:
             return Copy(*read_copy(sql))
-        case "create", ["release" | "synopsis", *_] | ["or", _, "release" | "synopsis", *_]:
-            return Query(sql)
         case "drop", [("release" | "synopsis") as kind, *_]:
             return Own(sql, f"DROP {kind.upper()}")
         case first, _ if first in _NOTHING:

@@ -3,6 +3,7 @@
 | module        | what it does                                                      |
 | ------------- | ----------------------------------------------------------------- |
 | load          | a schema file to the model, every fault with its line and its fix |
+| all_faults    | all that is wrong with a file, one fault after the other          |
 | yaml_document | YAML to plain data that knows its lines                           |
 | file_format   | the sections of the file and their keys                           |
 | identifiers   | names that mean the same to everyone                              |

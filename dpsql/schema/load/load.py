@@ -42,7 +42,17 @@ def load_schema(
     wrong with the file is a `SchemaFault`, an unreadable source a `SourceFault`. Views are SQL:
     `dpsql.bind.from_clause.view.resolved` checks them.
     """
-    document = read_document(Path(path))
+    return schema_of(read_document(Path(path)), source=source, today=today, read=read)
+
+
+def schema_of(
+    document: Document,
+    *,
+    source: Path | None = None,
+    today: dt.date | None = None,
+    read: Read = read_catalogue,
+) -> Schema:
+    """The schema that `document` is, as `load_schema` reads it."""
     file = fill(File, document, (), document.data)
     check_dataset(document, file.dataset)
     forms = _table_forms(document, file)

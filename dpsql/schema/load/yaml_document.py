@@ -273,4 +273,6 @@ _DEFAULT_TAGS: Final = frozenset(
 
 def _fault(path: Path, line: int, place: Place, what: str, fix: str) -> SchemaFault:
     where = f"{path}, line {line}" + (f", {spell(place)}" if place else "")
-    return SchemaFault(f"{where}: {what}; {fix}", hint=fix)
+    found = SchemaFault(f"{where}: {what}; {fix}", hint=fix)
+    found.place = place
+    return found

@@ -7,6 +7,7 @@ error does, by the count beside it, so there is no loss to choose for it without
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
 
 from dpsql.bounding.settings import Settings
@@ -56,13 +57,14 @@ def least_loss(
 
 
 def costs_at_most(settings: Settings, asked: Fraction, schema: Schema) -> bool:
-    """Nothing that is asked at ε costs more than `max_cost`, whatever is decided of its groups.
+    """Nothing that is asked at ε costs more than is allowed, whatever is decided of its groups.
 
     Only then is a table that the reader has a cap for opened while a statement is proved: a refusal
     for its cost would have been paid for.
     """
     highest = asked if settings.max_error is None else schema.per_query.max_epsilon
-    return settings.max_cost is None or highest <= settings.max_cost
+    most = settings.most
+    return most is None or highest <= most
 
 
 def check_due(
@@ -72,17 +74,26 @@ def check_due(
     loss: Callable[[list[PreparedRelease]], PrivacyLoss],
     free: Container[str] = (),
 ) -> None:
-    """Refuse what would cost more than `max_cost`, as ε of the statements alone.
+    """Refuse what would cost more than `max_cost` or the ceiling, as ε of the statements alone.
 
     `loss` is what all that is due costs together; the releases named `free` aren't. Done before
     anything that is stored is looked at, for which the reader's own cap may pay.
     """
     due = distinct(unpaid(prepared, ledger, free) for prepared in statements)
-    most = next((prepared.settings.max_cost for prepared in statements), None)
-    if most is None or not due:
+    settings = next((prepared.settings for prepared in statements), None)
+    if settings is None or settings.most is None or not due:
         return
     cost = epsilon_of(schema, loss(due).amount)
-    if cost > most:
+    most, ceiling = settings.max_cost, settings.ceiling
+    if ceiling is not None and cost > ceiling:
+        raise OverTarget(
+            f"the statement costs epsilon = {float(cost):.6g}, and no more than"
+            f" {_below(ceiling)} may be spent on it here",
+            hint="what was answered before is still free"
+            if ceiling < LEAST_EPSILON
+            else f"SET dpsql.epsilon = {_below(ceiling)}",
+        )
+    if most is not None and cost > most:
         raise OverTarget(
             f"the statement costs epsilon = {float(cost):.6g}, above dpsql.max_cost",
             hint=f"SET dpsql.epsilon = {float(most):g}, or SET dpsql.max_cost = DEFAULT",
@@ -112,6 +123,13 @@ def _above(width: float) -> str:
     """A number of three digits that isn't below `width`."""
     shown = f"{width:.2e}"
     return f"{float(shown) if float(shown) >= width else float(shown) * 1.01:.6g}"
+
+
+def _below(epsilon: Fraction) -> str:
+    """Of ε six digits, and never more than it."""
+    number = Decimal(epsilon.numerator)
+    found = Context(prec=6, rounding=ROUND_DOWN).divide(number, Decimal(epsilon.denominator))
+    return f"{float(found):g}"
 
 
 def _epsilon(place: int) -> Fraction:

@@ -1,0 +1,94 @@
+"""Types of a CSV file's columns, read off its first rows: for its owner, who decides about them.
+
+A type depends on rows here, which is why a source is never read so: one 'n/a' among the ages makes
+them text. What is written into a draft is the owner's to correct, and from then on declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+import duckdb
+from sqlglot import exp
+
+from dpsql.engine.duckdb.csv import as_utf_8, header, read_delimited
+from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.errors import SourceFault
+
+_WHOLE: Final = r"[+-]?(0|[1-9][0-9]{0,17})"
+"""A number that begins with a zero is a code: 01234."""
+
+_NUMBER: Final = r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]{1,3})?"
+_DAY: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CODE: Final = r"[+-]?0[0-9].*"
+
+_VALUE: Final = exp.column("v")
+
+
+def sampled_types(file: str, rows: int) -> Mapping[str, str]:
+    """By column the narrowest type that all values of the first `rows` rows have.
+
+    Columns whose values are of several types, or that have none, are text, and left out: as all are
+    of a file that can't be read, of which `dpsql check` says so.
+    """
+    names = header(file)
+    conditions = [(name, kind) for name in names for kind in _CONDITIONS]
+    found = _asked(file, rows, [_holds(name, kind) for name, kind in conditions])
+    types: dict[str, str] = {}
+    for (name, kind), holds in zip(conditions, found or (), strict=found is not None):
+        if holds:
+            types.setdefault(name, kind)
+    return types
+
+
+def _asked(file: str, rows: int, items: list[exp.Expr]) -> tuple[object, ...] | None:
+    """What `items` are of the first rows; None if they can't be read."""
+    with duckdb.connect(":memory:") as connection:
+        prepare(connection)
+        with suppress(duckdb.Error):
+            return _first(connection, read_delimited(file), rows, items)
+        with suppress(duckdb.Error, SourceFault), as_utf_8(file) as text:
+            return _first(connection, read_delimited(file, text), rows, items)
+    return None
+
+
+def _first(
+    connection: duckdb.DuckDBPyConnection, lines: exp.Table, rows: int, items: list[exp.Expr]
+) -> tuple[object, ...] | None:
+    sample = exp.select("*").from_(lines).limit(rows).subquery("sample")
+    return connection.execute(exp.select(*items).from_(sample).sql("duckdb")).fetchone()
+
+
+def _matches(pattern: str) -> exp.Expr:
+    return exp.Anonymous(
+        this="regexp_full_match", expressions=[_VALUE.copy(), exp.Literal.string(pattern)]
+    )
+
+
+def _converts(kind: str) -> exp.Expr:
+    cast = exp.TryCast(this=_VALUE.copy(), to=exp.DataType.build(kind, dialect="duckdb"))
+    return exp.Not(this=exp.Is(this=cast, expression=exp.null()))
+
+
+_CONDITIONS: Final[Mapping[str, exp.Expr]] = {
+    "boolean": _matches("(?i)true|false"),
+    "bigint": _matches(_WHOLE),
+    "double": exp.and_(_matches(_NUMBER), exp.Not(this=_matches(_CODE))),
+    "date": exp.and_(_matches(_DAY), _converts("DATE")),
+    "timestamp": exp.and_(_matches(f"{_DAY}[ T].*"), _converts("TIMESTAMP")),
+}
+"""What each value of a column of that type is, the narrowest type first."""
+
+
+def _holds(name: str, kind: str) -> exp.Expr:
+    """All values of a column that are there are so, and there is one."""
+    column = exp.column(name, quoted=True)
+
+    def of_column(node: exp.Expr) -> exp.Expr:
+        return column.copy() if node == _VALUE else node
+
+    every = exp.Anonymous(this="bool_and", expressions=[_CONDITIONS[kind].transform(of_column)])
+    there = exp.Not(this=exp.Is(this=column, expression=exp.null()))
+    return exp.Filter(this=every, expression=exp.Where(this=there))

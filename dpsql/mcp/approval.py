@@ -1,0 +1,127 @@
+"""A human is asked before a statement above a price.
+
+Clients of today's protocol are sent a question in the midst of a call; those of the newest are told
+that an answer is missing, and call again with it. The second call has to be the first one again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    CallToolRequestParams,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from dpsql.errors import OperationalError
+from dpsql.mcp.tool_arguments import Query
+
+_MOST_OPEN: Final = 100
+_KEY: Final = "approval"
+_SPEND: Final = "spend"
+_FORM: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {_SPEND: {"type": "boolean", "title": "Spend it", "default": False}},
+    "required": [_SPEND],
+}
+_MOST_SIGNS: Final = 4_000
+
+
+class NotApproved(OperationalError):
+    """A human was to be asked, and hasn't agreed."""
+
+    sqlstate = "57014"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is asked about: a call, and what it costs of what is left."""
+
+    query: Query
+    cost: Fraction
+    left: float
+
+
+class Approvals:
+    """Questions that wait for a human, each to be answered once."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[str, Asking] = OrderedDict()
+
+    async def ask(
+        self, context: ServerRequestContext[Any], params: CallToolRequestParams, about: Asking
+    ) -> InputRequiredResult | None:
+        """None where a human has agreed, or what the client asks one; NotApproved otherwise."""
+        if not _can_ask(context):
+            raise NotApproved(
+                f"a human has to agree to a cost of epsilon = {float(about.cost):.6g}, and this"
+                " client can't ask one; nothing was charged",
+                hint="ask with less epsilon, or run the statement with dpsql query",
+            )
+        if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            _check(await _answer(context, about))
+            return None
+        responses = params.input_responses or {}
+        asked = self._open.pop(params.request_state or "", None)
+        if asked is not None and asked.query == about.query and asked.cost >= about.cost:
+            _check(responses.get(_KEY))
+            return None
+        token = secrets.token_urlsafe(32)
+        self._open[token] = about
+        while len(self._open) > _MOST_OPEN:
+            self._open.popitem(last=False)
+        question = ElicitRequestFormParams(message=_text(about), requested_schema=_FORM)
+        return InputRequiredResult(
+            input_requests={_KEY: ElicitRequest(params=question)}, request_state=token
+        )
+
+
+def _can_ask(context: ServerRequestContext[Any]) -> bool:
+    capabilities = context.session.client_capabilities
+    elicitation = None if capabilities is None else capabilities.elicitation
+    # Before forms and addresses were told apart, there were forms alone.
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+async def _answer(context: ServerRequestContext[Any], about: Asking) -> ElicitResult | None:
+    """None where the client has failed to ask."""
+    with suppress(MCPError):
+        return await context.session.elicit_form(_text(about), _FORM, context.request_id)
+    return None
+
+
+def _check(answer: object) -> None:
+    if not (isinstance(answer, ElicitResult) and _says_yes(answer)):
+        raise NotApproved(
+            "a human hasn't agreed to the cost; nothing was charged",
+            hint="ask with less epsilon, or for something that was asked before",
+        )
+
+
+def _says_yes(answer: ElicitResult) -> bool:
+    return answer.action == "accept" and (answer.content or {}).get(_SPEND) is True
+
+
+def _text(about: Asking) -> str:
+    """What a human reads: the statement is an assistant's, and nothing of it acts on a terminal."""
+    sql = about.query.sql.strip()
+    cut = sql if len(sql) <= _MOST_SIGNS else f"{sql[:_MOST_SIGNS]} …"
+    shown = "".join(
+        sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode()
+        for sign in cut
+    )
+    return (
+        f"May this statement spend epsilon = {float(about.cost):.6g} of the dataset's privacy"
+        f" budget? The server has {about.left:.6g} left for all statements.\n\n{shown}"
+    )

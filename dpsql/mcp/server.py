@@ -1,0 +1,162 @@
+"""The SDK's server: names of tools and resources → what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from importlib.metadata import version
+from typing import Any, Final, TypeVar
+
+import msgspec
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    TextContent,
+    TextResourceContents,
+)
+from msgspec import Struct
+
+from dpsql.errors import Error
+from dpsql.mcp import resources
+from dpsql.mcp.approval import Approvals, Asking
+from dpsql.mcp.error_fields import fault
+from dpsql.mcp.spending_limit import SpendingLimit
+from dpsql.mcp.statement_queue import StatementQueue
+from dpsql.mcp.tool_arguments import DescribeTable, Explain, ListTables, Query, taken
+from dpsql.mcp.tool_results import Failed, Fix
+from dpsql.mcp.tool_service import ToolService
+from dpsql.mcp.tools import INSTRUCTIONS, KINDS
+
+Context = ServerRequestContext[Any]
+Found = TypeVar("Found")
+_KINDS: Final = {kind.name: kind for kind in KINDS}
+
+
+class ToolHandlers:
+    """What clients ask of `service`, each call in its turn."""
+
+    def __init__(self, service: ToolService, limit: SpendingLimit, queue: StatementQueue) -> None:
+        self._service = service
+        self._limit = limit
+        self._queue = queue
+        self._approvals = Approvals()
+
+    def server(self) -> Server[Any]:
+        """A server that any number of clients may talk to."""
+        return Server(
+            "dpsql",
+            version=version("dpsql"),
+            title="dpsql",
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+        )
+
+    async def _list_tools(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[kind.told() for kind in KINDS])
+
+    async def _call_tool(
+        self, context: Context, params: CallToolRequestParams
+    ) -> CallToolResult | InputRequiredResult:
+        kind = _KINDS.get(params.name)
+        if kind is None:
+            known = ", ".join(_KINDS)
+            raise MCPError(INVALID_PARAMS, f"there is no tool of that name; there are {known}")
+        asked: Struct | None = None
+        try:
+            asked = taken(params.arguments, kind.takes)
+            about = await self._asked(asked) if isinstance(asked, Query) else None
+            if about is not None:
+                question = await self._approvals.ask(context, params, about)
+                if question is not None:
+                    return question
+            agreed = None if about is None else about.cost
+            return _result(await self._queue.take(self._work(asked, agreed)))
+        except MCPError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a client reads fields, never a traceback
+            return _result(Failed(fault(error, await self._fix(error, asked))), is_error=True)
+
+    async def _list_resources(
+        self, _: Context, __: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        kept = await self._read(lambda: resources.kept(self._service))
+        return ListResourcesResult(resources=[*resources.RESOURCES, *kept])
+
+    async def _list_templates(
+        self, _: Context, __: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        return ListResourceTemplatesResult(resource_templates=list(resources.TEMPLATES))
+
+    async def _read_resource(
+        self, _: Context, params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        uri = str(params.uri)
+        read = resources.reader(uri, self._service)
+        if read is None:
+            raise MCPError(INVALID_PARAMS, "there is no resource of that address")
+        text = await self._read(read)
+        found = TextResourceContents(uri=uri, mime_type=resources.JSON, text=text)
+        return ReadResourceResult(contents=[found])
+
+    async def _read(self, read: Callable[[], Found]) -> Found:
+        """What a resource holds; resources have errors of the protocol alone."""
+        try:
+            return await self._queue.take(read)
+        except Exception as error:  # noqa: BLE001 - the same
+            told = fault(error)
+            data = msgspec.to_builtins(told)
+            raise MCPError(INTERNAL_ERROR, told.message, data) from None
+
+    async def _asked(self, asked: Query) -> Asking | None:
+        """What a human has to agree to before `asked`."""
+        if not self._limit.asks_humans:
+            return None
+        cost = await self._queue.take(lambda: self._service.price_to_ask_about(asked))
+        return None if cost is None else Asking(asked, cost, self._limit.told().left)
+
+    def _work(self, asked: Struct, agreed: Fraction | None) -> Callable[[], Struct]:
+        match asked:
+            case ListTables():
+                return lambda: self._service.tables(asked)
+            case DescribeTable():
+                return lambda: self._service.table(asked)
+            case Query():
+                return lambda: self._service.query(asked, agreed)
+            case Explain():
+                return lambda: self._service.explain(asked)
+            case _:
+                return self._service.budget
+
+    async def _fix(self, error: Exception, asked: Struct | None) -> Fix | None:
+        if not isinstance(error, Error) or not isinstance(asked, Explain | Query):
+            return None
+        try:
+            return await self._queue.take(lambda: self._service.fix(error, asked))
+        except Exception:  # noqa: BLE001 - the first error is what is told
+            return None
+
+
+def _result(found: Struct, *, is_error: bool = False) -> CallToolResult:
+    """The same as fields and, for clients that read no fields, as text."""
+    text = msgspec.json.encode(found).decode()
+    return CallToolResult(
+        content=[TextContent(text=text)],
+        structured_content=msgspec.json.decode(text),
+        is_error=is_error,
+    )

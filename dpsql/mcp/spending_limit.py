@@ -1,0 +1,147 @@
+"""What the server may still spend: its owner's limits, which nothing that is asked can loosen."""
+
+from __future__ import annotations
+
+from decimal import ROUND_DOWN, Context, Decimal
+from fractions import Fraction
+from typing import Final
+
+from dpsql.mcp.options import Options
+from dpsql.mcp.tool_results import BudgetReply, Left, Spending
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.report.budget import Allowance, Budget, read_budget
+from dpsql.schema.model import Schema
+from dpsql.session.compile.loss_conversion import amount, as_epsilon, epsilon_of
+from dpsql.session.session import Session
+
+_ROUNDED: Final = 1 + Fraction(1, 10**9)
+"""A price that was told is a float."""
+
+_ADDS_UP: Final = "a statement's epsilon is subtracted from what is left"
+_ADDS_UP_AS_RHO: Final = (
+    "losses add up as rho: spent is the epsilon of all statements together, left that of one last"
+    " statement, and the two add up to more than the cap"
+)
+
+USUAL_PART: Final = 5
+"""Without --max-total, a fifth of what is left when the server starts."""
+
+
+def spending_limit_of(options: Options, session: Session) -> SpendingLimit:
+    """The limits that `options` ask for; `session` then spends no more on a query by default."""
+    if options.epsilon is None and options.max_cost is not None:
+        session.epsilon = min(session.epsilon, as_epsilon(options.max_cost))
+    schema, epsilon = session.schema, session.epsilon
+    return SpendingLimit(options, schema, epsilon, read_budget(schema, session.analyst, epsilon))
+
+
+class SpendingLimit:
+    """Two limits in ε: of each statement, and of all until the server ends.
+
+    Losses add up in the ledger's currency, as the ledger adds them.
+    """
+
+    def __init__(self, options: Options, schema: Schema, epsilon: Fraction, budget: Budget) -> None:
+        self._schema = schema
+        self._ask_above = None if options.ask_above is None else as_epsilon(options.ask_above)
+        cost, total = options.max_cost, options.max_total
+        self._most_cost = epsilon if cost is None else as_epsilon(cost)
+        if total is None:
+            self._total = _usual_total(budget, schema, self._most_cost)
+        else:
+            self._total = as_epsilon(total)
+        self._spent = Fraction(0)
+
+    def ceiling(self) -> Fraction:
+        """The ε that the next statement may cost at most."""
+        return min(self._most_cost, self._left())
+
+    def agreed_ceiling(self, agreed: Fraction | None) -> Fraction:
+        """The same where a human has `agreed` to a cost, or was not asked."""
+        if self._ask_above is None:
+            return self.ceiling()
+        return min(self.ceiling(), self._ask_above if agreed is None else agreed * _ROUNDED)
+
+    @property
+    def asks_humans(self) -> bool:
+        """There is a price above which a human decides."""
+        return self._ask_above is not None
+
+    def asks(self, cost: Fraction) -> bool:
+        """A human decides if a statement may cost so much; what may not cost it isn't asked."""
+        return self._ask_above is not None and self._ask_above < cost <= self.ceiling()
+
+    def spend(self, loss: Fraction) -> None:
+        """`loss`, in the ledger's currency, was charged."""
+        self._spent += loss
+
+    def spend_at_most(self, loss: Fraction | None, ceiling: Fraction) -> None:
+        """What was charged is known to be no more than `loss`, if that is, nor than `ceiling`."""
+        most = self._amount(ceiling)
+        self._spent += most if loss is None else max(Fraction(0), min(loss, most))
+
+    def queries_left(self, epsilon: Fraction) -> int:
+        """How many queries of `epsilon` there is room for."""
+        if epsilon > self._most_cost:
+            return 0
+        return int(
+            max(Fraction(0), self._amount(self._total) - self._spent) / self._amount(epsilon)
+        )
+
+    def told(self) -> Spending:
+        """The limits, and what is left."""
+        return Spending(
+            rounded(self._most_cost),
+            rounded(self._total),
+            float(epsilon_of(self._schema, self._spent)),
+            rounded(self._left()),
+            None if self._ask_above is None else rounded(self._ask_above),
+        )
+
+    def _left(self) -> Fraction:
+        if not self._spent:
+            return self._total
+        left = self._amount(self._total) - self._spent
+        return epsilon_of(self._schema, left) if left > 0 else Fraction(0)
+
+    def _amount(self, epsilon: Fraction) -> Fraction:
+        return amount(self._schema, epsilon) if epsilon else Fraction(0)
+
+
+def balance_told(budget: Budget, limit: SpendingLimit, epsilon: Fraction) -> BudgetReply:
+    """All three, and how many queries of `epsilon` there is room for."""
+    is_rho = budget.accounting == Accounting.ZCDP.value
+    return BudgetReply(
+        budget.analyst,
+        budget.accounting,
+        float(epsilon),
+        min(budget.queries_left, limit.queries_left(epsilon)),
+        _left(budget.dataset),
+        _left(budget.own),
+        limit.told(),
+        _ADDS_UP_AS_RHO if is_rho else _ADDS_UP,
+    )
+
+
+def _left(found: Allowance) -> Left:
+    cap, left = found.epsilon_cap, found.epsilon_left
+    return Left(
+        None if cap is None else float(cap),
+        float(found.epsilon_spent),
+        None if left is None else float(left),
+    )
+
+
+def rounded(epsilon: Fraction) -> float:
+    """Six digits, and never more than it."""
+    number = Decimal(epsilon.numerator)
+    return float(Context(prec=6, rounding=ROUND_DOWN).divide(number, Decimal(epsilon.denominator)))
+
+
+def _usual_total(budget: Budget, schema: Schema, one: Fraction) -> Fraction:
+    """A fifth of what is left, or one statement, if there is as much."""
+    lefts = [budget.dataset.epsilon_left, budget.own.epsilon_left]
+    left = min(Fraction(found) for found in lefts if found is not None)
+    if not left:
+        return Fraction(0)
+    return max(epsilon_of(schema, amount(schema, left) / USUAL_PART), min(one, left))

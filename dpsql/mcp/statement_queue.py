@@ -1,0 +1,105 @@
+"""Statements one after another, each stopped when its caller is gone or its time is over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Final, TypeVar
+
+import anyio
+
+from dpsql.errors import ExecutionFailed, OperationalError
+from dpsql.session.interruptible import begin
+from dpsql.session.run.charge_and_run import RUNNING
+
+Found = TypeVar("Found")
+
+MOST_WAITING: Final = 64
+
+_TICK_SECONDS: Final = 0.1
+
+
+class TooMany(OperationalError):
+    """More calls wait than are taken."""
+
+    sqlstate = "53300"
+
+
+class Stopped(OperationalError):
+    """The statement took too long."""
+
+    sqlstate = "57014"
+
+
+class Halted(Exception):
+    """A step that would begin after its statement was stopped; nothing was charged for it."""
+
+
+class StatementQueue:
+    """One statement runs at a time, in a thread of its own; others wait in the order they came.
+
+    `interrupt` stops what runs. Who waits and leaves has asked nothing.
+    """
+
+    def __init__(self, seconds: float, interrupt: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._interrupt = interrupt
+        self._line = anyio.Lock()
+        self._waiting = 0
+        self._stopped = False
+        self.charged = False
+
+    def step(self, name: str) -> None:
+        """A step of the statement begins; none does before the charge once it was stopped."""
+        if self._stopped and not self.charged:
+            raise Halted
+        self.charged |= name == RUNNING
+
+    async def take(self, work: Callable[[], Found]) -> Found:
+        """What `work` returns or raises; Stopped if it takes too long."""
+        if self._waiting >= MOST_WAITING:
+            raise TooMany(
+                f"{MOST_WAITING} calls wait already", hint="call again when some were answered"
+            )
+        self._waiting += 1
+        try:
+            async with self._line:
+                return await self._alone(work)
+        finally:
+            self._waiting -= 1
+
+    async def _alone(self, work: Callable[[], Found]) -> Found:
+        self._stopped, self.charged = False, False
+        loop, over = asyncio.get_running_loop(), anyio.Event()
+        outcome = begin(work)
+        outcome.add_done_callback(lambda _: loop.call_soon_threadsafe(over.set))
+        try:
+            with anyio.move_on_after(self._seconds) as limit:
+                await over.wait()
+        except BaseException:
+            # Whoever waits next finds the session at rest.
+            with anyio.CancelScope(shield=True):
+                await self._stop(over)
+            raise
+        if limit.cancelled_caught and not over.is_set():
+            with anyio.CancelScope(shield=True):
+                await self._stop(over)
+            self._tell_if_stopped(outcome)
+        return outcome.result()
+
+    async def _stop(self, over: anyio.Event) -> None:
+        self._stopped = True
+        while not over.is_set():
+            self._interrupt()
+            with anyio.move_on_after(_TICK_SECONDS):
+                await over.wait()
+
+    def _tell_if_stopped(self, outcome: Future[Found]) -> None:
+        """What came to its end all the same is answered, or has failed for a reason of its own."""
+        if isinstance(outcome.exception(), Halted | ExecutionFailed):
+            charge = "its charge stands" if self.charged else "nothing was charged"
+            raise Stopped(
+                f"the statement took longer than {self._seconds:g} s and was stopped; {charge}",
+                hint="ask for fewer rows or groups, or have --statement-seconds raised",
+            )

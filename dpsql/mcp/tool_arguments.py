@@ -1,0 +1,116 @@
+"""What each tool takes. A client is told the same types, as JSON schema, that are checked here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from dpsql.errors import BadParameter
+
+MOST_SIGNS: Final = 100_000
+"""Of a statement."""
+
+USUAL_ROWS: Final = 200
+MOST_ROWS: Final = 5_000
+_FAR: Final = 10**9
+
+Sql = Annotated[
+    str,
+    Meta(
+        max_length=MOST_SIGNS,
+        description="One SQL statement that aggregates, such as SELECT city, count(*) FROM people"
+        " GROUP BY city. Rows of single people are refused.",
+    ),
+]
+Name = Annotated[str, Meta(max_length=1_000)]
+Epsilon = Annotated[
+    float,
+    Meta(
+        gt=0,
+        description="Privacy loss to spend: more means less noise."
+        " Default: what `budget` says a query spends.",
+    ),
+]
+MaxError = Annotated[
+    float,
+    Meta(
+        gt=0,
+        description="Instead of epsilon: spend the least with which 95 % of values are no farther"
+        " off than this.",
+    ),
+]
+MaxCost = Annotated[
+    float,
+    Meta(gt=0, description="Refuse the statement, at no cost, if it costs more epsilon than this."),
+]
+
+
+class ListTables(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which tables are listed: those with `search` in name or comment, from `offset` on."""
+
+    search: Annotated[Name, Meta(description="Part of a table's name or comment.")] = ""
+    offset: Annotated[int, Meta(ge=0, le=_FAR, description="How many tables to pass over.")] = 0
+
+
+class DescribeTable(Struct, frozen=True, forbid_unknown_fields=True):
+    """One table by its name."""
+
+    table: Annotated[Name, Meta(description="The table's name, as list_tables has it.")]
+
+
+class Explain(Struct, frozen=True, forbid_unknown_fields=True):
+    """A statement, and what it would spend."""
+
+    sql: Sql
+    epsilon: Epsilon | None = None
+    max_error: MaxError | None = None
+
+
+class Query(Struct, frozen=True, forbid_unknown_fields=True):
+    """A statement, what it may spend, and which of its rows are returned."""
+
+    sql: Sql
+    epsilon: Epsilon | None = None
+    max_error: MaxError | None = None
+    max_cost: MaxCost | None = None
+    max_rows: Annotated[
+        int, Meta(ge=1, le=MOST_ROWS, description="How many rows to return at most.")
+    ] = USUAL_ROWS
+    offset: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=_FAR,
+            description="How many rows to pass over. The same statement again is free, so this"
+            " reads on.",
+        ),
+    ] = 0
+
+
+class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
+    """No arguments."""
+
+
+Given = TypeVar("Given", bound=Struct)
+
+
+def taken(arguments: Mapping[str, Any] | None, kind: type[Given]) -> Given:
+    """The arguments as `kind` has them; BadParameter says which of them can't be meant."""
+    try:
+        return msgspec.convert(dict(arguments or {}), kind)
+    except msgspec.ValidationError as wrong:
+        told = str(wrong)[:300]
+        raise BadParameter(
+            f"an argument isn't as the tool takes it: {told[:1].lower()}{told[1:]}",
+            hint="the tool's input schema names all arguments with their types",
+        ) from None
+
+
+def json_schema(kind: type[Struct]) -> dict[str, Any]:
+    """The JSON schema of `kind`, an object at its root."""
+    (_,), parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    root: dict[str, Any] = parts.pop(kind.__name__)
+    return root | ({"$defs": parts} if parts else {})

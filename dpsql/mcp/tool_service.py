@@ -1,0 +1,232 @@
+"""Answers tools: the one place that asks the session. Its methods run one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from fractions import Fraction
+
+import msgspec
+
+from dpsql.bounding.settings import AS_DECLARED
+from dpsql.dbapi.connection import Connection
+from dpsql.dbapi.cursor import Cursor
+from dpsql.dbapi.statements.assignment import Change
+from dpsql.dbapi.statements.parse import Drop, Keep, read_statement
+from dpsql.errors import BadParameter, Error, Refused
+from dpsql.mcp import schema_listing
+from dpsql.mcp.error_fields import corrections
+from dpsql.mcp.json_rows import json_rows
+from dpsql.mcp.spending_limit import SpendingLimit, balance_told
+from dpsql.mcp.tool_arguments import DescribeTable, Explain, ListTables, Query
+from dpsql.mcp.tool_results import (
+    Answer,
+    BudgetReply,
+    Explanation,
+    Fix,
+    NoiseLine,
+    Paid,
+    PriceLine,
+    ShownColumn,
+    TableFacts,
+    Tables,
+)
+from dpsql.report.cost import paid
+from dpsql.session.answer.answer import Privacy
+from dpsql.session.compile.loss_conversion import as_epsilon, grant
+from dpsql.session.ledger_access import has_ledger
+from dpsql.session.session import Session
+
+
+class ToolService:
+    """One analyst's dataset, as tools show it, within what `limit` allows.
+
+    `charged` tells if the statement that runs has been paid for.
+    """
+
+    def __init__(self, session: Session, limit: SpendingLimit, charged: Callable[[], bool]) -> None:
+        self._session = session
+        self._connection = Connection(session)
+        self._limit = limit
+        self._charged = charged
+        self._epsilon = session.epsilon
+
+    def tables(self, asked: ListTables) -> Tables:
+        """The tables that may be named."""
+        return schema_listing.tables(self._connection.catalogue, asked)
+
+    def table(self, asked: DescribeTable) -> TableFacts:
+        """One of them."""
+        return schema_listing.table_facts(self._connection.catalogue, asked.table)
+
+    def explain(self, asked: Explain) -> Explanation:
+        """The price and the proof of a statement: free, and without touching private rows."""
+        with self._under(asked, None):
+            found = self._connection.explain(asked.sql)
+        proof, price = found.proof, found.proof.price
+        return Explanation(
+            None
+            if price is None
+            else PriceLine(price.epsilon, price.delta, price.odds, price.accounting),
+            price is None or as_epsilon(price.epsilon) <= self._limit.ceiling(),
+            [
+                NoiseLine(noise.name, noise.mechanism, noise.half_width, noise.rank_error)
+                for release in proof.releases
+                for noise in release.noise
+            ],
+            [note for release in proof.releases for note in release.limits],
+            list(proof.advice),
+            found.text(),
+        )
+
+    def price_to_ask_about(self, asked: Query) -> Fraction | None:
+        """The ε that a statement costs at most, if a human decides whether to spend it."""
+        _check(asked.sql)
+        # What is refused is told so where it is asked, and costs nothing.
+        with suppress(Error), self._under(asked, None):
+            price = self._connection.explain(asked.sql).proof.price
+            if price is not None and self._limit.asks(as_epsilon(price.epsilon)):
+                cost = as_epsilon(price.epsilon)
+                return cost if self._connection.share(asked.sql) else None
+        return None
+
+    def query(self, asked: Query, agreed: Fraction | None = None) -> Answer:
+        """Answer a statement, and charge for it; a human may have `agreed` to its cost."""
+        _check(asked.sql)
+        ceiling, before = self._limit.agreed_ceiling(agreed), self._spent()
+        try:
+            with self._under(asked, ceiling):
+                cursor = self._connection.execute(asked.sql)
+        except BaseException:
+            if self._charged():
+                self._limit.spend_at_most(self._spent_since(before), ceiling)
+            raise
+        if cursor.privacy is not None and cursor.privacy.loss is not None:
+            self._limit.spend(cursor.privacy.loss.amount)
+        return self._answer(cursor, asked)
+
+    def budget(self) -> BudgetReply:
+        """What was spent and is left."""
+        return balance_told(self._connection.budget, self._limit, self._epsilon)
+
+    def releases(self) -> list[dict[str, object]]:
+        """The kept tables that the analyst may read, and what they were made of."""
+        cursor = self._connection.execute("SHOW dpsql.releases")
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in json_rows(cursor.fetchall())]
+
+    def fix(self, error: Error, asked: Explain | Query) -> Fix | None:
+        """The first correction that is no error itself, which is found out for free."""
+        for found in corrections(error, asked.sql):
+            if found.sql == asked.sql:
+                continue
+            with suppress(Error):
+                if self.explain(_corrected(asked, found)).allowed:
+                    return found
+        return None
+
+    def close(self) -> None:
+        """Let go of source and ledger."""
+        self._connection.close()
+
+    @contextmanager
+    def _under(self, asked: Explain | Query, ceiling: Fraction | None) -> Iterator[None]:
+        """Meanwhile the session has the settings of this call, and no other's."""
+        if asked.epsilon is not None and asked.max_error is not None:
+            raise BadParameter("epsilon follows from max_error", hint="call it with one of the two")
+        session = self._session
+        most = asked.max_cost if isinstance(asked, Query) else None
+        epsilon = self._epsilon if asked.epsilon is None else as_epsilon(asked.epsilon)
+        grant(session.schema, epsilon)
+        settings = replace(
+            AS_DECLARED,
+            ceiling=ceiling,
+            max_cost=None if most is None else as_epsilon(most),
+            max_error=None if asked.max_error is None else as_epsilon(asked.max_error),
+        )
+        try:
+            session.epsilon, session.settings = epsilon, settings
+            yield
+        finally:
+            session.epsilon, session.settings = self._epsilon, AS_DECLARED
+
+    def _answer(self, cursor: Cursor, asked: Query) -> Answer:
+        told = cursor.with_errors()
+        rows = told.fetchall()
+        privacy = cursor.privacy
+        shown = rows[asked.offset : asked.offset + asked.max_rows]
+        return Answer(
+            [ShownColumn(column[0], column[1]) for column in told.description or ()],
+            json_rows(shown),
+            len(rows),
+            asked.offset,
+            None if privacy is None else _paid(privacy),
+            self.budget(),
+            [] if privacy is None else _notes(privacy),
+        )
+
+    def _spent(self) -> Fraction:
+        """What the dataset has spent, in the ledger's currency; no ledger is made for this."""
+        session = self._session
+        if session.has_ledger or has_ledger(session.schema):
+            return session.balance().spent.amount
+        return Fraction(0)
+
+    def _spent_since(self, before: Fraction) -> Fraction | None:
+        """None where the balance can't be read now."""
+        with suppress(Error):
+            return self._spent() - before
+        return None
+
+
+def _check(sql: str) -> None:
+    """Refuse what would change more than the budget, or hold for others' statements."""
+    match read_statement(sql):
+        case Change(setting=setting, value=value, at=at):
+            name, option = setting.value, f"{setting.value} = {value or 'DEFAULT'}"
+            raise BadParameter(
+                f"dpsql.{name} holds for one statement at a time here",
+                at=at,
+                hint=f"end the statement with OPTIONS ({option})",
+            )
+        case Drop(name=name):
+            raise Refused(
+                f"{name} isn't dropped by this server",
+                hint="drop it at the prompt: dpsql console",
+            )
+        case Keep(wanted=wanted) if wanted.replace:
+            raise Refused(
+                f"{wanted.name} isn't replaced by this server",
+                hint=f"write CREATE {wanted.kind.upper()} with a name that is free",
+            )
+        case _:
+            pass
+
+
+def _corrected(asked: Explain | Query, fix: Fix) -> Explain:
+    """`asked` with what `fix` has instead; ε and an error don't go together."""
+    changed: dict[str, object] = msgspec.to_builtins(fix)
+    changed.pop("max_cost", None)
+    epsilon = None if "max_error" in changed else asked.epsilon
+    max_error = None if "epsilon" in changed else asked.max_error
+    before = {"sql": asked.sql, "epsilon": epsilon, "max_error": max_error}
+    return msgspec.convert(before | changed, Explain)
+
+
+def _paid(privacy: Privacy) -> Paid:
+    return Paid(
+        float(privacy.epsilon),
+        0.0 if privacy.loss is None else float(privacy.loss.delta),
+        privacy.stored,
+        privacy.receipt,
+        paid(privacy),
+    )
+
+
+def _notes(privacy: Privacy) -> list[str]:
+    least = min(privacy.thresholds, default=None)
+    hidden = (
+        [] if least is None else [f"groups of fewer than {least} units, by noise, are left out"]
+    )
+    return [*privacy.notes, *hidden]

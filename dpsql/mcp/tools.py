@@ -1,0 +1,100 @@
+"""The tools as clients are told of them: what they take, give and change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from mcp.types import Tool, ToolAnnotations
+from msgspec import Struct
+
+from dpsql.mcp.tool_arguments import DescribeTable, Explain, ListTables, Nothing, Query, json_schema
+from dpsql.mcp.tool_results import Answer, BudgetReply, Explanation, TableFacts, Tables
+
+INSTRUCTIONS: Final = """\
+Answers SQL about people with differential privacy: statements aggregate over many people, answers \
+have noise, and each new answer spends a part of a budget that never comes back.
+1. list_tables and describe_table say what may be named. Nothing there depends on people's rows.
+2. explain tells what a statement costs and how noisy it is, for free. Use it before query.
+3. query spends. "n ±" beside "n" is how far noise may have moved it, with 95 %: a difference \
+within that is no finding. The same statement again is free and gives the same answer: noise can't \
+be averaged away. One statement with GROUP BY costs less than many with WHERE.
+Errors have a hint, and where a correction is known a fix: arguments to call the same tool with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A tool: its types, and whether a call may spend."""
+
+    name: str
+    title: str
+    text: str
+    takes: type[Struct]
+    gives: type[Struct]
+    spends: bool = False
+
+    def told(self) -> Tool:
+        """What a client is told."""
+        return Tool(
+            name=self.name,
+            title=self.title,
+            description=self.text,
+            input_schema=json_schema(self.takes),
+            output_schema=json_schema(self.gives),
+            annotations=ToolAnnotations(
+                title=self.title,
+                read_only_hint=not self.spends,
+                # What is spent is gone, though no row is changed; the same call again is free.
+                destructive_hint=self.spends,
+                idempotent_hint=True,
+                open_world_hint=False,
+            ),
+        )
+
+
+LIST_TABLES: Final = Kind(
+    "list_tables",
+    "List tables",
+    "The tables that statements may name, whose rows they have, and what is said of them. Free."
+    " Comes from the schema alone: no row counts, no sizes.",
+    ListTables,
+    Tables,
+)
+DESCRIBE_TABLE: Final = Kind(
+    "describe_table",
+    "Describe a table",
+    "A table's columns with their types and declared domains, its key, and how much of one unit"
+    " (a person, or what the owner protects) an answer takes. Free.",
+    DescribeTable,
+    TableFacts,
+)
+EXPLAIN: Final = Kind(
+    "explain",
+    "Explain a statement's privacy",
+    "What a statement would cost, how far noise would move each column, what its limits leave out,"
+    " and what would make it cheaper. Free: it runs nothing and charges nothing.",
+    Explain,
+    Explanation,
+)
+QUERY: Final = Kind(
+    "query",
+    "Run a query (spends privacy budget)",
+    "Answer a statement. SPENDS privacy budget, which doesn't come back, unless the same was asked"
+    " before or only public tables are read. A refusal costs nothing. Returns rows, 95 % errors,"
+    " the cost with a receipt, and what is left. CREATE RELEASE name AS SELECT … keeps the answer"
+    " as a table that may then be asked for free; OPTIONS (reuse = on) at a statement's end sums it"
+    " from answers that were given before, where that is possible, free and noisier.",
+    Query,
+    Answer,
+    spends=True,
+)
+BUDGET: Final = Kind(
+    "budget",
+    "Show the budget",
+    "What was spent and what is left: of the dataset's budget, of this analyst's, and of what this"
+    " server may spend. Free.",
+    Nothing,
+    BudgetReply,
+)
+
+KINDS: Final = (LIST_TABLES, DESCRIBE_TABLE, EXPLAIN, QUERY, BUDGET)

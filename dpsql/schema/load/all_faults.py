@@ -1,0 +1,121 @@
+"""All faults of a schema file: each is mended in a copy, to see what else is wrong.
+
+A fault is told if it isn't one that the mending made: of what was taken out, or of who names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+from dpsql.errors import SchemaFault, SourceFault
+from dpsql.schema.load.column_types import Read
+from dpsql.schema.load.load import schema_of
+from dpsql.schema.load.yaml_document import Place, read_document
+
+_MOST_MENDED: Final = 200
+"""A file with more faults than that is of another kind."""
+
+_BUDGET: Final = {"epsilon": 1, "delta": Decimal("1e-6")}
+
+
+def all_faults(path: Path, read: Read) -> Iterator[SchemaFault]:
+    """What is wrong with the file at `path`, in the order in which it is found.
+
+    Of what isn't YAML the first fault is told; and a source that can't be read hides faults of what
+    is declared of it.
+    """
+    try:
+        document = read_document(path)
+    except SchemaFault as fault:
+        yield fault
+        return
+    copied = _Copy(deepcopy(document.data))
+    for _ in range(_MOST_MENDED):
+        try:
+            schema_of(replace(document, data=copied.data), read=read)
+        except SchemaFault as fault:
+            if not copied.follows(fault.place):
+                yield fault
+            if not copied.mend(fault.place):
+                return
+        except SourceFault:
+            return
+        else:
+            return
+
+
+class _Copy:
+    """A schema file's data, which is mended until it is none's fault any more."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+        self._mended: set[Place] = set()
+        self._gone: set[str | int] = set()
+
+    def follows(self, place: Place) -> bool:
+        """Whether the fault at `place` may be one of the mending."""
+        if place and place[-1] in self._gone:
+            return True
+        there = self._there(place)
+        return any(there == mended[: len(there)] for mended in self._mended)
+
+    def mend(self, place: Place) -> bool:
+        """Change or take out what is at `place`; False where nothing is left to be done."""
+        there = self._there(place)
+        while there in self._mended and there:
+            there = there[:-1]
+        if not there:
+            return False
+        self._mended.add(there)
+        match there:
+            case ("budget", *_):
+                self.data["budget"] = dict(_BUDGET)
+                self._mended |= {("budget",), there}
+            case ("tables", name) | ("tables", name, "unit", *_):
+                self._own(name)
+            case ("tables", name, "columns", column, "type", *_):
+                self.data["tables"][name]["columns"][column] = {"type": "bigint"}
+                self._mended.add(there[:4])
+            case _:
+                self._take_out(there)
+        return True
+
+    def _own(self, table: str | int) -> None:
+        """Let the table be its unit's, or nobody's; at last let it be gone."""
+        written = self.data["tables"][table]
+        if ("tables", table) in self._mended or not isinstance(written, dict):
+            self._take_out(("tables", table))
+            return
+        units = self.data.get("units")
+        kinds = units.items() if isinstance(units, dict) else ()
+        own = [k for k, unit in kinds if isinstance(unit, dict) and unit.get("table") == table]
+        for name in ("unit", "public", "limits"):
+            written.pop(name, None)
+        written |= {"unit": own[0]} if own else {"public": True}
+
+    def _take_out(self, there: Place) -> None:
+        *above, last = there
+        around = self.data
+        for step in above:
+            around = around[step]
+        del around[last]
+        if len(there) in {2, 4}:  # a table, a unit, a view, an analyst; a column
+            self._gone.add(last)
+
+    def _there(self, place: Place) -> Place:
+        """As much of `place` as there is."""
+        found = self.data
+        for length, step in enumerate(place):
+            match found, step:
+                case dict(), _ if step in found:
+                    found = found[step]
+                case list(), int() if step < len(found):
+                    found = found[step]
+                case _:
+                    return place[:length]
+        return place

@@ -1,0 +1,80 @@
+"""The SDK's own client before `dpsql mcp`, in a process of its own as clients start it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from dpsql.ledger.chain.entry import Charged
+from dpsql.schema.load.load import load_schema
+from dpsql.session.ledger_access import existing_ledger
+
+Found = TypeVar("Found")
+
+COUNT = "SELECT count(*) AS n FROM staff"
+GROUPS = "SELECT department, count(*) AS n FROM staff GROUP BY department"
+_MANY = " ".join(f"CROSS JOIN departments d{number}" for number in range(13))
+LONG = f"SELECT count(*) FROM staff {_MANY}"
+LONG_AND_PUBLIC = f"SELECT count(*) FROM departments {_MANY}"
+
+
+@dataclass
+class Assistant:
+    """What a client sees of the server; answers are checked against the tools' schemas."""
+
+    client: Client
+
+    async def ask(self, tool: str, **arguments: Any) -> Any:
+        """The fields of an answer."""
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.structured_content
+        return result.structured_content
+
+    async def refusal(self, tool: str, **arguments: Any) -> Any:
+        """The fields of an error."""
+        result = await self.client.call_tool(tool, arguments)
+        assert result.is_error, (tool, str(arguments)[:200])
+        assert set(result.structured_content) == {"error"}
+        return result.structured_content["error"]
+
+
+Story = Callable[[Assistant], Awaitable[Found]]
+
+
+def command(schema: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "dpsql.cli", "mcp", str(schema), *options]
+
+
+def environment() -> dict[str, str]:
+    return {name: text for name, text in os.environ.items() if not name.startswith("PYTEST")}
+
+
+def told(story: Story[Found], schema: Path, *options: str, **client: Any) -> Found:
+    """What `story` returns; what the server wrote on stderr lies beside the schema."""
+
+    async def tell() -> Found:
+        program, *arguments = command(schema, *options)
+        parameters = StdioServerParameters(
+            command=program, args=arguments, env=environment(), cwd=Path.cwd()
+        )
+        with (schema.parent / "stderr.txt").open("a", encoding="utf-8") as errors:
+            async with Client(stdio_client(parameters, errors), **client) as connected:
+                await connected.list_tools()
+                return await story(Assistant(connected))
+
+    return asyncio.run(tell())
+
+
+def charges(schema: Path) -> list[Charged]:
+    """Every charge in the ledger of `schema`."""
+    with existing_ledger(load_schema(schema)) as ledger:
+        entries = () if ledger is None else tuple(ledger.history())
+    return [entry.event for entry in entries if isinstance(entry.event, Charged)]

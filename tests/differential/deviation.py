@@ -1,0 +1,31 @@
+"""Documented deviations from DuckDB's answers, by statement."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import yaml
+from differential.statement import Statement
+
+Deviations = dict[str, dict[str, object]]
+
+
+def marks(statement: Statement) -> frozenset[str]:
+    """What may differ in the answer to `statement`."""
+    return statement.marks | {
+        mark
+        for mark, found in documented().items()
+        if any(_means(start, statement) for start in found["statements"])  # type: ignore[attr-defined]
+    }
+
+
+@cache
+def documented() -> Deviations:
+    """Every deviation: why, and of which statements."""
+    path = Path(__file__).with_name("deviations.yaml")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def _means(start: str, statement: Statement) -> bool:
+    return start == statement.name or statement.sql.startswith(start)

@@ -1,0 +1,119 @@
+"""What is picked of released rows without an engine is what the engine would make of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from differential import world
+from differential.exact_answer import prepared, released_tables
+from differential.statement import Statement, analytic, noted, tpch
+from differential.world import World
+
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.duckdb.postprocessing import postprocessing_engine
+from dpsql.errors import Error
+from dpsql.plan.operator import Limit
+from dpsql.plan.traversal import operators
+from dpsql.session.compile.compiled import Prepared
+from dpsql.session.run.without_engine import MOST_SORTED, picked
+
+NOTED = [s for s in noted() if s.schema in ("clinic", "bi")]
+STATEMENTS = [*NOTED, *tpch().values(), *analytic().values()]
+
+
+@cache
+def engine() -> DuckDBEngine:
+    return postprocessing_engine()
+
+
+def data(statement: Statement, folder: Path) -> World:
+    if statement.schema == "tpch":
+        return world.of_files("tpch", folder)
+    return world.generated(statement.schema)
+
+
+def both(ready: Prepared, tables: dict[str, pa.Table]) -> tuple[pa.Table, pa.Table] | None:
+    """The answer as it is picked and as the engine makes it; None if it isn't picked."""
+    ours = picked(ready, tables)
+    return None if ours is None else (ours, engine().execute(ready.finish, (), tables).table)
+
+
+def rows(table: pa.Table) -> list[tuple[object, ...]]:
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def test_picked_answers_are_the_engines(tpch_folder: Path) -> None:
+    """All statements of the corpora, with empty groups."""
+    found = 0
+    for statement in STATEMENTS:
+        there = data(statement, tpch_folder)
+        try:
+            ready = prepared(statement.sql, there)
+        except Error:
+            continue  # refused
+        if not ready.releases:
+            continue
+        answers = both(ready, released_tables(ready, there, empty_groups=True))
+        if answers is None:
+            continue
+        ours, theirs = answers
+        found += 1
+        assert ours.schema.equals(theirs.schema), statement.name
+        if any(isinstance(part, Limit) for part in operators(ready.plan)):
+            # Which of the rows that tie come first is nobody's promise.
+            assert ours.num_rows == theirs.num_rows, statement.name
+        else:
+            assert sorted(map(repr, rows(ours))) == sorted(map(repr, rows(theirs)))
+    assert found > 100
+
+
+ORDERS = (
+    "n",
+    "n DESC",
+    "n NULLS FIRST, k",
+    "n DESC NULLS FIRST, k DESC",
+    "k NULLS FIRST",
+    "k DESC NULLS LAST",
+    "s DESC",
+    "s NULLS FIRST",
+    "1 DESC",
+)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("cut", ["", " LIMIT 3", " LIMIT 2 OFFSET 4", " LIMIT 100 OFFSET 99"])
+def test_rows_are_put_in_order_and_cut_as_the_engine_does(order: str, cut: str) -> None:
+    sql = "SELECT city k, count(*) n, avg(age) s FROM patients GROUP BY city"
+    ready = prepared(f"{sql} ORDER BY {order}{cut}", world.generated("clinic"))
+    (release,) = ready.releases
+    made = (
+        pa.array(["a", "B", "\u00e9", "z\u0000", "\U0001f600", "", None]),
+        pa.array([5, -7, 12, 2**62, -(2**62), 0, None], pa.int64()),
+        pa.array([0.5, -7.25, 0.0, 1e300, 3.5, None, 2.0]),
+    )
+    answers = both(ready, {release.name: pa.table(dict(zip(release.columns, made, strict=True)))})
+    assert answers is not None
+    assert rows(answers[0]) == rows(answers[1])
+
+
+def test_what_python_cannot_put_in_order_is_left_to_the_engine() -> None:
+    sql = "SELECT city, avg(age) a FROM patients GROUP BY city ORDER BY a"
+    ready = prepared(sql, world.generated("clinic"))
+    (release,) = ready.releases
+    made = (pa.array(["a", "b"]), pa.array([float("nan"), 1.0]))
+    tables = {release.name: pa.table(dict(zip(release.columns, made, strict=True)))}
+    assert picked(ready, tables) is None
+
+
+def test_many_rows_are_left_to_the_engine_to_sort() -> None:
+    there = world.generated("clinic")
+    sql = "SELECT age, count(*) n FROM patients GROUP BY age ORDER BY n"
+    ready = prepared(sql, there)
+    (release,) = ready.releases
+    table = released_tables(ready, there, empty_groups=True)[release.name]
+    many = pa.concat_tables([table] * (MOST_SORTED // table.num_rows + 1))
+    assert picked(ready, {release.name: table}) is not None
+    assert picked(ready, {release.name: many}) is None

@@ -1,0 +1,72 @@
+"""What a release finds of its units part by part, beside what it finds of all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+from neighbor_search.search import search
+from notes.exact import exact_measurement
+from privacy.seeded import SeededRandomness
+
+from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
+from dpsql.audit.databases.synthetic_engine import WorldEngine
+from dpsql.emit.release.release import emit_release
+from dpsql.emit.strategy.unit_batches import goes_in_parts
+from dpsql.engine.raw import Raw
+from dpsql.engine.source import DuckDBSource
+from dpsql.plan.bounded_release.engine_query import FOUND
+from dpsql.release.job import Job, Step, run
+from dpsql.session.compile.compiled import PreparedRelease
+
+
+class _Database(WorldEngine):
+    """One synthetic database, which remembers nothing, and counts what it is asked of its units."""
+
+    def __init__(self, worlds: Worlds, world: int) -> None:
+        super().__init__(worlds, world)
+        self.asked = 0
+
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = NO_TABLES,
+        *,
+        few: bool = False,
+    ) -> Raw:
+        self._known.clear()
+        self.asked += FOUND not in tables
+        return super().execute(sql, parameters, tables, few=few)
+
+
+def may_be_compared(release: PreparedRelease) -> bool:
+    """It goes in parts, and reads no other release."""
+    return goes_in_parts(release.step.bounded) and not release.step.reads
+
+
+def compare(release: PreparedRelease, schema: str, verified: frozenset[str]) -> None:
+    """On several databases: the same answer, of so many times as many statements."""
+    step, worlds = _shown(release), search(schema, verified, databases=4).worlds
+    statements = bool(step.bounded.terms.statistics) + len(step.query.histograms)
+    parted = replace(step, query=emit_release(step.bounded, {}, in_parts=True), parts=3)
+    for world in range(0, worlds.count, 1 + worlds.count // 3):
+        whole, asked = _answer(step, worlds, world)
+        assert asked == statements
+        found, asked = _answer(parted, worlds, world)
+        assert asked == statements * 3
+        assert found.equals(whole), "other integers than of all units at once"
+
+
+def _shown(release: PreparedRelease) -> Step:
+    """Groups that no list has come in any order: they are shown without noise, and all of them."""
+    if release.step.bounded.selection is None:
+        return release.step
+    return replace(release.step, measurement=exact_measurement(release, threshold=1))
+
+
+def _answer(step: Step, worlds: Worlds, world: int) -> tuple[pa.Table, int]:
+    engine = _Database(worlds, world)
+    found = run(Job(DuckDBSource(), (step,)), engine, SeededRandomness("parts"))
+    return found[step.name], engine.asked

@@ -1,0 +1,157 @@
+"""Neighbouring databases, each with a sidecar of its own made with one salt, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+import duckdb
+from neighbor_search.public_rows import PUBLIC, create_tables, public_connection
+from neighbor_search.search import Search, search
+from notes.compiler import schema_of
+
+from dpsql.analysis.lineage.lineage import unit_kind
+from dpsql.audit.databases.database_batch import Groups
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.audit.sensitivity.bound_check import violations
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
+from dpsql.engine.sidecar.contents import PREPARED
+from dpsql.engine.sidecar.file import fill
+from dpsql.engine.sidecar.row_columns import beyond_of
+from dpsql.errors import Error
+from dpsql.plan.bounded_release.bounded_release import Cell, Split
+from dpsql.plan.operator import Plan
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.schema.model import Table
+from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare
+from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.sidecar import ready_tables
+
+SETTINGS = {
+    "all": AS_DECLARED,
+    "narrow": Settings(groups=2, rows_per_group=1, rows=3),
+    # All groups are kept, and of most units some are light.
+    "few": Settings(rows_per_group=1),
+    # A unit's groups could hold more of its rows than count in all of them.
+    "few in all": Settings(rows_per_group=2, rows=3),
+}
+
+_SALT = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyFacts(WorldFacts):
+    """The same public facts where `ready` tables stand in a sidecar."""
+
+    ready: frozenset[str] = frozenset()
+
+    def prepared(self, table: Table) -> bool:
+        return table.name in self.ready
+
+    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
+        # In one order, so that a group has one number: by it a unit's groups are chosen.
+        found = WorldFacts.rows(self, plan, at_most)
+        return None if found is None else tuple(sorted(found, key=repr))
+
+
+def private(name: str) -> frozenset[str]:
+    return frozenset(schema_of(name).tables) - frozenset(PUBLIC[name])
+
+
+def attack(sql: str, name: str, settings: Settings, databases: int) -> None:
+    """Each release that is summed in two parts, on every pair of neighbours whose keys hold."""
+    known = private(name)
+    try:
+        as_it_is = proved(sql, name, known, settings, ready=False)
+    except Error:
+        return  # refused under narrow limits, say
+    ready = proved(sql, name, known, settings, ready=True)
+    for one, other in zip(as_it_is.releases, ready.releases, strict=True):
+        assert (one.key, one.sensitivity) == (other.key, other.sensitivity)
+        if isinstance(other.step.bounded.bounding, Split) and not other.step.reads:
+            _attack(one, other, _worlds(name, known, databases), sql)
+
+
+def proved(
+    sql: str, name: str, verified: frozenset[str], settings: Settings, *, ready: bool
+) -> Prepared:
+    """`sql` about the fixture `name`, over its sidecar or not."""
+    schema = schema_of(name)
+    tables = [c.name for c in ready_tables(schema, verified)] if ready else []
+    facts = ReadyFacts(schema, public_connection(name), verified, frozenset(tables))
+    return prepare(sql, schema, facts, grant(schema, Fraction(1)), "data", settings=settings)
+
+
+@dataclass(frozen=True)
+class ReadyWorlds:
+    """The databases of a search, one engine each."""
+
+    found: Search
+    connections: Mapping[int, duckdb.DuckDBPyConnection]
+
+    @classmethod
+    def of(cls, found: Search, name: str, verified: frozenset[str], salt: str) -> ReadyWorlds:
+        """All databases of `found`, each with the sidecar that `salt` makes of it.
+
+        Each is told that all values are within their bounds, so that each row is asked.
+        """
+        schema = schema_of(name)
+        made: dict[int, duckdb.DuckDBPyConnection] = {}
+        for world in {n for pair in found.pairs for n in (pair.one, pair.other)}:
+            connection = duckdb.connect(config={"threads": 1})
+            fix_meaning(connection)
+            create_tables(connection, schema, _rows(found, world))
+            connection.execute(f"ATTACH ':memory:' AS \"{PREPARED}\"")
+            tables = ready_tables(schema, verified)
+            fill(connection, "", tables, salt, lambda _: None)
+            for table, column in ((t.name, c) for t in tables for c, _ in t.bounded):
+                told = f'UPDATE "{PREPARED}"."{table}" SET "{beyond_of(column)}" = 0'
+                connection.execute(told)
+            made[world] = connection
+        return cls(found, made)
+
+    def totals(self, world: int, release: PreparedRelease, salt: str) -> Groups:
+        """The integers of each group."""
+        query, connection = release.step.query, self.connections[world]
+        for domain in query.domains:
+            connection.register(domain.name, domain_table(domain))
+        rows = connection.execute(query.sql, [salt] * query.salted).fetchall()
+        count = len(release.step.bounded.terms.statistics)
+        groups = {r[: len(r) - count]: tuple(map(int, r[len(r) - count :])) for r in rows}
+        assert len(groups) == len(rows), "a group came twice"
+        return groups
+
+
+def _rows(found: Search, world: int) -> Rows:
+    found.worlds.enter(world)
+    return {
+        name: found.worlds.connection.execute(f'FROM "{name}"').fetchall()
+        for name in found.worlds.schema.tables
+    }
+
+
+def _attack(
+    as_it_is: PreparedRelease, ready: PreparedRelease, tried: ReadyWorlds, sql: str
+) -> None:
+    drawn = any("drawn once" in note for note in ready.step.bounded.notes)
+    pairs = tried.found.relevant(unit_kind(ready.release.source) or "")
+    numbers = {n for pair in pairs for n in (pair.one, pair.other)}
+    found = {n: tried.totals(n, ready, _SALT) for n in numbers}
+    for pair in pairs:
+        where = f"{sql}\nwithout {pair.lacks} of {pair.rows}"
+        for fault in violations(found[pair.one], found[pair.other], ready, ready.sensitivity):
+            raise AssertionError(f"{fault}: {where}")
+    if drawn and ready.step.bounded.terms.domains:
+        return  # a listed key's groups are numbered, so that other ones of a unit are drawn
+    for n in {pair.one for pair in pairs}:
+        if found[n] != tried.totals(n, as_it_is, _SALT):
+            raise AssertionError(f"other integers than without a sidecar: {sql}")
+
+
+@cache
+def _worlds(name: str, verified: frozenset[str], count: int) -> ReadyWorlds:
+    return ReadyWorlds.of(search(name, verified).of(range(count)), name, verified, _SALT)

@@ -1,0 +1,154 @@
+"""The neighbour search: every query that a note accepts is attacked with adversarial databases.
+
+For a random database and each of its neighbours with one unit less, the rewritten SQL runs on
+both; what changed must be within the derived sensitivity: exact integers, no tolerance. It finds
+wrong rules; it proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from neighbor_search.public_rows import PUBLIC
+from neighbor_search.search import WORLDS, attack, search
+from neighbor_search.share import in_turn
+from notes.blocks import Claim, answered, claims
+from notes.compiler import prepared, schema_of
+
+from dpsql.bounding.settings import Settings
+from dpsql.errors import Error, Refused
+from dpsql.privacy.distance import Apart
+
+pytestmark = pytest.mark.bounds
+
+
+FIRST = 2
+"""All claims meet so many databases in every run: most wrong rules fall there."""
+
+SHARE = 5
+"""One in so many claims meets the other databases, and one few rows, in every run."""
+
+
+@pytest.mark.parametrize(
+    "claim", [c for c in claims() if c.about == "refused"], ids=lambda claim: claim.name
+)
+def test_what_has_no_bound_is_refused(claim: Claim) -> None:
+    with pytest.raises(Error):
+        prepared(claim.sql, claim.schema, claim.verified)
+
+
+@pytest.mark.parametrize("claim", answered(), ids=lambda claim: claim.name)
+@pytest.mark.parametrize("trusted", [False, True], ids=["keys break", "keys hold"])
+def test_no_neighbour_changes_more_than_derived(claim: Claim, *, trusted: bool) -> None:
+    _attack(claim, range(FIRST), trusted=trusted)
+
+
+@pytest.mark.parametrize(
+    ("claim", "trusted"),
+    in_turn(
+        (
+            (f"{claim.name}-keys {'hold' if trusted else 'break'}", (claim, trusted))
+            for claim in answered()
+            for trusted in (False, True)
+        ),
+        SHARE,
+    ),
+)
+def test_no_neighbour_in_other_databases_changes_more(claim: Claim, *, trusted: bool) -> None:
+    _attack(claim, range(FIRST, WORLDS), trusted=trusted)
+
+
+def _attack(claim: Claim, worlds: range, *, trusted: bool) -> None:
+    schema = schema_of(claim.schema)
+    private = frozenset(name for name in schema.tables if name not in PUBLIC[claim.schema])
+    verified = private if trusted else claim.verified
+    ready = prepared(claim.sql, claim.schema, verified)
+    attack(ready, search(claim.schema, verified).of(worlds), claim.sql)
+
+
+RELATIONS = [Apart(units, replaced) for units in (1, 2, 3) for replaced in (False, True)]
+
+RELATION_SHARE = 12
+"""One in so many claims is tried under each further relation, another one under each."""
+
+FEATURES = {
+    "column_types",
+    "grouping_sets",
+    "neighbour_relations",
+    "options",
+    "public_rows",
+    "qualified_names",
+    "randomized_response",
+    "releases",
+    "synopsis",
+    "views",
+}
+"""Notes of which every claim is tried under both relations: removed units, and replaced ones."""
+
+
+REFUSALS = {claim.expected.partition("\n")[0] for claim in claims() if claim.about == "refused"}
+"""As notes have them."""
+
+
+def further(claim: Claim, turn: int) -> Iterator[tuple[Apart, bool]]:
+    """The relations but that of its fixture, and whether each is tried in every run."""
+    own = schema_of(claim.schema).apart
+    for place, apart in enumerate(RELATIONS):
+        if apart != own:
+            other = claim.note.stem in FEATURES and apart == Apart(own.units, not own.replaced)
+            yield apart, other or (turn + place) % RELATION_SHARE == 0
+
+
+@pytest.mark.parametrize(
+    ("claim", "apart"),
+    [
+        pytest.param(
+            claim,
+            apart,
+            id=f"{claim.name} {apart.units}{' replaced' * apart.replaced}",
+            marks=[] if always else [pytest.mark.in_turn],
+        )
+        for turn, claim in enumerate(answered())
+        for apart, always in further(claim, turn)
+    ],
+)
+def test_units_that_are_replaced_and_groups_of_them_change_no_more_than_derived(
+    claim: Claim, apart: Apart
+) -> None:
+    try:
+        ready = prepared(claim.sql, claim.schema, claim.verified, apart)
+    except Refused as refused:
+        # What needs a public number of rows is refused where rows are removed, as a note says.
+        assert f"{refused.sqlstate}: {refused.message}" in REFUSALS  # noqa: PT017 - or it is answered
+        return
+    attack(ready, search(claim.schema, claim.verified, 1, apart, FIRST), claim.sql)
+
+
+FEW_ROWS = [Settings(rows=2), Settings(rows_per_group=2, rows=3)]
+"""Rows in all of a unit's groups are fewer than its groups could hold: one group's, or two's."""
+
+
+def few_rows() -> list[tuple[Claim, Settings, Apart | None]]:
+    """Each claim with one of FEW_ROWS; one in three under another relation than its schema's."""
+    found = [
+        (
+            claim,
+            FEW_ROWS[turn % len(FEW_ROWS)],
+            None if turn % 3 else RELATIONS[turn // 3 % len(RELATIONS)],
+        )
+        for turn, claim in enumerate(answered())
+    ]
+    return [(c, s, a) for c, s, a in found if a is None or not schema_of(c.schema).apart.replaced]
+
+
+@pytest.mark.parametrize(
+    ("claim", "settings", "apart"),
+    in_turn(((case[0].name, case) for case in few_rows()), SHARE),
+)
+def test_few_rows_in_all_groups_change_no_more_than_derived(
+    claim: Claim, settings: Settings, apart: Apart | None
+) -> None:
+    ready = prepared(claim.sql, claim.schema, claim.verified, apart, settings)
+    found = search(claim.schema, claim.verified, 0 if apart is None else 1, apart)
+    attack(ready, found.of(range(FIRST)), claim.sql)

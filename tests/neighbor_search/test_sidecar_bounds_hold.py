@@ -1,0 +1,117 @@
+"""The neighbour search over sidecars: each database has one of its own, all made with one salt.
+
+Every query that a note accepts and that is summed in two parts: what one unit changes stays within
+what is derived without a sidecar, and the integers are the very ones that are found without.
+"""
+
+from __future__ import annotations
+
+import pytest
+from neighbor_search.share import in_turn
+from neighbor_search.sidecar import SETTINGS, attack, private, proved
+from notes.blocks import Claim, accepted
+
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.plan.bounded_release.bounded_release import LightRows, Split, UnitSums
+
+pytestmark = pytest.mark.bounds
+
+SHAPES = [
+    "SELECT ward, count(*), sum(cost), avg(cost) FROM visits GROUP BY 1",
+    "SELECT ward, count(*), sum(cost) FROM visits WHERE cost > 10 GROUP BY 1",
+    "SELECT ward, doctor_id, sum(cost) FROM visits GROUP BY 1, 2",
+    "SELECT ward, sum(cost), sum(cost * 2 - 1), sum(cost * cost), count(*) FROM visits GROUP BY 1",
+    "SELECT ward, sum(cost), sum(2 - cost), var_pop(cost) FROM visits GROUP BY 1",
+    "SELECT sum(cost), sum(cost + 1) FILTER (WHERE ward = 'ER') FROM visits",
+    "SELECT kind, sum(score), avg(score * score), sum(3 - score) FROM tests GROUP BY 1",
+    """SELECT sex, sum(c), sum(c + 1)
+    FROM (SELECT patient_id, cost AS c FROM visits) JOIN patients USING (patient_id) GROUP BY 1""",
+    "SELECT doctor_id, count(*) FROM visits GROUP BY 1",
+    "SELECT doctor_id, count(*) FROM visits WHERE cost > 10 GROUP BY 1",
+    "SELECT doctor_id, count(DISTINCT patient_id), count(*) FROM visits GROUP BY 1",
+    "SELECT doctor_id, count(DISTINCT ward), count(*) FROM visits GROUP BY 1",
+    "SELECT month(visit_date), sum(cost) FROM visits GROUP BY 1",
+    "SELECT count(*), sum(cost) FROM visits",
+    "SELECT sex, count(*), sum(cost) FROM visits JOIN patients USING (patient_id) GROUP BY 1",
+    "SELECT city, count(*) FROM visits JOIN patients USING (patient_id) GROUP BY 1",
+    "SELECT ward, city, count(*) FROM visits JOIN patients USING (patient_id) GROUP BY 1, 2",
+    "SELECT kind, sum(score), count(*) FROM tests GROUP BY 1",
+    "SELECT kind, ward, sum(score), count(*) FROM tests JOIN visits USING (visit_id) GROUP BY 1, 2",
+    "SELECT ward, sum(score) FROM visits LEFT JOIN tests USING (visit_id) GROUP BY 1",
+    "SELECT kind, count(*) FROM tests LEFT JOIN visits USING (visit_id) WHERE cost > 5 GROUP BY 1",
+    "SELECT w, count(*) FROM (SELECT ward AS w, cost FROM visits) GROUP BY 1",
+    """SELECT sex, avg(cost), count(cost), count(DISTINCT patient_id), median(cost)
+    FROM visits JOIN patients USING (patient_id) WHERE age > 30 GROUP BY 1""",
+    """SELECT s, sum(c) FROM (SELECT sex AS s, cost AS c, p.patient_id AS i FROM visits v
+    JOIN patients p ON v.patient_id = p.patient_id) WHERE i <> 2 GROUP BY 1""",
+    "SELECT count(*), avg(cost) FROM visits WHERE patient_id > 1",
+    "SELECT count(*), sum(score), avg(score) FROM tests",
+    """SELECT city, count(*), avg(score) FROM tests JOIN visits USING (visit_id)
+    JOIN patients USING (patient_id) WHERE sex = 'f' GROUP BY 1""",
+    """SELECT sex, sum(score) FROM patients p, visits v, tests t
+    WHERE v.patient_id = p.patient_id AND v.visit_id = t.visit_id AND p.age > 30 GROUP BY 1""",
+    """SELECT sex, count(score) FROM (SELECT t.score, v.patient_id AS i, v.cost FROM tests t
+    JOIN visits v ON t.visit_id = v.visit_id) JOIN patients ON i = patient_id GROUP BY 1""",
+    """SELECT city, sum(cost) FILTER (WHERE sex = 'f'), count(*) FILTER (WHERE age > 40),
+    sum(CASE WHEN sex = 'm' THEN cost END), count(cost) FILTER (WHERE v.patient_id > 1), count(*)
+    FROM visits v JOIN patients p ON v.patient_id = p.patient_id GROUP BY 1""",
+    """SELECT sex, kind, sum(score), count(*) FROM tests t JOIN visits v ON t.visit_id = v.visit_id
+    JOIN patients p ON p.patient_id = v.patient_id WHERE score > 2 GROUP BY 1, 2""",
+    """SELECT kind, sum(score + age), count(*) FILTER (WHERE v.patient_id < age) FROM tests t
+    JOIN visits v ON t.visit_id = v.visit_id JOIN patients p ON p.patient_id = v.patient_id
+    GROUP BY 1""",
+    # What leads to a unit may leave out its rows, or tell them apart.
+    """SELECT sex, sum(score) FROM tests t JOIN visits v ON v.visit_id = t.visit_id AND cost > 10
+    JOIN patients USING (patient_id) GROUP BY 1""",
+    """SELECT sex, sum(score) FROM tests t JOIN visits v ON v.visit_id = t.visit_id
+    JOIN patients p ON p.patient_id = v.patient_id AND p.patient_id < t.visit_id GROUP BY 1""",
+    """SELECT sex, sum(score - cost) FROM tests t JOIN visits v ON v.visit_id = t.visit_id
+    JOIN patients p ON p.patient_id = v.patient_id GROUP BY 1""",
+    """SELECT sex, sum(score) FROM tests t JOIN visits v ON v.visit_id = t.visit_id
+    JOIN visits w ON w.visit_id = t.visit_id AND w.cost < 50
+    JOIN patients p ON p.patient_id = v.patient_id GROUP BY 1""",
+    # A unit's sums are of all its rows: not of those that are asked for, or in one of its groups.
+    """SELECT sex, sum(cost) FROM visits JOIN patients USING (patient_id) WHERE ward = 'ER'
+    GROUP BY 1""",
+    """SELECT sex, sum(cost), count(*) FROM visits JOIN patients
+    ON visits.patient_id = patients.patient_id AND cost < 10 * age GROUP BY 1""",
+    """SELECT sex, month(visit_date), sum(cost) FROM visits JOIN patients USING (patient_id)
+    GROUP BY 1, 2""",
+    """SELECT sex, sum(cost) FILTER (WHERE cost > 5 * age), count(*) FILTER (WHERE age > 40)
+    FROM visits JOIN patients USING (patient_id) GROUP BY 1""",
+    """SELECT c > 10, count(*) FROM (SELECT sex AS s, cost AS c FROM visits
+    JOIN patients USING (patient_id)) GROUP BY 1""",
+    """SELECT n, count(*) FROM (SELECT row_number()
+    OVER (PARTITION BY patient_id ORDER BY cost) AS n FROM visits) WHERE n < 4 GROUP BY 1""",
+    # Of a patient's visits those of one ward may be light and the others not, but all are numbered.
+    """SELECT ward, count(*), sum(cost) FROM (SELECT ward, cost, row_number()
+    OVER (PARTITION BY patient_id ORDER BY cost) AS n FROM visits) WHERE n < 4 GROUP BY 1""",
+    """SELECT ward, count(*) FROM visits v
+    WHERE EXISTS (SELECT 1 FROM tests t WHERE t.visit_id = v.visit_id) GROUP BY 1""",
+]
+
+
+SHARE = 3
+"""One in so many statements of the notes is tried in every run."""
+
+
+@pytest.mark.parametrize("claim", in_turn(((c.name, (c,)) for c in accepted()), SHARE))
+def test_no_neighbour_changes_more_than_derived(claim: Claim) -> None:
+    attack(claim.sql, claim.schema, SETTINGS["narrow"], databases=1)
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("sql", SHAPES)
+def test_shapes_that_are_summed_in_two_parts_stay_within_bounds(
+    sql: str, settings: Settings
+) -> None:
+    attack(sql, "clinic", settings, databases=3)
+
+
+def test_many_shapes_are_summed_in_two_parts() -> None:
+    ready = [proved(sql, "clinic", private("clinic"), AS_DECLARED, ready=True) for sql in SHAPES]
+    found = [r.step.bounded.bounding for one in ready for r in one.releases]
+    light = [each.light for each in found if isinstance(each, Split)]
+    assert len(light) >= 18
+    assert sum(isinstance(each, LightRows) and each.within is not None for each in light) >= 4
+    assert sum(isinstance(each, UnitSums) for each in light) >= 11

@@ -1,0 +1,182 @@
+"""What the compiler says of a query, without any private row: the answers notes are held to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import sqlglot
+from neighbor_search.public_rows import public_connection
+from notes.whole import whole_over
+
+from dpsql.analysis.plan_text import chain, tree
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.bind.saved_release import NO_RELEASES
+from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.bind.statements.create_synopsis import bind_synopsis
+from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.dbapi.statements.assignment import Setting
+from dpsql.dbapi.statements.parse import Keep, Query, read_statement
+from dpsql.dbapi.statements.settings import changed
+from dpsql.errors import Error
+from dpsql.plan.expression_text import describe_number
+from dpsql.privacy.distance import Apart
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.model import Neighbors, Schema
+from dpsql.session.answer.column_errors import column_privacy
+from dpsql.session.compile.compiled import Prepared, prepare, prepare_bound
+from dpsql.session.compile.loss_conversion import as_epsilon, epsilon_of, grant
+from dpsql.session.explain.sensitivity_text import (
+    describe_joint,
+    describe_norms,
+    describe_of_all_rows,
+    describe_selection,
+    describe_statistic,
+)
+from dpsql.session.run.public_statements import WholeStatements
+
+FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+
+
+@cache
+def schema_of(name: str) -> Schema:
+    return load_schema(FIXTURES / name / "schema.yaml")
+
+
+@cache
+def prepared(
+    sql: str,
+    schema: str,
+    verified: frozenset[str],
+    apart: Apart | None = None,
+    settings: Settings = AS_DECLARED,
+) -> Prepared:
+    """`sql` up to the point where it would be charged; `apart` may be another than the schema's.
+
+    Where rows are removed, how many there are is no public number.
+    """
+    found = schema_of(schema)
+    if apart is not None:
+        relation = Neighbors.CHANGE_ONE if apart.replaced else Neighbors.ADD_REMOVE
+        found = replace(found, neighbors=relation, group_size=apart.units)
+        if not apart.replaced:
+            tables = {name: replace(table, rows=None) for name, table in found.tables.items()}
+            found = replace(found, tables=tables)
+    facts = WorldFacts(found, public_connection(schema), verified)
+    query, epsilon, settings = asked(sql, settings)
+    read = whole(schema).bound if settings.rounds is None else bind_synopsis
+    statement = read(query, found, NO_PARAMETERS, NO_RELEASES)
+    return prepare_bound(statement, query, found, facts, grant(found, epsilon), "data", settings)
+
+
+@cache
+def whole(schema: str) -> WholeStatements:
+    """Statements over the fixture's public rows that run as they are written."""
+    return whole_over(schema_of(schema), public_connection(schema))
+
+
+def asked(sql: str, settings: Settings = AS_DECLARED) -> tuple[str, Fraction, Settings]:
+    """The query that a statement is or keeps, its ε, 1 if it says nothing, and its options."""
+    found = read_statement(sql)
+    assert isinstance(found, Query | Keep)
+    epsilon = Fraction(1)
+    for option in found.options:
+        if option.setting is Setting.EPSILON:
+            epsilon = as_epsilon(option.value)
+        else:
+            settings = changed(settings, option)
+    if isinstance(found, Keep) and found.wanted.epsilon is not None:
+        epsilon, settings = found.wanted.epsilon, replace(settings, rounds=found.wanted.rounds)
+    return found.sql, epsilon, settings
+
+
+def plan(sql: str, schema: str, verified: frozenset[str]) -> str:
+    found = prepared(sql, schema, verified)
+    units = schema_of(schema).apart.steps
+    parts = [tree(found.plan, units)]
+    parts += [f"{r.name}:\n{chain(r.step.bounded, units)}" for r in found.releases]
+    return "\n".join(parts)
+
+
+def rewritten(sql: str, schema: str, verified: frozenset[str]) -> str:
+    found = prepared(sql, schema, verified)
+    return "\n".join(
+        sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]
+        for r in found.releases
+        for sql in [r.step.query.sql, *(h.sql for h in r.step.query.histograms)]
+    )
+
+
+def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
+    lines: list[str] = []
+    for release in prepared(sql, schema, verified).releases:
+        bounded = release.step.bounded
+        for statistic, most in zip(
+            bounded.terms.statistics, release.sensitivity.per_group, strict=True
+        ):
+            worth = describe_number(most * statistic.step)
+            groups = release.sensitivity.groups
+            lines.append(f"{describe_statistic(statistic)} = {worth} in each of {groups} groups")
+        groups = release.sensitivity.groups
+        lines += [
+            f"{describe_selection(s, bounded)}, in each of {groups} groups"
+            for s in bounded.terms.selections
+        ]
+        lines += [f"  {text}" for text in describe_joint(release)]
+        if schema_of(schema).apart.replaced:
+            lines += [f"  {text}" for text in describe_norms(release)]
+        lines += [f"  {text}" for text in describe_of_all_rows(release)]
+        lines += [f"  {note}" for note in bounded.notes]
+        if release.step.measurement.threshold is not None:
+            lines.append(f"  keys appear from {release.step.measurement.threshold} units on")
+    return "\n".join(lines)
+
+
+def loss(sql: str, schema: str, verified: frozenset[str]) -> str:
+    found = prepared(sql, schema, verified).loss
+    if found is None:
+        return "nothing"
+    epsilon = float(epsilon_of(schema_of(schema), found.amount))
+    delta = f", delta = {float(found.delta):g}" if found.delta else ""
+    return f"epsilon = {epsilon:.3f}{delta}"
+
+
+def refused(sql: str, schema: str, verified: frozenset[str]) -> str:
+    """The refusal's SQLSTATE, message, place and hint."""
+    try:
+        prepared(sql, schema, verified)
+    except Error as error:
+        lines = [f"{error.sqlstate}: {error.message}"]
+        if error.at is not None:
+            lines.append(f"at: {sql[error.at.start : error.at.end]}")
+        if error.hint:
+            lines.append(f"hint: {error.hint}")
+        return "\n".join(lines)
+    return "accepted"
+
+
+def totals(sql: str, schema: str, verified: frozenset[str]) -> str:
+    """What is made to add up where that is asked for, and what 95 % errors become by that."""
+    found = schema_of(schema)
+    facts = WorldFacts(found, public_connection(schema), verified)
+    raw = prepared(sql, schema, verified)
+    asked = prepare(
+        sql, found, facts, grant(found, Fraction(1)), "data", settings=Settings(consistent=True)
+    )
+    lines = list(asked.totals.notes)
+    for drawn, shown in zip(column_privacy(raw), column_privacy(asked), strict=True):
+        if drawn.half_width is not None and shown.half_width is not None:
+            lines.append(f"{shown.name}: ± {drawn.half_width:g} becomes ± {shown.half_width:g}")
+    return "\n".join(lines)
+
+
+SAYS = {
+    "plan": plan,
+    "rewritten": rewritten,
+    "sensitivity": sensitivity,
+    "loss": loss,
+    "refused": refused,
+    "totals": totals,
+}

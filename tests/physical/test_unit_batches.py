@@ -1,0 +1,99 @@
+"""How many parts of the units a statement is run for: more where it reads many rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from notes.compiler import prepared
+from privacy.seeded import SeededRandomness
+from session.jobs import job_of
+
+from dpsql.audit.databases.synthetic_engine import WorldEngine
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.source import DuckDBSource
+from dpsql.errors import ExecutionFailed
+from dpsql.physical import unit_batches
+from dpsql.physical.unit_batches import in_parts
+from dpsql.release.job import Job, run
+
+FLAGS = "SELECT l_returnflag, sum(l_quantity) FROM lineitem{} GROUP BY 1"
+PRICES = "SELECT l_extendedprice, count(*) FROM lineitem{} GROUP BY 1"
+DAYS = "SELECT l_shipdate, count(*) FROM lineitem{} GROUP BY 1"
+SUPPLIERS = "SELECT l_returnflag, count(DISTINCT l_suppkey) FROM lineitem{} GROUP BY 1"
+YEAR = " WHERE l_shipdate BETWEEN DATE '1994-01-01' AND DATE '1994-12-31'"
+PART = " JOIN part ON l_partkey = p_partkey"
+MILLION = 1_000_000
+
+
+class _Large(WorldEngine):
+    """An engine of which nothing is asked but how many rows there are."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+
+    def rows(self, table: str) -> int:
+        return self._rows if table == "lineitem" else 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "conditions", "millions", "number"),
+    [
+        (FLAGS, "", 0, 1),
+        (FLAGS, "", 7, 1),
+        (FLAGS, "", 8, 2),
+        (FLAGS, "", 60, 4),
+        (FLAGS, "", 600, 18),
+        (FLAGS, YEAR, 60, 2),
+        (FLAGS, f"{YEAR} AND l_comment LIKE '%x%'", 60, 1),
+        (FLAGS, " WHERE l_tax < l_discount", 60, 3),
+        (FLAGS, PART, 60, 4),
+        (FLAGS, f"{PART} AND p_size > 40", 60, 3),
+        (PRICES, "", 0, 1),
+        (PRICES, "", 1, 2),
+        (PRICES, "", 3, 6),
+        (PRICES, "", 60, 8),
+        (PRICES, "", 600, 18),
+        (DAYS, "", 60, 8),
+        (SUPPLIERS, "", 600, 1),
+    ],
+)
+def test_parts_are_worth_their_rows(sql: str, conditions: str, millions: int, number: int) -> None:
+    (release,) = prepared(sql.format(conditions), "tpch", frozenset()).releases
+    job = in_parts(Job(DuckDBSource(), (release.step,)), _Large(millions * MILLION))
+    (step,) = job.steps
+    assert step.parts == number
+    assert (step.query.summed is None) == (number == 1)
+
+
+SCHEMA = """\
+dataset: shop
+source: shop.duckdb
+units: {buyer: {table: buyers, key: buyer}}
+tables:
+  buyers: {unit: buyer, key: buyer, columns: {buyer: {type: bigint}}}
+  sales:
+    unit: {column: buyer, references: buyers.buyer}
+    limits: {groups: 2, rows_per_group: 2}
+    columns: {buyer: {type: bigint}, item: {type: varchar}}
+budget: {epsilon: 8, delta: 1.0e-6, accounting: zcdp}
+"""
+
+
+def test_what_memory_does_not_hold_at_once_is_found_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with duckdb.connect(tmp_path / "shop.duckdb") as connection:
+        connection.execute("CREATE TABLE buyers AS SELECT i AS buyer FROM range(100000) r(i)")
+        connection.execute(
+            "CREATE TABLE sales AS SELECT i % 100000 AS buyer, 'item ' || hash(i) % 1000 AS item"
+            " FROM range(800000) r(i)"
+        )
+    job = job_of("SELECT item, count(*) FROM sales GROUP BY item", SCHEMA, tmp_path)
+    for place in ("_FEW_GROUPS", "_MANY_GROUPS"):
+        monkeypatch.setattr(unit_batches, place, unit_batches._Worth(rows=100_000, parts=8))
+    with DuckDBEngine(job.source, threads=1, memory_limit="32MB") as engine:
+        with pytest.raises(ExecutionFailed):
+            run(job, engine, SeededRandomness("parts"))
+        assert run(in_parts(job, engine), engine, SeededRandomness("parts"))
