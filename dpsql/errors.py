@@ -29,8 +29,8 @@ class Error(Exception):
 
     `sqlstate` is PostgreSQL's five-character code, `at` the place in the statement (None when the
     fault isn't in a statement), `detail` says more, `hint` what to write instead, and `note` names
-    the page of grammar_notes/ that argues the rule. `fix`, written in the place of `at`, makes it a
-    statement that means the same and is answered.
+    the page of grammar_notes/ that argues it, or a `page#section`. `fix`, written in the place of
+    `at`, makes it a statement that means the same and is answered.
 
     Text for an owner, of files and settings, has another one for analysts of a server: `instead`
     and `instead_hint`, empty where it is theirs. `charge` says to both what became of one.

@@ -83,6 +83,10 @@ def main() -> None:
         _dpsql("query", str(schema), QUERIES[1], "--format", "csv")
         _dpsql("query", str(schema), QUERIES[1], "--format", "parquet")
         _dpsql("explain", str(schema), QUERIES[1])
+        _refusal_names_a_page(schema)
+        assert "</table>" in _dpsql("explain", str(schema), QUERIES[1], "--format", "html")
+        _dpsql("budget", str(schema), "--html", str(folder / "budget.html"))
+        assert "<svg" in (folder / "budget.html").read_text(encoding="utf-8")
         assert "epsilon" in _dpsql("budget", str(schema))
         _dpsql("ledger", "verify", str(schema))
         assert "salary, to the last digit" in _dpsql("demo")
@@ -123,6 +127,14 @@ def _dpsql(*arguments: str) -> str:
     ended = subprocess.run(command, capture_output=True, timeout=300, check=False)
     assert ended.returncode == 0, (arguments, ended.stderr.decode(errors="replace"))
     return ended.stdout.decode(errors="replace")
+
+
+def _refusal_names_a_page(schema: Path) -> None:
+    command = [sys.executable, "-m", "dpsql.cli", "query", str(schema), "SELECT age FROM people"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 1, ended.stderr
+    (page,) = (line for line in ended.stderr.splitlines() if line.startswith("see: "))
+    assert "://" in page or Path(page.removeprefix("see: ")).is_file(), page
 
 
 def _serve(schema: Path) -> None:

@@ -49,12 +49,6 @@ def test_contributing_names_files_that_are_there() -> None:
         assert (PACKAGE / file).is_file() or (PACKAGE.parent / file).is_file(), file
 
 
-def test_an_error_names_notes_that_are_there() -> None:
-    texts = (file.read_text(encoding="utf-8") for file in FILES)
-    named = {note for text in texts for note in re.findall(r'note="(\w+)"', text)}
-    assert named <= {note.stem for note in NOTES.glob("*.md")}
-
-
 @pytest.mark.parametrize("operator", get_args(Plan), ids=lambda operator: operator.__name__)
 def test_a_note_shows_every_operator(operator: type) -> None:
     assert re.search(rf"^ *{operator.__name__}\(", notes(), re.MULTILINE)

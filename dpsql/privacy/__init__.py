@@ -8,6 +8,5 @@
 | distance            | how far apart neighbouring databases can push an operator's output |
 | directed_rounding   | exact enclosures, rounded against ourselves                        |
 | partition_selection | thresholds on noisy unit counts                                    |
-| optimal_selection   | which groups may appear when their counts are not released         |
 | mechanisms          | randomise integers; exact samplers                                 |
 """

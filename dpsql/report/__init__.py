@@ -6,6 +6,7 @@
 | export          | answers for programs: CSV, JSON, Parquet                        |
 | local_epsilon   | what randomised answers lose by themselves, which no ledger has |
 | budget_history  | a ledger's entries as people read them, and what they add up to |
+| documentation   | the page of grammar_notes/ that an error names, as a link       |
 | html            | HTML pages and fragments                                        |
 | burn_down_chart | how a budget burned down, drawn with blocks for a terminal      |
 | result          | a table that may leave, as PEP 249 describes it                 |

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from html import escape
 
 import msgspec
 
-from dpsql.report.chart import Line, blocks, svg
+from dpsql.report.chart import Line, blocks, picture
+from dpsql.report.html.template import render
 from dpsql.session.explain.error_curve import Measure, Sweep, SweptColumn
 
 _MARKS = "●○■□◆◇▲△"
@@ -41,17 +41,12 @@ class Errors:
 
     def svg(self) -> str:
         """The picture alone."""
-        return svg(self._lines())
+        return render("error_curve.svg.j2", **picture(self._lines()))
 
     def html(self) -> str:
         """Picture and table as a fragment of HTML, without scripts."""
-        tags = ["th", *["td"] * len(self.sweep.epsilons)]
-        rows = [
-            "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
-            for tag, row in zip(tags, self._table(), strict=True)
-        ]
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return f"<div class='dpsql-sweep'>{self.svg()}<table>{''.join(rows)}</table>{notes}</div>"
+        drawn = picture(self._lines())
+        return render("error_curve.html.j2", table=self._table(), notes=self._notes(), **drawn)
 
     def written(self, form: Form) -> str:
         """In the form asked for."""

@@ -2,7 +2,7 @@
 
 | module | what it does                                                               |
 | ------ | -------------------------------------------------------------------------- |
-| split  | several statements in one text → each with its place, as PostgreSQL quotes |
+| split  | several statements in one text → each with its place                       |
 | script | statements of a script, and whether its last one is complete               |
-| tokens | a text's words                                                             |
+| tokens | the only scanner: words, quotes and comments, nested ones too              |
 """

@@ -1,52 +1,41 @@
-"""Where one statement ends and the next begins: at a `;` outside of quotes and comments."""
+r"""The statements and backslash commands of a script, and whether its last one is complete."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-_PART: Final = re.compile(
-    r"--[^\n]*"
-    r"|/\*.*?(?:\*/|\Z)"
-    r"|'(?:[^']|'')*(?:'|\Z)"
-    r'|"(?:[^"]|"")*(?:"|\Z)'
-    r"|;"
-    r"|.",
-    re.DOTALL,
-)
-# Atomic: a comment that could also end later would be tried in all ways.
-_NOTHING: Final = re.compile(r"(?:\s|(?>--[^\n]*(?:\n|\Z))|(?>/\*.*?\*/))*+", re.DOTALL)
+from dpsql.sqltext.split import is_blank, semicolons
+from dpsql.sqltext.tokens import Kind, tokens
+
+_COMMAND: Final = re.compile(r"\s*(\\[^\n]*)\n?")
 
 
 def parts(text: str) -> list[str]:
     r"""The statements of `text`, without their `;`, and its commands: lines that begin with `\`."""
     found: list[str] = []
-    while not _NOTHING.fullmatch(text):
-        if text.lstrip().startswith("\\"):
-            part, _, text = text.lstrip().partition("\n")
-            found.append(part.strip())
+    at = 0
+    while at < len(text):
+        if (command := _COMMAND.match(text, at)) is not None:
+            found.append(command[1].rstrip())
+            after = command.end()
         else:
-            part, text = _cut(text)
-            if not _NOTHING.fullmatch(part):
-                found.append(part)
+            closing = next(semicolons(text, at), None)
+            end, after = (len(text),) * 2 if closing is None else (closing.start, closing.end)
+            if not is_blank(text[at:end]):
+                found.append(text[at:end])
+        at = after
     return found
 
 
 def is_complete(text: str) -> bool:
     """Tell whether `text` is nothing, a backslash command, or ends after a `;`."""
-    if text.lstrip().startswith("\\") or _NOTHING.fullmatch(text):
+    if _COMMAND.match(text):
         return True
-    return bool(_NOTHING.fullmatch(_after_last(text)))
-
-
-def _cut(text: str) -> tuple[str, str]:
-    """The text before the first semicolon, and that after it."""
-    for part in _PART.finditer(text):
-        if part[0] == ";":
-            return text[: part.start()], text[part.end() :]
-    return text, ""
-
-
-def _after_last(text: str) -> str:
-    ends = [part.end() for part in _PART.finditer(text) if part[0] == ";"]
-    return text[ends[-1] :] if ends else text
+    ended = True
+    for token in tokens(text, in_runs=True):
+        if token.kind in {Kind.BLANK, Kind.COMMENT}:
+            ended = ended and token.is_closed
+        else:
+            ended = token.text == ";"
+    return ended

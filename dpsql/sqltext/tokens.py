@@ -1,28 +1,71 @@
-"""A text's words, as far as statements that aren't queries need them."""
+r"""The tokens of a text, as PostgreSQL and DuckDB's parser agree on them.
+
+This is the only scanner of statements: where one ends, which words it begins with and which options
+it ends with are all read from these tokens. A `;` in a quoted text, in a quoted name, in a text
+between `$tag$` or in a comment is part of that token. Comments nest, E'…' takes backslashes, and a
+`--` comment ends at either of \n and \r.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final
 
 from dpsql.errors import Span
 
-_SKIPPED_OR_WORD: Final = re.compile(
-    r"(?:\s+|--[^\n]*|/\*.*?(?:\*/|\Z))"
-    r"""|(?P<word>[^\W\d][\w$]*|"(?:[^"]|"")*"|[-+]?(?:\d[\w.]*(?:(?<=[eE])[-+]\d+)?|\.\d\w*)"""
-    r"""|[eE]?'(?:[^']|'')*'|.)""",
+# Repetitions are possessive: an unclosed quote is not tried in all ways.
+_QUOTED: Final = (
+    r"(?P<BLANK>\s++)"
+    r"|(?P<COMMENT>--[^\n\r]*+|/\*)"
+    r"|(?P<TEXT>[eE]'(?:[^'\\]|''|\\(?:.|\Z))*+(?P<closed_e>')?"
+    r"|'(?:[^']|'')*+(?P<closed_text>')?"
+    r"|(?P<dollar>\$(?:[^\W\d]\w*+)?\$))"
+    r'|(?P<NAME>"(?:[^"]|"")*+(?P<closed_name>")?)'
+    r"|(?P<PARAMETER>\$\d++)"
+)
+_WORD: Final = r"[^\W\d][\w$]*+"
+_NUMBER: Final = r"[-+]?(?:\d[\w.]*+(?:(?<=[eE])[-+]\d++)?|\.\d\w*+)"
+_TOKEN: Final = re.compile(
+    rf"{_QUOTED}|(?P<WORD>{_WORD})|(?P<NUMBER>{_NUMBER})|(?P<SIGN>.)", re.DOTALL
+)
+_TOKEN_OR_RUN: Final = re.compile(
+    rf"{_QUOTED}|(?P<RUN>(?:(?![eE]'|--|/\*)(?:{_WORD}|{_NUMBER}|[^'\"$;\w]))++)|(?P<SIGN>.)",
     re.DOTALL,
 )
+_COMMENT: Final = re.compile(r"/\*|\*/")
+_ESCAPE: Final = re.compile(
+    r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{4})|U(00[01][0-9A-Fa-f]{5})|(.))|''",
+    re.DOTALL,
+)
+_LETTERS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+class Kind(Enum):
+    """What a token is."""
+
+    BLANK = auto()
+    COMMENT = auto()
+    TEXT = auto()
+    NAME = auto()
+    PARAMETER = auto()
+    WORD = auto()
+    NUMBER = auto()
+    SIGN = auto()
+    RUN = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A name, a number, a quoted text or a single sign, and where it stands."""
+    """A token and where it stands; `is_closed` tells whether its quote or comment ends."""
 
     text: str
     start: int
+    kind: Kind = Kind.WORD
+    is_closed: bool = True
 
     @property
     def end(self) -> int:
@@ -42,20 +85,76 @@ class Word:
     @property
     def name(self) -> str:
         """As an identifier: folded unless quoted; of a quoted text, what is in it."""
-        if self.text[:1] == '"':
-            return self.text[1:-1].replace('""', '"')
-        return self.value if self.text[-1:] == "'" else self.text.lower()
+        return self.value if self.kind in {Kind.NAME, Kind.TEXT} else self.text.lower()
 
     @property
     def value(self) -> str:
-        """As a value: a quoted text without its quotes."""
-        if self.text[-1:] == "'":
-            return self.text[self.text.index("'") + 1 : -1].replace("''", "'")
-        return self.text[1:-1].replace('""', '"') if self.text[:1] == '"' else self.text
+        """As a value: a quoted text without its quotes, and with what its escapes stand for."""
+        end = -1 if self.is_closed else None
+        match self.kind, self.text[:1]:
+            case Kind.NAME, _:
+                return self.text[1:end].replace('""', '"')
+            case Kind.TEXT, "$":
+                tag = self.text.index("$", 1) + 1
+                return self.text[tag : -tag if self.is_closed else None]
+            case Kind.TEXT, "'":
+                return self.text[1:end].replace("''", "'")
+            case Kind.TEXT, _:
+                return _ESCAPE.sub(_meant, self.text[2:end])
+            case _:
+                return self.text
 
 
 def words(sql: str, at: int = 0) -> Iterator[Word]:
-    """The words of `sql` from `at` on; blanks and comments are passed over."""
-    for found in _SKIPPED_OR_WORD.finditer(sql, at):
-        if found["word"] is not None:
-            yield Word(found["word"], found.start())
+    """The tokens of `sql` from `at` on; blanks and comments are passed over."""
+    return (t for t in tokens(sql, at) if t.kind not in {Kind.BLANK, Kind.COMMENT})
+
+
+def tokens(sql: str, at: int = 0, *, in_runs: bool = False) -> Iterator[Word]:
+    """All of `sql` from `at` on, cut into tokens: put together, they are the text.
+
+    `in_runs`: what lies between quotes, comments, parameters and semicolons is one token, which is
+    ten times as fast.
+    """
+    pattern = _TOKEN_OR_RUN if in_runs else _TOKEN
+    while (found := pattern.match(sql, at)) is not None:
+        assert found.lastgroup is not None
+        kind = Kind[found.lastgroup]
+        end, is_closed = found.end(), True
+        if found["dollar"] is not None:
+            end, is_closed = _after_dollar(sql, end, found["dollar"])
+        elif found[0] == "/*":
+            end, is_closed = _after_comment(sql, end)
+        elif kind in {Kind.TEXT, Kind.NAME}:
+            is_closed = any(found[name] for name in ("closed_e", "closed_text", "closed_name"))
+        yield Word(sql[at:end], at, kind, is_closed)
+        at = end
+
+
+def _after_dollar(sql: str, at: int, tag: str) -> tuple[int, bool]:
+    closing = sql.find(tag, at)
+    return (len(sql), False) if closing < 0 else (closing + len(tag), True)
+
+
+def _after_comment(sql: str, at: int) -> tuple[int, bool]:
+    depth = 1
+    while depth:
+        found = _COMMENT.search(sql, at)
+        if found is None:
+            return len(sql), False
+        depth += 1 if found[0] == "/*" else -1
+        at = found.end()
+    return at, True
+
+
+def _meant(found: re.Match[str]) -> str:
+    octal, *hexadecimal, letter = found.groups()
+    if letter is not None:
+        return _LETTERS.get(letter, letter)
+    if octal is not None:
+        return chr(int(octal, 8))
+    digits = next((digits for digits in hexadecimal if digits is not None), None)
+    if digits is None:
+        return "'"
+    code = int(digits, 16)
+    return chr(code) if code <= sys.maxunicode else found[0]

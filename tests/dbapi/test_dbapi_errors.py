@@ -122,7 +122,7 @@ def test_nothing_in_a_page_acts_and_long_answers_are_cut() -> None:
     assert page.count("<tr>") == MOST_ROWS + 1
     assert "and 7 more rows" in page
     assert "x" * 300 not in page
-    assert "<span class='noise'>3</span> <small>± 4</small>" in page
+    assert '<span class="noise">3</span> <small>± 4</small>' in page
 
 
 def test_exports_have_columns_of_errors_on_request(

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from literature.facts import Given, fact
+from privacy.respondents import of_truth
 
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
 
@@ -16,12 +17,12 @@ def of_epsilon(given: Given, categories: int = 2) -> RandomisedResponse:
 
 @fact("rr.two_coins.epsilon")
 def two_coins(given: Given) -> float:
-    return float(RandomisedResponse.of_truth(Fraction(given["p_truth"])).epsilon)
+    return float(of_truth(Fraction(given["p_truth"])).epsilon)
 
 
 @fact("rr.two_coins.debiased")
 def debiased(given: Given) -> float:
-    mechanism = RandomisedResponse.of_truth(Fraction(given["p"]))
+    mechanism = of_truth(Fraction(given["p"]))
     return float(mechanism.estimate(round(1000 * given["observed_yes_rate"]), 1000)) / 1000
 
 

@@ -10,6 +10,7 @@ import opendp.prelude as dp
 from literature.facts import Given, fact
 from literature.gaussian import hockey_stick
 from privacy.laws import exponential_law, permute_and_flip_law
+from privacy.optimal_selection import OptimalSelection
 from scipy import stats
 
 from dpsql.privacy.accounting.loss import Accounting
@@ -18,7 +19,6 @@ from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.privacy.mechanisms.selection.quantile_range import Part
-from dpsql.privacy.optimal_selection import OptimalSelection
 from dpsql.privacy.partition_selection import selection_delta, threshold
 
 

@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from privacy.respondents import respond
 from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
@@ -51,10 +52,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     folder = tmp_path_factory.mktemp("surveys")
     randomness = SeededRandomness("answers")
     place = np.tile(np.arange(ROWS, dtype=np.int64), RUNS)
-    smokes = RandomisedResponse.of_epsilon(Fraction(1)).respond(
-        (place < SMOKE).astype(np.int64), randomness
-    )
-    said = DRINK.respond(np.tile(np.array(DRINKS, dtype=np.int64), RUNS), randomness)
+    smoke = RandomisedResponse.of_epsilon(Fraction(1))
+    smokes = respond(smoke, (place < SMOKE).astype(np.int64), randomness)
+    said = respond(DRINK, np.tile(np.array(DRINKS, dtype=np.int64), RUNS), randomness)
     table = pa.table(
         {
             "run": np.repeat(np.arange(1, RUNS + 1), ROWS),

@@ -82,7 +82,7 @@ def test_an_error_that_the_answer_decides_is_no_target(session: Session, sql: st
 def test_choosing_epsilon_opens_no_data(session: Session) -> None:
     target(session, 500)
     session.explain(COUNT)
-    assert not session._execution.has_source
+    assert session._execution._source is None
 
 
 def test_keys_constants_and_public_answers_have_no_error(session: Session) -> None:

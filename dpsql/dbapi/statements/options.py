@@ -20,7 +20,7 @@ from dpsql.dbapi.statements.assignment import TOLD, Change, Setting
 from dpsql.dbapi.statements.settings import change
 from dpsql.errors import BadParameter, Error, Refused, Span, SyntaxFault
 from dpsql.session.session import Session
-from dpsql.sqltext.tokens import Word, words
+from dpsql.sqltext.tokens import Kind, Word, words
 
 OPTIONS: Final = tuple(setting.value for setting in Setting if setting not in TOLD)
 """What a statement may set for itself: all that SET changes."""
@@ -123,7 +123,7 @@ def _changes(inside: Sequence[Word]) -> Iterator[Change]:
 
 
 def _is_value(word: Word) -> bool:
-    return word.text[0].isalnum() or len(word.text) > 1
+    return word.kind in {Kind.WORD, Kind.NUMBER, Kind.TEXT, Kind.NAME}
 
 
 def _goes_on(rest: Sequence[Word], at: int, length: int) -> bool:

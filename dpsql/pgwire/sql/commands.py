@@ -256,20 +256,20 @@ def _set(sql: str, found: list[Word]) -> Command:
     return Set(name, None if default else value, span, local)
 
 
-_DECLARED: Final = re.compile(
-    r"""\s*declare\s+(?P<name>"(?:[^"]|"")+"|[^\W\d][\w$]*)\s+
-    (?:(?:binary|asensitive|insensitive|no|scroll)\s+)*cursor\s+
-    (?P<hold>with\s+hold\s+|without\s+hold\s+)?for\s+""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_HOLDS: Final[dict[tuple[str, ...], bool]] = {("with", "hold"): True, ("without", "hold"): False}
+_OF_CURSORS: Final = frozenset({"binary", "asensitive", "insensitive", "no", "scroll"})
 
 
 def _declare(sql: str) -> Declare:
-    found = _DECLARED.match(sql)
-    if found is None:
+    _, name, *rest = islice(words(sql), 16)
+    while rest and rest[0].folded in _OF_CURSORS:
+        rest = rest[1:]
+    hold = _HOLDS.get(tuple(word.folded for word in rest[1:3]))
+    expected = ["cursor", "for"] if hold is None else ["cursor", rest[1].folded, "hold", "for"]
+    query = rest[len(expected) :]
+    if not query or [word.folded for word in rest[: len(expected)]] != expected:
         raise SyntaxFault("DECLARE isn't written so", hint="write DECLARE name CURSOR FOR SELECT …")
-    hold = (found["hold"] or "").lower().startswith("with ")
-    return Declare(Word(found["name"], 0).name, sql[found.end() :], found.end(), hold)
+    return Declare(name.name, sql[query[0].start :], query[0].start, bool(hold))
 
 
 def _fetch(found: list[Word]) -> Fetch:

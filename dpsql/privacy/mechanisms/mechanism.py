@@ -1,33 +1,15 @@
-"""What a mechanism promises: integers in, integers out, a known loss and a known tail."""
+"""What a mechanism promises: integers in, integers out, a known tail."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
 
-from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
-
-
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
-    """How far neighbours move a vector of integers: at most so far in each of three norms.
-
-    `linf` is the largest move of a single coordinate; at most `l1` where nothing more is known.
-    """
-
-    l1: int
-    l2_squared: int
-    linf: int
-
-    def __post_init__(self) -> None:
-        if min(self.l1, self.l2_squared, self.linf) < 0:
-            raise ValueError("a sensitivity is at least 0")
 
 
 class Mechanism(Protocol):
@@ -40,11 +22,6 @@ class Mechanism(Protocol):
     @property
     def variance(self) -> Fraction | float:
         """The noise's variance, or a bound it never exceeds and, from ½ on, comes within 1 % of."""
-
-    def loss(
-        self, sensitivity: Sensitivity, accounting: Accounting, delta: Fraction = Fraction(0)
-    ) -> PrivacyLoss:
-        """Return what a release costs; `delta` is where a mechanism that is not pure converts."""
 
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         """Return each value with fresh noise; anything but an int is a TypeError."""

@@ -7,17 +7,10 @@ several answers loses as many times as much, and counting the answers is no priv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.directed_rounding import exp, ln
-from dpsql.privacy.mechanisms.randomness import Randomness, words
-from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 
 MOST = 2**62
 
@@ -46,13 +39,6 @@ class RandomisedResponse:
         digits = max(60 - (int(ratio) + categories).bit_length(), 0)
         return cls(int(ratio * 2**digits), 2**digits, categories)
 
-    @classmethod
-    def of_truth(cls, probability: Fraction, categories: int = 2) -> RandomisedResponse:
-        """Return the one that tells the truth with this probability."""
-        lie = (1 - probability) / (categories - 1)
-        ratio = probability / lie
-        return cls(ratio.numerator, ratio.denominator, categories)
-
     @property
     def name(self) -> str:
         """What users call it."""
@@ -73,29 +59,9 @@ class RandomisedResponse:
         """The loss of one changed answer, ln(p/q), rounded up."""
         return ln(Fraction(self.truth, self.lie)).high
 
-    def loss(self, accounting: Accounting, answers: int = 1) -> PrivacyLoss:
-        """Return what changing so many answers of a unit costs."""
-        each = rho_of_pure(self.epsilon) if accounting is Accounting.ZCDP else self.epsilon
-        return PrivacyLoss(accounting, answers * each)
-
-    def respond(self, answers: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
-        """Return what is said for each answer, from 0 to categories - 1; exactly with p and q."""
-        if answers.dtype != np.int64 or ((answers < 0) | (answers >= self.categories)).any():
-            raise TypeError("answers are int64, from 0 to categories - 1")
-        # The others are numbered from the answer on: 1 is the next one, and so on around.
-        drawn = _below(self._all, answers.size, randomness)
-        others = np.where(drawn < self.truth, 0, (drawn - self.truth) // self.lie + 1)
-        said: NDArray[np.int64] = (answers + others.reshape(answers.shape)) % self.categories
-        return said
-
     def estimate(self, said: int, total: int) -> Fraction:
         """Return how many of `total` answers are truly this one, unbiased, when `said` say so."""
         return (said - total * self.q) / (self.p - self.q)
-
-    def estimates(self, said: Sequence[int]) -> list[Fraction]:
-        """Return the same for every answer; they add up to all answers."""
-        total = sum(said)
-        return [self.estimate(count, total) for count in said]
 
     def variance(self, count: Fraction | int, total: int) -> Fraction:
         """Return the variance of the estimate when `count` of `total` truly have this answer.
@@ -109,15 +75,3 @@ class RandomisedResponse:
     @property
     def _all(self) -> int:
         return self.truth + (self.categories - 1) * self.lie
-
-
-def _below(limit: int, count: int, randomness: Randomness) -> NDArray[np.int64]:
-    """Return uniform integers from 0 to limit - 1: words below a multiple of it, modulo it."""
-    multiple = 2**64 // limit * limit
-    parts = [np.empty(0, dtype=np.uint64)]
-    missing = count
-    while missing:
-        drawn = words(randomness, missing, 64)
-        parts.append(drawn[drawn <= np.uint64(multiple - 1)])
-        missing -= parts[-1].size
-    return (np.concatenate(parts) % np.uint64(limit)).astype(np.int64)

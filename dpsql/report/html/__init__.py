@@ -1,9 +1,9 @@
-"""HTML pages and fragments.
+"""HTML pages and fragments, made of `templates/`.
 
-| module  | what it does                                                        |
-| ------- | ------------------------------------------------------------------- |
-| page    | whole HTML pages                                                    |
-| budget  | what was spent and is left as one HTML page that needs nothing else |
-| answer  | an answer as HTML                                                   |
-| explain | EXPLAIN PRIVACY as HTML                                             |
+| module   | what it does                                                        |
+| -------- | ------------------------------------------------------------------- |
+| template | templates with values, all of them escaped                          |
+| budget   | what was spent and is left as one HTML page that needs nothing else |
+| answer   | an answer as HTML                                                   |
+| explain  | EXPLAIN PRIVACY as HTML                                             |
 """

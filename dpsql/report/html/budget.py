@@ -1,24 +1,35 @@
-"""All of it as one HTML page that needs nothing else: no script, no font, no image."""
+"""What was spent and is left as one HTML page that needs nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from html import escape
 
 from dpsql.ledger.refusal import Refusal
 from dpsql.report.budget import Allowance, Budget
-from dpsql.report.budget_history import Point, Record, Share, shares
-from dpsql.report.html.page import whole_page
+from dpsql.report.budget_history import Point, Record, shares
+from dpsql.report.html.template import render
 from dpsql.report.local_epsilon import beside_ledger
-from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import amount
 
 _MOST_STATEMENTS = 20
 _LATEST = 200
 _WIDTH, _HEIGHT = 720, 160
+
+
+@dataclass(frozen=True, slots=True)
+class BurnDown:
+    """A line of steps in a box of `width` × `height`, and what is told beside it."""
+
+    line: str
+    left: str
+    start: str
+    end: str
+    width: int = _WIDTH
+    height: int = _HEIGHT
 
 
 def page(
@@ -34,112 +45,66 @@ def page(
     by_analyst = shares(schema, cap, ((r.analyst, r) for r in records), len(records))
     statements = ((" ".join(r.statement.split()), r) for r in records)
     by_statement = shares(schema, cap, statements, _MOST_STATEMENTS)
-    title = f"Privacy budget of {_text(schema.account)}"
-    parts = [
-        f"<h1>{title}</h1>",
-        f"<p>as of {now:%Y-%m-%d %H:%M} UTC</p>",
-        _balance(budget),
-        *(f"<p>{_text(line)}</p>" for line in beside_ledger(schema)),
-        "<h2>What was left over time</h2>",
-        _burn_down(points, now),
-        "<h2>Spent by analyst</h2>",
-        _shares("analyst", by_analyst),
-        "<h2>Spent by query</h2>",
-        _shares("statement", by_statement),
-        "<h2>Refusals</h2>",
-        _refusals(refusals),
-        f"<h2>The latest {min(_LATEST, len(records))} of {len(records)} entries</h2>",
-        _entries(records[-_LATEST:]),
-    ]
-    body = "\n".join(parts)
-    return whole_page(title, body, _STYLE)
+    return render(
+        "budget.html.j2",
+        title=f"Privacy budget of {schema.account}",
+        now=_time(now),
+        balance=list(_balance(budget)),
+        enough=_enough(budget),
+        beside=beside_ledger(schema),
+        burn_down=_burn_down(points, now) if points else None,
+        spent=[
+            ("Spent by analyst", "analyst", by_analyst),
+            ("Spent by query", "statement", by_statement),
+        ],
+        refusals=[
+            (_time(r.last), r.analyst, r.count, r.sqlstate, r.message, r.query)
+            for r in reversed(refusals)
+        ],
+        entries=[
+            (r.entry, _time(r.at), r.analyst, _epsilon(r), r.outcome, r.statement)
+            for r in reversed(records[-_LATEST:])
+        ],
+        all_entries=len(records),
+    )
 
 
-def _balance(budget: Budget) -> str:
-    rows = [("the dataset, all analysts together", budget.dataset)]
+def _balance(budget: Budget) -> Iterator[tuple[str, ...]]:
+    yield "the dataset, all analysts together", *_amounts(budget.dataset)
     if budget.own.epsilon_cap is not None:
-        rows.append((f"analyst {budget.analyst}", budget.own))
-    lines = [_row("th", ["budget of", "ε spent", "ε left", "ε cap", "δ spent", "δ cap"])]
-    lines += [_row("td", [name, *_amounts(found)]) for name, found in rows]
-    note = f"Accounting: {budget.accounting}."
+        yield f"analyst {budget.analyst}", *_amounts(budget.own)
+
+
+def _amounts(found: Allowance) -> Iterator[str]:
+    yield from map(_digits, (found.epsilon_spent, found.epsilon_left, found.epsilon_cap))
+    yield from map(_digits, (found.delta_spent, found.delta_cap))
+
+
+def _enough(budget: Budget) -> str:
+    text = f"Enough for {budget.queries_left} more queries at ε = {_digits(budget.epsilon)}."
+    text += f" Accounting: {budget.accounting}."
     if budget.accounting == "zcdp":
-        note += " Losses add up as ρ, so what is spent and what is left don't sum to the cap."
-    enough = f"Enough for {budget.queries_left} more queries at ε = {_digits(budget.epsilon)}."
-    return f"{_table(lines)}\n<p>{enough} {note}</p>"
+        text += " Losses add up as ρ, so what is spent and what is left don't sum to the cap."
+    return text
 
 
-def _amounts(found: Allowance) -> list[str]:
-    epsilons = (found.epsilon_spent, found.epsilon_left, found.epsilon_cap)
-    return [*map(_digits, epsilons), _digits(found.delta_spent), _digits(found.delta_cap)]
-
-
-def _burn_down(points: Sequence[Point], now: datetime) -> str:
-    if not points:
-        return "<p>Nothing was charged yet.</p>"
+def _burn_down(points: Sequence[Point], now: datetime) -> BurnDown:
     start, end = points[0].at, max(now, points[-1].at)
     span = (end - start).total_seconds() or 1.0
     steps = [f"M0 {_y(points[0]):.1f}"]
     for point in points[1:]:
         steps.append(f"H{_WIDTH * (point.at - start).total_seconds() / span:.1f}")
         steps.append(f"V{_y(point):.1f}")
-    steps.append(f"H{_WIDTH}")
-    line = " ".join(steps)
-    left = float(points[-1].left)
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{left:.1%} of the budget is left">'
-        f'<path class="area" d="{line} V{_HEIGHT} H0 Z"/><path class="line" d="{line}"/></svg>'
-        f"<p>{start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC; {left:.1%} is left.</p>"
-    )
+    line = " ".join([*steps, f"H{_WIDTH}"])
+    return BurnDown(line, f"{float(points[-1].left):.1%}", _time(start), _time(end))
 
 
 def _y(point: Point) -> float:
     return _HEIGHT * (1 - float(point.left))
 
 
-def _shares(name: str, found: Sequence[Share]) -> str:
-    if not found:
-        return "<p>Nobody spent anything.</p>"
-    lines = [_row("th", [name, "charges", "ε together", "of the budget"])]
-    for share in found:
-        percent = 100 * float(share.share)
-        bar = f'<span class="bar" style="width:{min(100.0, percent):.1f}%"></span>{percent:.1f} %'
-        cells = [share.name, str(share.times), f"{float(share.epsilon):.4g}"]
-        lines.append(_row("td", cells, bar))
-    return _table(lines)
-
-
-def _refusals(found: Sequence[Refusal]) -> str:
-    if not found:
-        return "<p>Nothing was refused.</p>"
-    lines = [_row("th", ["last", "analyst", "times", "SQLSTATE", "why", "statement"])]
-    for refusal in reversed(found):
-        cells = [_time(refusal.last), refusal.analyst, str(refusal.count), refusal.sqlstate]
-        lines.append(_row("td", [*cells, refusal.message, refusal.query]))
-    return _table(lines)
-
-
-def _entries(found: Sequence[Record]) -> str:
-    lines = [_row("th", ["entry", "at", "analyst", "ε", "outcome", "statement"])]
-    for record in reversed(found):
-        epsilon = f"{float(record.epsilon):.4g}" if record.analyst else ""
-        cells = [str(record.entry), _time(record.at), record.analyst, epsilon, record.outcome]
-        lines.append(_row("td", [*cells, record.statement]))
-    return _table(lines)
-
-
-def _table(lines: Sequence[str]) -> str:
-    return "<table>\n" + "\n".join(lines) + "\n</table>"
-
-
-def _row(kind: str, cells: Sequence[str], last: str = "") -> str:
-    """Cells of text, and one that is HTML already."""
-    inside = "".join(f"<{kind}>{_text(cell)}</{kind}>" for cell in cells)
-    return f"<tr>{inside}{f'<td>{last}</td>' if last else ''}</tr>"
-
-
-def _text(text: str) -> str:
-    return escape(visible(text))
+def _epsilon(record: Record) -> str:
+    return f"{float(record.epsilon):.4g}" if record.analyst else ""
 
 
 def _digits(number: Decimal | None) -> str:
@@ -148,12 +113,3 @@ def _digits(number: Decimal | None) -> str:
 
 def _time(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M}"
-
-
-_STYLE = """
-:root { --line: #1769aa; --area: #1769aa33; }
-td { overflow-wrap: anywhere; }
-svg { width: 100%; border-bottom: 1px solid var(--rule); border-left: 1px solid var(--rule); }
-.area { fill: var(--area); } .line { fill: none; stroke: var(--line); stroke-width: 2; }
-.bar { display: inline-block; height: .7em; margin-right: .4em; background: var(--line); }
-"""

@@ -2,77 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from html import escape
-from typing import Final
-
 from dpsql.report.explain_text import HIDDEN, noise, price, threshold
-from dpsql.session.explain.report import OperatorLine, Proof, ReleaseProof
-
-_STYLE: Final = """<style>
-.dpsql-proof{font:14px/1.45 system-ui,sans-serif;max-width:70em}
-.dpsql-proof h4{margin:1em 0 .3em}
-.dpsql-proof table{border-collapse:collapse}
-.dpsql-proof td{padding:0 1.5em 0 0;text-align:left;font-family:ui-monospace,monospace}
-.dpsql-proof td+td,.dpsql-proof small{opacity:.65}
-.dpsql-proof ul{margin:.2em 0;padding-left:1.4em}
-.dpsql-proof pre{white-space:pre-wrap;margin:.3em 0}
-.dpsql-proof .cost{border-left:4px solid currentColor;padding-left:.8em;margin:1em 0}
-</style>"""
+from dpsql.report.html.template import render
+from dpsql.session.explain.report import Proof, ReleaseProof
 
 
 def page(proof: Proof) -> str:
-    """The fragment; nothing in it acts, and names from the statement are escaped."""
-    return "\n".join(["<div class='dpsql-proof'>", _STYLE, *_body(proof), "</div>"])
-
-
-def _body(proof: Proof) -> Iterator[str]:
-    yield from _table(proof.operators)
-    for release in proof.releases:
-        yield from _release(release)
-    if proof.totals:
-        yield "<h4>totals</h4>"
-        yield from _list(map(escape, proof.totals))
-    yield "<div class='cost'>" + "<br>".join(escape(line) for line in price(proof.price)) + "</div>"
-    if proof.advice:
-        yield "<h4>to get less noise for it</h4>"
-        yield from _list(map(escape, proof.advice))
-    if proof.releases:
-        yield from _sql("the answer, of what was released", proof.finish)
-
-
-def _release(release: ReleaseProof) -> Iterator[str]:
-    yield f"<h4>{escape(release.name)}</h4>"
-    yield from _table(release.operators)
-    yield "<h4>limits</h4>"
-    yield from _list(map(escape, release.limits))
-    yield "<h4>sensitivity <small>what one unit changes in a group</small></h4>"
-    yield from _list(
-        "".join([escape(line.claim), *(f"<br><small>{escape(o)}</small>" for o in line.origins)])
-        for line in release.sensitivities
+    """The fragment, in which nothing acts."""
+    return render(
+        "explain.html.j2", proof=proof, price=price(proof.price), noise=_noise, hidden=HIDDEN
     )
-    yield "<h4>noise</h4>"
+
+
+def _noise(release: ReleaseProof) -> list[str]:
     lines = [noise(column) for column in release.noise]
-    if release.threshold is not None:
-        lines.append(threshold(release.threshold))
-    yield from _list(map(escape, lines))
-    yield from _sql("what the engine runs", release.sql)
-
-
-def _table(lines: tuple[OperatorLine, ...]) -> Iterator[str]:
-    yield "<table>"
-    for line in lines:
-        indent = f"padding-left:{2 * line.depth}ch"
-        yield f"<tr><td style='{indent}'>{escape(line.operator)}</td>"
-        yield f"<td>{escape(line.distance)}</td></tr>"
-    yield "</table>"
-
-
-def _list(items: Iterable[str]) -> Iterator[str]:
-    yield "<ul>"
-    yield from (f"<li>{item}</li>" for item in items)
-    yield "</ul>"
-
-
-def _sql(title: str, sql: str) -> Iterator[str]:
-    yield f"<details><summary>{escape(title)}</summary><pre>{escape(sql or HIDDEN)}</pre></details>"
+    return lines if release.threshold is None else [*lines, threshold(release.threshold)]

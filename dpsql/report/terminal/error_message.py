@@ -4,6 +4,7 @@ error: o_comment can't be summed
   line 2: SELECT sum(o_comment) FROM orders
                  ^^^^^^^^^^^^^^
 hint: sum a number
+see: …/grammar_notes/aggregate_sum.md
 sqlstate: 42804
 """
 
@@ -15,7 +16,8 @@ from dpsql.errors import Error, Span
 
 
 def describe(error: Error, sql: str | None = None) -> str:
-    """An error's message, its place in `sql`, its detail and hint, and its SQLSTATE."""
+    """An error's message, its place in `sql`, its detail, hint and page, and its SQLSTATE."""
+    from dpsql.report.documentation import link  # noqa: PLC0415 - only a failure needs it
     from dpsql.report.terminal.sanitize import visible  # noqa: PLC0415 - only a failure needs it
 
     lines = [click.style("error:", fg="red", bold=True) + " " + visible(error.message)]
@@ -26,6 +28,9 @@ def describe(error: Error, sql: str | None = None) -> str:
         for name, text in (("detail", error.detail), ("hint", error.hint))
         if text and text not in error.message
     ]
+    page = link(error.note) if error.note else ""
+    if page:
+        lines.append(f"see: {visible(page)}")
     lines.append(f"sqlstate: {error.sqlstate}")
     return "\n".join(lines)
 

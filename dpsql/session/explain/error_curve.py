@@ -15,9 +15,6 @@ from dpsql.session.compile.column_provenance import origins
 from dpsql.session.compile.compiled import Prepared
 from dpsql.session.compile.loss_conversion import LEAST_EPSILON, as_epsilon
 
-MOST_POINTS = 40
-"""Each is proved and calibrated for itself."""
-
 _STEPS = (1, 2, 5)
 
 

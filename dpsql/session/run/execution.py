@@ -53,11 +53,6 @@ class Execution:
         self._aside: WholeEngine | None = None
         self.whole = WholeStatements(schema, lambda: self.facts().copies, self.aside)
 
-    @property
-    def has_source(self) -> bool:
-        """The source was opened."""
-        return self._source is not None
-
     def source(self) -> Engine:
         """The engine over the source."""
         if self._source is None:

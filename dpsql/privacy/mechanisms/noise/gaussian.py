@@ -11,13 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from typing import assert_never
 
-from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
-from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho
 from dpsql.privacy.directed_rounding import sqrt
 from dpsql.privacy.mechanisms.mechanism import (
-    Sensitivity,
     beyond,
     check_integers,
     check_tail,
@@ -56,21 +52,6 @@ class DiscreteGaussian:
         if l2_squared < 0:
             raise ValueError("a sensitivity is at least 0")
         return Fraction(l2_squared) / (2 * self.variance)
-
-    def loss(
-        self, sensitivity: Sensitivity, accounting: Accounting, delta: Fraction = Fraction(0)
-    ) -> PrivacyLoss:
-        """Charge rho under ZCDP; under APPROX the ε it converts to at `delta`, and `delta`."""
-        rho = self.rho(sensitivity.l2_squared)
-        match accounting:
-            case Accounting.ZCDP:
-                return PrivacyLoss(accounting, rho)
-            case Accounting.APPROX:
-                return PrivacyLoss(accounting, epsilon_of_rho(rho, delta), delta)
-            case Accounting.PURE:
-                raise ValueError("Gaussian noise is never pure")
-            case missing:
-                assert_never(missing)
 
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         """Return each value with fresh noise; anything but an int is a TypeError."""

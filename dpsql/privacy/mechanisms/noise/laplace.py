@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.directed_rounding import exp, round_up
 from dpsql.privacy.mechanisms.mechanism import (
-    Sensitivity,
     beyond,
     check_integers,
     check_tail,
@@ -71,15 +69,6 @@ class DiscreteLaplace:
             raise ValueError("coordinates that don't move don't move in all either")
         full, rest = divmod(l1, largest)
         return full * _rho_of_one(self.scale, largest) + _rho_of_one(self.scale, rest)
-
-    def loss(
-        self, sensitivity: Sensitivity, accounting: Accounting, delta: Fraction = Fraction(0)
-    ) -> PrivacyLoss:
-        """Charge ε under PURE and APPROX, rho under ZCDP; never δ, whatever `delta` is offered."""
-        del delta
-        if accounting is Accounting.ZCDP:
-            return PrivacyLoss(accounting, self.rho(sensitivity.l1, sensitivity.linf))
-        return PrivacyLoss(accounting, self.epsilon(sensitivity.l1))
 
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         """Return each value with fresh noise; anything but an int is a TypeError."""

@@ -1,4 +1,4 @@
-"""Which groups may appear, when nothing else is said of them: keep as many as any rule could.
+"""The best rule there is for which groups may appear: dpsql's own keep no group more often.
 
 (Desfontaines, Voss, Gipson & Mandayam 2020, "Differentially Private Partition Selection", Theorem
 1.) A group of n units is kept with probability π(n); no other rule with the same loss keeps any
@@ -12,11 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpsql.privacy.directed_rounding import exp
-from dpsql.privacy.mechanisms.randomness import Randomness, words
 
 BITS = 128
 ONE = 1 << BITS
@@ -52,20 +48,6 @@ class OptimalSelection:
         if units >= self.certain_from:
             return Fraction(1)
         return Fraction(_probabilities(self.epsilon, self.delta)[max(units, 0)], ONE)
-
-    def keep(self, units: NDArray[np.int64], randomness: Randomness) -> NDArray[np.bool_]:
-        """Say of each group, by its count of units, whether it is kept: exactly with π."""
-        table = _probabilities(self.epsilon, self.delta)
-        # U < π is told by 64 bits, and where they are equal by 64 more: π has 128.
-        high = np.array([p >> 64 for p in table], dtype=np.uint64)
-        places = units.clip(0, len(table) - 1)
-        drawn = words(randomness, units.size, 64)
-        known = units >= len(table)
-        kept: NDArray[np.bool_] = known | (drawn < high[places])
-        for place in (~known & (drawn == high[places])).nonzero()[0]:
-            low = int.from_bytes(randomness.bytes(8), "big")
-            kept[place] = low < table[places[place]] & 2**64 - 1
-        return kept
 
 
 @lru_cache(maxsize=16)
