@@ -23,7 +23,7 @@ from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.audit.databases.random_databases import neighbours
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import Refused
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare
 from dpsql.session.compile.loss_conversion import grant
@@ -77,7 +77,7 @@ def test_nothing_is_exact_where_units_are_missed_or_not_counted(
 
 def _is_exact(release: PreparedRelease) -> bool:
     """Private rows are read, and nothing is charged for it."""
-    statistics = release.step.bounded.terms.statistics
+    statistics = release.step.bounded.contributions.statistics
     return bool(statistics) and not release.step.measurement.loss.amount
 
 
@@ -101,7 +101,7 @@ def _worlds(name: str) -> Worlds:
 
 
 def _database(schema: Schema, name: str, random: Random) -> Rows:
-    return next(neighbours(schema, PUBLIC[name], random, frozenset(), Apart())).full
+    return next(neighbours(schema, PUBLIC[name], random, frozenset(), NeighborDistance())).full
 
 
 def _twin(schema: Schema, name: str, rows: Rows, random: Random) -> Rows:

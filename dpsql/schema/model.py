@@ -13,7 +13,7 @@ from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.qualified_name import meant
@@ -29,9 +29,9 @@ class Neighbors(Enum):
     ADD_REMOVE = "add_remove"
     CHANGE_ONE = "change_one"
 
-    def apart(self, units: int) -> Apart:
+    def apart(self, units: int) -> NeighborDistance:
         """Databases that differ in so many units."""
-        return Apart(units, self is Neighbors.CHANGE_ONE)
+        return NeighborDistance(units, self is Neighbors.CHANGE_ONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ class Schema:
         return offered[found[0]] if len(found) == 1 else None
 
     @property
-    def apart(self) -> Apart:
+    def apart(self) -> NeighborDistance:
         """How far apart the databases are that nobody may tell from each other."""
         return self.neighbors.apart(self.group_size)
 

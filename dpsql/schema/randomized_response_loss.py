@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, RowUnit, Schema, Table
 
 
@@ -29,12 +29,12 @@ class Said:
         return self.units * sum((each for _, each in self.columns), Fraction(0))
 
 
-def shows_answers(table: Table, apart: Apart) -> bool:
+def shows_answers(table: Table, apart: NeighborDistance) -> bool:
     """A row is a unit that is replaced, never missed, and how many there are is nobody's secret."""
-    return apart.replaced and isinstance(table.ownership, RowUnit) and table.rows is not None
+    return apart.is_replacement and isinstance(table.ownership, RowUnit) and table.rows is not None
 
 
-def said(table: str, columns: Iterable[Column], apart: Apart) -> Said:
+def said(table: str, columns: Iterable[Column], apart: NeighborDistance) -> Said:
     """What these columns of answers lose."""
     lost = tuple((c.name, c.response) for c in columns if c.response is not None)
     return Said(table, lost, apart.units)

@@ -12,7 +12,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.load.file_format import TableForm
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.model import Public, RowUnit, Table
@@ -21,7 +21,7 @@ from dpsql.schema.sql_type import Date, Timestamp
 
 
 def read_period(
-    document: Document, every: Every | None, apart: Apart, today: dt.date
+    document: Document, every: Every | None, apart: NeighborDistance, today: dt.date
 ) -> Period | None:
     """The period that holds `today`; None if budgets aren't refreshed."""
     if every is None:
@@ -31,7 +31,7 @@ def read_period(
         raise document.fault(
             ("group_size",), "rows of one group may lie in two periods", "write group_size: 1"
         )
-    if apart.replaced:
+    if apart.is_replacement:
         raise document.fault(
             ("budget", "refresh"),
             "a row that is changed may lie in two periods",

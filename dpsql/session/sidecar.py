@@ -14,9 +14,9 @@ from pathlib import Path
 from sqlglot import exp
 
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.release.contribution import clamped_term, in_steps, measured
+from dpsql.emit.release.contribution import clamp, discretize, to_steps
 from dpsql.emit.release.contributions import select_from
-from dpsql.emit.sql.identifier import aliased, field, reference, schema_name
+from dpsql.emit.sql.identifier import column_ref, reference, schema_name, with_alias
 from dpsql.emit.sql.literal import emit_literal
 from dpsql.engine.atomic_file import remove_left_behind
 from dpsql.engine.digest import digest_of, encoded
@@ -26,7 +26,7 @@ from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.sidecar import unit_sums
 from dpsql.engine.sidecar.file import Sidecar, write_sidecar
 from dpsql.engine.sidecar.row_columns import UNIT, Contents
-from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
+from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
@@ -145,7 +145,7 @@ def _contents(table: Table, own: EntityUnit) -> Contents:
         for number, column in enumerate(table.columns.values(), start=1)
     )
     unit = Column(0, UNIT, BIGINT)  # its type is that of the rows, whatever is said here
-    shown = [aliased(reference(c), c.name) for c in (*columns, unit)]
+    shown = [with_alias(reference(c), c.name) for c in (*columns, unit)]
     for item in shown:
         item.args["alias"].set("quoted", True)
     rows = select_from(emit_plan(Scan(table, columns, unit), {}), shown).sql(dialect="duckdb")
@@ -169,11 +169,11 @@ def _contents(table: Table, own: EntityUnit) -> Contents:
 def _sum(found: SummedColumn) -> unit_sums.ColumnSum:
     """The sum of a column's values within its bounds, in steps, by names of the file."""
     column = Column(0, found.column.name, found.column.type)
-    value = Measured(column, found.step, found.low, found.high, 0)
-    amount = Statistic(Amount(value), None)
-    terms = measured(amount, (field(schema_name(column.name)),))
-    steps = in_steps(amount, field(schema_name(unit_sums.sum_of(column.name))))
-    term = clamped_term(amount, terms)
+    value = Discretized(column, found.step, found.low, found.high, 0)
+    amount = Statistic(Sum(value), None)
+    terms = discretize(amount, (column_ref(schema_name(column.name)),))
+    steps = to_steps(amount, column_ref(schema_name(unit_sums.sum_of(column.name))))
+    term = clamp(amount, terms)
     return unit_sums.ColumnSum(column.name, term.sql(dialect="duckdb"), steps.sql(dialect="duckdb"))
 
 
@@ -181,7 +181,7 @@ def _within(column: Declared) -> str:
     """The condition that a value lies within its bounds, by the names of the file's columns."""
     assert column.bounds is not None
     low, high = (emit_literal(end, column.type) for end in column.bounds)
-    value = field(schema_name(column.name))
+    value = column_ref(schema_name(column.name))
     return exp.Between(this=value, low=low, high=high).sql(dialect="duckdb")
 
 

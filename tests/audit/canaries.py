@@ -14,7 +14,7 @@ from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.calibration import Measurement
-from dpsql.release.selection_mechanism import Chooser, Frequent
+from dpsql.release.selection_mechanism import ModeMechanism, SelectionMechanism
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.model import Schema
 
@@ -120,8 +120,8 @@ def with_less_noise(measurement: Measurement, factor: Fraction) -> Measurement:
     )
 
 
-def _bolder(chooser: Chooser, factor: Fraction) -> Chooser:
-    if isinstance(chooser, Frequent):
+def _bolder(chooser: SelectionMechanism, factor: Fraction) -> SelectionMechanism:
+    if isinstance(chooser, ModeMechanism):
         bolder = replace(chooser.mechanism, epsilon=chooser.mechanism.epsilon * factor)
         return replace(chooser, mechanism=bolder)
     return replace(chooser, epsilon=chooser.epsilon * factor)

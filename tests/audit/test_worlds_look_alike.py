@@ -93,7 +93,7 @@ def told(session: Session, sql: str) -> tuple[object, ...]:
     table = answer.table
     # By a noisy count it is said which groups are there, of listed keys too where that is all.
     chosen = (r.step.bounded for r in prepared.releases)
-    noisy_rows = any(b.selection is not None or b.least is not None for b in chosen)
+    noisy_rows = any(b.partition_count_index is not None or b.min_units is not None for b in chosen)
     noisy_rows |= any(word in sql for word in ("HAVING", "LIMIT", "(SELECT", ") z", "released"))
     keys = [name for name in table.column_names if name.startswith("g")]
     shown = None if noisy_rows else (table.num_rows, table.select(keys).to_pylist())

@@ -33,7 +33,7 @@ from benchmarks.picture import picture
 from benchmarks.shapes import queries
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.physical.unit_batches import in_parts
+from dpsql.physical.unit_batches import choose_batches
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
@@ -178,7 +178,7 @@ def engine_seconds(prepared: Prepared, engine: DuckDBEngine) -> float:
     """What all statements of the releases take in the engine; noise is drawn, not counted."""
     clock = _Clock(engine)
     steps = tuple(release.step for release in prepared.releases)
-    job = in_parts(Job(engine._source, steps), engine)
+    job = choose_batches(Job(engine._source, steps), engine)
     run(job, clock, SystemRandomness())  # type: ignore[arg-type]
     return clock.seconds
 

@@ -159,7 +159,7 @@ def median_error(task: Task, schema: Schema, engine: DuckDBEngine, accounting: A
     ready = prepare(task.sql, schema, facts, granted(accounting), "benchmark")
     (release,) = ready.releases
     # Behind the keys and the value stand the integers that it is made of.
-    *keys, value = release.columns[: len(release.step.bounded.terms.keys) + 1]
+    *keys, value = release.columns[: len(release.step.bounded.contributions.keys) + 1]
     exact = exact_answer(task, schema)
     job, remembered = Job(engine_source(schema), (release.step,)), Remembering(engine)
     errors, randomness = [], SeededRandomness(f"{task.name}, {accounting.value}")

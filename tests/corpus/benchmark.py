@@ -121,7 +121,7 @@ def _counted(rows: Sequence[Row]) -> list[Row]:
 
 
 def _chooses(ready: Prepared) -> bool:
-    return any(release.step.bounded.terms.selections for release in ready.releases)
+    return any(release.step.bounded.contributions.cell_choices for release in ready.releases)
 
 
 def _is_ordered(sql: str) -> bool:

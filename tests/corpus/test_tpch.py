@@ -82,11 +82,11 @@ def _cells(session: Session, number: int) -> tuple[str, str, str, str]:
 
 def _groups(release: PreparedRelease) -> str:
     bounded = release.step.bounded
-    if not bounded.terms.keys:
+    if not bounded.contributions.keys:
         return "1"
-    if bounded.selection is not None:
+    if bounded.partition_count_index is not None:
         return "those of enough units"
-    return f"{math.prod(len(found.cells) for found in bounded.terms.domains):,}"
+    return f"{math.prod(len(found.cells) for found in bounded.contributions.domains):,}"
 
 
 def _charge(session: Session, ready: Prepared) -> str:

@@ -7,21 +7,21 @@ from fractions import Fraction
 
 from founding.facts import Given, fact
 
-from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 
 
-def of_epsilon(given: Given, categories: int = 2) -> RandomisedResponse:
-    return RandomisedResponse.of_epsilon(Fraction(str(given["eps"])), categories)
+def of_epsilon(given: Given, categories: int = 2) -> RandomizedResponse:
+    return RandomizedResponse.of_epsilon(Fraction(str(given["eps"])), categories)
 
 
 @fact("rr.two_coins.epsilon")
 def two_coins(given: Given) -> float:
-    return float(RandomisedResponse.of_truth(Fraction(given["p_truth"])).epsilon)
+    return float(RandomizedResponse.of_truth(Fraction(given["p_truth"])).epsilon)
 
 
 @fact("rr.two_coins.debiased")
 def debiased(given: Given) -> float:
-    mechanism = RandomisedResponse.of_truth(Fraction(given["p"]))
+    mechanism = RandomizedResponse.of_truth(Fraction(given["p"]))
     return float(mechanism.estimate(round(1000 * given["observed_yes_rate"]), 1000)) / 1000
 
 

@@ -22,7 +22,7 @@ from privacy.laws import exact, renyi
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.statistic import Amount, Ones
+from dpsql.plan.bounded_release.statistic import RowCount, Sum
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 from dpsql.session.compile.compiled import PreparedRelease
@@ -150,8 +150,8 @@ def test_a_renyi_bound_at_one_order_is_not_zcdp() -> None:
 def test_a_mean_is_a_noisy_sum_over_a_noisy_count(opened: Open) -> None:
     # The quotient of two sensitivities is no sensitivity: 10/1 for a mean that moves by 1.33.
     made = release(opened(), "SELECT avg(x) FROM people")
-    terms = [type(statistic.term) for statistic in made.step.bounded.terms.statistics]
-    assert terms == [Ones, Amount]
+    terms = [type(statistic.term) for statistic in made.step.bounded.contributions.statistics]
+    assert terms == [RowCount, Sum]
     assert len(made.step.measurement.mechanisms) == 2
 
 

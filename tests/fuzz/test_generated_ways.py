@@ -146,7 +146,7 @@ def _comparable(one: Way, other: Way) -> bool:
     """They mean the same: the same statistics, and the same groups of a unit."""
     ours, theirs = one.release.step.bounded, other.release.step.bounded
     drawn = {one.draws, other.draws} - {""}
-    return len(drawn) < 2 and ours.terms.statistics == theirs.terms.statistics
+    return len(drawn) < 2 and ours.contributions.statistics == theirs.contributions.statistics
 
 
 def _bounded(
@@ -161,7 +161,7 @@ def _bounded(
         for way, before, after in zip(ways, one, other, strict=True):
             if (before is None) != (after is None):
                 raise AssertionError(f"statistic 0: it fails by one unit: {way.name}\n{where}")
-            if not before or not after or not way.release.step.bounded.terms.statistics:
+            if not before or not after or not way.release.step.bounded.contributions.statistics:
                 continue
             derived = way.release.sensitivity
             for fault in violations(before[0], after[0], way.release, derived):

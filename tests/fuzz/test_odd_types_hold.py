@@ -144,6 +144,6 @@ def test_no_row_of_any_type_passes_a_bound(
 
 def integers(connection: duckdb.DuckDBPyConnection, release: PreparedRelease) -> list[int]:
     """The statistics of the only group; choices are among cells, which have to be counted, too."""
-    number = len(release.step.bounded.terms.statistics)
+    number = len(release.step.bounded.contributions.statistics)
     found = raw_groups(connection, release, "1").totals.to_pylist()
     return [int(row[f"s{place}"]) for row in found for place in range(number)]

@@ -22,13 +22,18 @@ from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.bounding.settings import Settings
 from dpsql.emit.release.release import emit_release
-from dpsql.emit.strategy.unit_batches import goes_in_parts
+from dpsql.emit.strategy.unit_batches import can_be_batched
 from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
 from dpsql.engine.sidecar.contents import PREPARED
 from dpsql.engine.sidecar.file import fill
 from dpsql.errors import Error, SourceFault
-from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups, UnitByUnit
-from dpsql.plan.bounded_release.engine_query import HASHES, EngineQuery, Histogram
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    ChooseGroupsFirst,
+    LimitGroups,
+    PerUnit,
+)
+from dpsql.plan.bounded_release.engine_query import HASH_SPACE, EngineQuery, Histogram
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import PreparedRelease, prepare
@@ -65,7 +70,7 @@ class Way:
             return ""
         if any("drawn once" in note for note in bounded.notes):
             return "once"
-        return "numbers" if isinstance(bounded.bounding, Draw) else "hashes"
+        return "numbers" if isinstance(bounded.physical_plan, ChooseGroupsFirst) else "hashes"
 
 
 class Proofs:
@@ -119,12 +124,12 @@ def _all(ways: list[Way]) -> Iterator[Way]:
     for way in ways:
         yield way
         step = way.release.step
-        if way.name != "verified" and goes_in_parts(step.bounded):
-            query = emit_release(step.bounded, {}, in_parts=True)
+        if way.name != "verified" and can_be_batched(step.bounded):
+            query = emit_release(step.bounded, {}, in_batches=True)
             parted = replace(way.release, step=replace(step, query=query, parts=PARTS))
             yield Way(f"{way.name}, in parts", parted, in_parts=True)
-        if not isinstance(step.bounded.bounding, UnitByUnit):
-            alone = replace(step.bounded, bounding=UnitByUnit(), notes=())
+        if not isinstance(step.bounded.physical_plan, PerUnit):
+            alone = replace(step.bounded, bounding=PerUnit(), notes=())
             yield _emitted(f"{way.name}, unit by unit", way.release, alone)
     *_, last = ways
     yield _emitted(
@@ -134,7 +139,7 @@ def _all(ways: list[Way]) -> Iterator[Way]:
 
 def _emitted(name: str, release: PreparedRelease, bounded: object) -> Way:
     step = release.step
-    query = emit_release(bounded, dict(step.below))  # type: ignore[arg-type]
+    query = emit_release(bounded, dict(step.public_inputs))  # type: ignore[arg-type]
     return Way(name, replace(release, step=replace(step, bounded=bounded, query=query)))  # type: ignore[arg-type]
 
 
@@ -164,8 +169,8 @@ class Database:
         for domain in step.query.domains:
             self.connection.register(domain.name, domain_table(domain))
         texts: list[tuple[EngineQuery | Histogram, int]] = []
-        if step.bounded.terms.statistics:
-            texts.append((step.query, len(step.bounded.terms.statistics)))
+        if step.bounded.contributions.statistics:
+            texts.append((step.query, len(step.bounded.contributions.statistics)))
         texts += [(histogram, 1) for histogram in step.query.histograms]
         try:
             return tuple(self._groups(text, count, way) for text, count in texts)
@@ -176,7 +181,7 @@ class Database:
         if way.in_parts and asked.summed is not None:
             found = []
             for part in range(PARTS):
-                ends = HASHES * part // PARTS, HASHES * (part + 1) // PARTS - 1
+                ends = HASH_SPACE * part // PARTS, HASH_SPACE * (part + 1) // PARTS - 1
                 found += self.connection.execute(asked.sql, [SALT, *ends]).fetchall()
             return _summed(found, count)
         rows = self.connection.execute(asked.sql, [SALT] * asked.salted).fetchall()

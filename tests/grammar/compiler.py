@@ -11,7 +11,7 @@ import sqlglot
 from grammar.public_rows import public_connection
 from grammar.whole import whole_over
 
-from dpsql.analysis.plan_text import chain, tree
+from dpsql.analysis.plan_text import plan_text, tree_text
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
@@ -22,7 +22,7 @@ from dpsql.dbapi.statements.parse import Keep, Query, read_statement
 from dpsql.dbapi.statements.settings import changed
 from dpsql.errors import Error
 from dpsql.plan.expression_text import describe_number
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.answer.column_errors import column_privacy
@@ -50,7 +50,7 @@ def prepared(
     sql: str,
     schema: str,
     verified: frozenset[str],
-    apart: Apart | None = None,
+    apart: NeighborDistance | None = None,
     settings: Settings = AS_DECLARED,
 ) -> Prepared:
     """`sql` up to the point where it would be charged; `apart` may be another than the schema's.
@@ -59,9 +59,9 @@ def prepared(
     """
     found = schema_of(schema)
     if apart is not None:
-        relation = Neighbors.CHANGE_ONE if apart.replaced else Neighbors.ADD_REMOVE
+        relation = Neighbors.CHANGE_ONE if apart.is_replacement else Neighbors.ADD_REMOVE
         found = replace(found, neighbors=relation, group_size=apart.units)
-        if not apart.replaced:
+        if not apart.is_replacement:
             tables = {name: replace(table, rows=None) for name, table in found.tables.items()}
             found = replace(found, tables=tables)
     facts = WorldFacts(found, public_connection(schema), verified)
@@ -95,8 +95,8 @@ def asked(sql: str, settings: Settings = AS_DECLARED) -> tuple[str, Fraction, Se
 def plan(sql: str, schema: str, verified: frozenset[str]) -> str:
     found = prepared(sql, schema, verified)
     units = schema_of(schema).apart.steps
-    parts = [tree(found.plan, units)]
-    parts += [f"{r.name}:\n{chain(r.step.bounded, units)}" for r in found.releases]
+    parts = [tree_text(found.plan, units)]
+    parts += [f"{r.name}:\n{plan_text(r.step.bounded, units)}" for r in found.releases]
     return "\n".join(parts)
 
 
@@ -114,7 +114,7 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
     for release in prepared(sql, schema, verified).releases:
         bounded = release.step.bounded
         for statistic, most in zip(
-            bounded.terms.statistics, release.sensitivity.per_group, strict=True
+            bounded.contributions.statistics, release.sensitivity.per_group, strict=True
         ):
             worth = describe_number(most * statistic.step)
             groups = release.sensitivity.groups
@@ -122,10 +122,10 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
         groups = release.sensitivity.groups
         lines += [
             f"{describe_selection(s, bounded)}, in each of {groups} groups"
-            for s in bounded.terms.selections
+            for s in bounded.contributions.cell_choices
         ]
         lines += [f"  {text}" for text in describe_joint(release)]
-        if schema_of(schema).apart.replaced:
+        if schema_of(schema).apart.is_replacement:
             lines += [f"  {text}" for text in describe_norms(release)]
         lines += [f"  {text}" for text in describe_of_all_rows(release)]
         lines += [f"  {note}" for note in bounded.notes]

@@ -15,10 +15,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
-from dpsql.plan.bounded_release.cell_selection import Places
+from dpsql.plan.bounded_release.cell_selection import QuantileRanks
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.release.add_noise import RawGroups, privatize
+from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
@@ -64,10 +64,10 @@ class ExactChoice:
 
 def exact_measurement(release: PreparedRelease, threshold: int | None) -> Measurement:
     """Mechanisms that add nothing and choose what is."""
-    terms = release.step.bounded.terms
+    terms = release.step.bounded.contributions
     choosers = [
-        ExactChoice(s.wanted.quantiles if isinstance(s.wanted, Places) else ())
-        for s in terms.selections
+        ExactChoice(s.target.quantiles if isinstance(s.target, QuantileRanks) else ())
+        for s in terms.cell_choices
     ]
     return replace(
         release.step.measurement,
@@ -82,7 +82,7 @@ def raw_groups(
 ) -> RawGroups:
     """What the engine finds, with the tables that it reads registered."""
     query, raw = release.step.query, pa.table({})
-    if release.step.bounded.terms.statistics:
+    if release.step.bounded.contributions.statistics:
         salts = [salt] if query.salted else None
         raw = connection.sql(query.sql, params=salts).to_arrow_table()
     return RawGroups(
@@ -109,5 +109,5 @@ def exact_table(
     for name, table in tables.items():
         connection.register(name, table)
     raw = raw_groups(connection, release, salt)
-    groups = privatize(raw, step.bounded, step.query, measurement, SeededRandomness("exact"))
+    groups = add_noise(raw, step.bounded, step.query, measurement, SeededRandomness("exact"))
     return columns(step.bounded, groups, step.measurement)

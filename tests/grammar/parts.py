@@ -13,10 +13,10 @@ from privacy.seeded import SeededRandomness
 from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
 from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.emit.release.release import emit_release
-from dpsql.emit.strategy.unit_batches import goes_in_parts
+from dpsql.emit.strategy.unit_batches import can_be_batched
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import DuckDBSource
-from dpsql.plan.bounded_release.engine_query import FOUND
+from dpsql.plan.bounded_release.engine_query import BATCH_TABLE
 from dpsql.release.job import Job, Step, run
 from dpsql.session.compile.compiled import PreparedRelease
 
@@ -37,20 +37,20 @@ class _Database(WorldEngine):
         few: bool = False,
     ) -> Raw:
         self._known.clear()
-        self.asked += FOUND not in tables
+        self.asked += BATCH_TABLE not in tables
         return super().execute(sql, parameters, tables, few=few)
 
 
 def may_be_compared(release: PreparedRelease) -> bool:
     """It goes in parts, and reads no other release."""
-    return goes_in_parts(release.step.bounded) and not release.step.reads
+    return can_be_batched(release.step.bounded) and not release.step.reads
 
 
 def compare(release: PreparedRelease, schema: str, verified: frozenset[str]) -> None:
     """On several databases: the same answer, of so many times as many statements."""
     step, worlds = _shown(release), search(schema, verified, databases=4).worlds
-    statements = bool(step.bounded.terms.statistics) + len(step.query.histograms)
-    parted = replace(step, query=emit_release(step.bounded, {}, in_parts=True), parts=3)
+    statements = bool(step.bounded.contributions.statistics) + len(step.query.histograms)
+    parted = replace(step, query=emit_release(step.bounded, {}, in_batches=True), parts=3)
     for world in range(0, worlds.count, 1 + worlds.count // 3):
         whole, asked = _answer(step, worlds, world)
         assert asked == statements
@@ -61,7 +61,7 @@ def compare(release: PreparedRelease, schema: str, verified: frozenset[str]) -> 
 
 def _shown(release: PreparedRelease) -> Step:
     """Groups that no list has come in any order: they are shown without noise, and all of them."""
-    if release.step.bounded.selection is None:
+    if release.step.bounded.partition_count_index is None:
         return release.step
     return replace(release.step, measurement=exact_measurement(release, threshold=1))
 

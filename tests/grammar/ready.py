@@ -23,7 +23,7 @@ from dpsql.engine.sidecar.contents import PREPARED
 from dpsql.engine.sidecar.file import fill
 from dpsql.engine.sidecar.row_columns import beyond_of
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.bounded_release import Cell, Split
+from dpsql.plan.bounded_release.bounded_release import Cell, SplitByContribution
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Table
@@ -49,7 +49,7 @@ class ReadyFacts(WorldFacts):
 
     ready: frozenset[str] = frozenset()
 
-    def prepared(self, table: Table) -> bool:
+    def in_sidecar(self, table: Table) -> bool:
         return table.name in self.ready
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
@@ -72,7 +72,10 @@ def attack(sql: str, name: str, settings: Settings, databases: int) -> None:
     ready = proved(sql, name, known, settings, ready=True)
     for one, other in zip(as_it_is.releases, ready.releases, strict=True):
         assert (one.key, one.sensitivity) == (other.key, other.sensitivity)
-        if isinstance(other.step.bounded.bounding, Split) and not other.step.reads:
+        if (
+            isinstance(other.step.bounded.physical_plan, SplitByContribution)
+            and not other.step.reads
+        ):
             _attack(one, other, _worlds(name, known, databases), sql)
 
 
@@ -120,7 +123,7 @@ class ReadyWorlds:
         for domain in query.domains:
             connection.register(domain.name, domain_table(domain))
         rows = connection.execute(query.sql, [salt] * query.salted).fetchall()
-        count = len(release.step.bounded.terms.statistics)
+        count = len(release.step.bounded.contributions.statistics)
         groups = {r[: len(r) - count]: tuple(map(int, r[len(r) - count :])) for r in rows}
         assert len(groups) == len(rows), "a group came twice"
         return groups
@@ -145,7 +148,7 @@ def _attack(
         where = f"{sql}\nwithout {pair.lacks} of {pair.rows}"
         for fault in violations(found[pair.one], found[pair.other], ready, ready.sensitivity):
             raise AssertionError(f"{fault}: {where}")
-    if drawn and ready.step.bounded.terms.domains:
+    if drawn and ready.step.bounded.contributions.domains:
         return  # a listed key's groups are numbered, so that other ones of a unit are drawn
     for n in {pair.one for pair in pairs}:
         if found[n] != tried.totals(n, as_it_is, _SALT):

@@ -18,7 +18,7 @@ from dpsql.audit.databases.database_batch import Groups, Released, StatementFail
 from dpsql.audit.databases.random_databases import neighbours
 from dpsql.audit.databases.unit_ownership import Rows, Unit
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.session.compile.compiled import Prepared, PreparedRelease
 
 SALTS = ("1", "2")
@@ -67,7 +67,7 @@ class Search:
         self.worlds.enter(world)
         raw = raw_groups(self.worlds.connection, release, salt).totals
         rows = [tuple(row.values()) for row in raw.to_pylist()]
-        count = len(release.step.bounded.terms.statistics)
+        count = len(release.step.bounded.contributions.statistics)
         return {row[: len(row) - count]: tuple(map(int, row[len(row) - count :])) for row in rows}
 
 
@@ -76,7 +76,7 @@ def search(
     name: str,
     verified: frozenset[str],
     seed: int = 0,
-    apart: Apart | None = None,
+    apart: NeighborDistance | None = None,
     databases: int = WORLDS,
 ) -> Search:
     """Random databases of the fixture `name` whose `verified` keys hold, with all neighbours.
@@ -91,7 +91,7 @@ def one_of(
     verified: frozenset[str],
     random: Random,
     databases: int,
-    apart: Apart | None = None,
+    apart: NeighborDistance | None = None,
 ) -> Search:
     """So many random databases with all their neighbours."""
     schema, public = schema_of(name), PUBLIC[name]
@@ -123,8 +123,8 @@ def attack(ready: Prepared, found: Search, sql: str) -> None:
     for release in ready.releases:
         pairs = found.relevant(unit_kind(release.release.source) or "")
         assert pairs
-        terms, query = release.step.bounded.terms, release.step.query
-        if terms.statistics or terms.selections:
+        terms, query = release.step.bounded.contributions, release.step.query
+        if terms.statistics or terms.cell_choices:
             salted = query.salted or any(h.salted for h in query.histograms)
             for salt in SALTS if salted else SALTS[:1]:
                 try:
@@ -142,7 +142,7 @@ def attack(ready: Prepared, found: Search, sql: str) -> None:
                 one = pairs[len(sql) % len(pairs)].one
                 if terms.statistics:
                     assert found.alone(one, release, salt) == seen[one], sql
-        if release.step.measurement.weighing is not None:
+        if release.step.measurement.mwem is not None:
             for pair in pairs:
                 groups = seen[pair.one], seen[pair.other]
                 for fault in told_apart(*groups, release):

@@ -22,7 +22,12 @@ from privacy.seeded import SeededRandomness
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
-from dpsql.privacy.allocation.mwem_calibration import Moves, Noise, Weighing, weighing
+from dpsql.privacy.allocation.mwem_calibration import (
+    HistogramSensitivity,
+    MwemParameters,
+    Noise,
+    mwem_calibration,
+)
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -86,7 +91,7 @@ class Taped:
 class TapedWeighing:
     """A synopsis' mechanisms, all on one tape."""
 
-    made: Weighing
+    made: MwemParameters
     tape: Tape
 
     @property
@@ -94,8 +99,8 @@ class TapedWeighing:
         return self.made.rounds
 
     @property
-    def moves(self) -> Moves:
-        return self.made.moves
+    def moves(self) -> HistogramSensitivity:
+        return self.made.sensitivity
 
     @property
     def total(self) -> Taped:
@@ -115,9 +120,11 @@ def told_apart(one: Groups, other: Groups, release: PreparedRelease) -> Iterator
     As it was calibrated, and as it would be under pure.
     """
     measured = release.step.measurement
-    made = measured.weighing
+    made = measured.mwem
     assert made is not None
-    pure = weighing(made.moves, made.rounds, PrivacyLoss(Accounting.PURE, Fraction(1)))
+    pure = mwem_calibration(
+        made.sensitivity, made.rounds, PrivacyLoss(Accounting.PURE, Fraction(1))
+    )
     for found, loss in ((made, measured.loss), pure):
         tape = Tape(Random(f"{one}{other}"))
         first = _table(one, release, found, tape)
@@ -140,7 +147,7 @@ def told_apart(one: Groups, other: Groups, release: PreparedRelease) -> Iterator
                 yield f"statistic 0 of a synopsis by {float(of)}, paid {float(most)}"
 
 
-def _table(groups: Groups, release: PreparedRelease, found: Weighing, tape: Tape) -> pa.Table:
+def _table(groups: Groups, release: PreparedRelease, found: MwemParameters, tape: Tape) -> pa.Table:
     step, keys = release.step, list(groups)
     raw = {
         f"g{n}": pa.array([key[n] for key in keys], pa.int64())

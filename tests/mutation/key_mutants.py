@@ -49,8 +49,8 @@ KEY_MUTANTS = (
     Mutant(
         "the bounds of what is measured are in no digest",
         "session/digest/tags.py",
-        '("argument", "step", "low", "high", "centre")',
-        '("argument", "step", "centre")',
+        '("argument", "step", "low", "high", "center")',
+        '("argument", "step", "center")',
         "tests/session/test_tags.py",
         fails_by="Error",
     ),

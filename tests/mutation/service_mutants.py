@@ -139,8 +139,8 @@ SERVICE_MUTANTS = (
     _Service(
         "what was planned with a sidecar needs it",
         "pgwire/workers/worker.py",
-        "in_parts(readable(task.job, engine), engine)",
-        "in_parts(task.job, engine)",
+        "choose_batches(readable(task.job, engine), engine)",
+        "choose_batches(task.job, engine)",
         "tests/session/test_sidecar_gone.py",
     ),
     _Service(

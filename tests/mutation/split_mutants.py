@@ -14,20 +14,20 @@ SPLIT_MUTANTS = (
     _Split(
         "a row more than the limit is light",
         "bounding/strategy/split_by_contribution.py",
-        "*(_most(rows, limit) for rows, limit in most)",
-        "*(_most(rows, limit + 1) for rows, limit in most)",
+        "*(_at_most(rows, limit) for rows, limit in most)",
+        "*(_at_most(rows, limit + 1) for rows, limit in most)",
     ),
     _Split(
         "light rows are in the rest, too",
         "bounding/strategy/split_by_contribution.py",
-        "more = [_more(rows, limit) for",
-        "more = [_more(rows, limit - 1) for",
+        "more = [_more_than(rows, limit) for",
+        "more = [_more_than(rows, limit - 1) for",
     ),
     _Split(
         "sums are read of units of one row more than the limit",
         "bounding/strategy/stored_unit_sums.py",
-        "Literal(most, NUMBER)",
-        "Literal(most + 1, NUMBER)",
+        "Literal(max_rows, NUMBER)",
+        "Literal(max_rows + 1, NUMBER)",
     ),
     _Split(
         "with a table that leads to the unit, all conditions of its join are left out",
@@ -38,14 +38,14 @@ SPLIT_MUTANTS = (
     _Split(
         "sums that stand ready are of values beyond their bounds",
         "session/sidecar.py",
-        "term = clamped_term(amount, terms)",
+        "term = clamp(amount, terms)",
         "term = terms[0]",
     ),
     _Split(
         "groups are limited in each part apart",
         "bounding/strategy/split_by_contribution.py",
         "if isinstance(self.limited.limit, ByHash):",
-        "if isinstance(self.limited.limit, ByHash) and self._may_draw():",
+        "if isinstance(self.limited.limit, ByHash) and self._may_choose_by_rank():",
     ),
     _Split(
         "all of a unit's values are kept",
@@ -68,7 +68,7 @@ SPLIT_MUTANTS = (
     _Split(
         "light rows needn't stem from rows of their own",
         "analysis/lineage/row_source.py",
-        "if found is not None and each_meets_one(joined, others, on, trusted):",
+        "if found is not None and is_n_to_one(joined, others, on, trusted):",
         "if found is not None:",
     ),
     _Split(
@@ -86,13 +86,14 @@ SPLIT_MUTANTS = (
     _Split(
         "a centre is taken from a group's sum once",
         "emit/release/centered_sum.py",
-        'many = exp.Mul(this=cast(field(f"m{number}"), "HUGEINT"), expression=integer(centre))',
+        'many = exp.Mul(this=cast(column_ref(f"m{number}"), "HUGEINT"), '
+        "expression=integer(centre))",
         "many = integer(centre)",
     ),
     _Split(
         "what is told of a table is believed of its rows",
         "emit/strategy/clamp_elimination.py",
-        "return exp.and_(*told, *_questions(asked, statistics), copy=False)",
+        "return exp.and_(*told, *_tests(condition, statistics), copy=False)",
         "return exp.and_(*told, copy=False)",
     ),
     _Split(
@@ -104,14 +105,14 @@ SPLIT_MUTANTS = (
     _Split(
         "rows within bounds are summed twice",
         "emit/strategy/unlimited_sums.py",
-        "beyond = rows.where(are_beyond(asked, terms.statistics), copy=False)",
+        "beyond = rows.where(are_out_of_range(condition, contributions.statistics), copy=False)",
         "beyond = rows",
     ),
     _Split(
         "rows are not asked of what is not clamped",
         "emit/strategy/unlimited_sums.py",
-        "_sums(terms, frozenset(asked.places))",
-        "_sums(terms, frozenset(range(len(terms.statistics))))",
+        "_sums(contributions, frozenset(condition.indices))",
+        "_sums(contributions, frozenset(range(len(contributions.statistics))))",
     ),
     Mutant(
         "one drawn group too many is kept",
@@ -122,8 +123,8 @@ SPLIT_MUTANTS = (
     Mutant(
         "cells share places in the order that groups are drawn by",
         "bounding/strategy/choose_groups_first.py",
-        "return Draw(PLACES), ",
-        "return Draw(2), ",
+        "return ChooseGroupsFirst(\n        MAX_RANK_PRIME\n    ),",
+        "return ChooseGroupsFirst(2), ",
     ),
     Mutant(
         "a unit of one row too many in a group is light",
@@ -140,27 +141,27 @@ SPLIT_MUTANTS = (
     Mutant(
         "units are drawn from the cells of the first key alone",
         "emit/strategy/choose_groups_first.py",
-        'found = exp.Add(this=rows, expression=field(f"g{place}"))',
+        'found = exp.Add(this=rows, expression=column_ref(f"g{place}"))',
         "found = found if place else rows",
     ),
     Mutant(
         "all that is asked of a drawn group is taken for a sum over rows",
         "bounding/strategy/choose_groups_first.py",
-        "return statistic.is_of_rows and",
+        "return statistic.is_row_sum and",
         "return bool(statistic) and",
     ),
     Mutant(
         "a unit of one row too many is one of few rows",
         "emit/strategy/count_units_first.py",
-        "expression=integer(counted.rows)",
-        "expression=integer(counted.rows + 1)",
+        "expression=integer(counted.max_rows)",
+        "expression=integer(counted.max_rows + 1)",
         about="contribution_limits",
     ),
     Mutant(
         "units of many rows are summed as they are, too",
         "emit/strategy/count_units_first.py",
-        "exp.Not(this=found) if light else found",
-        "exp.true() if light else found",
+        "exp.Not(this=found) if unlimited else found",
+        "exp.true() if unlimited else found",
         about="contribution_limits",
     ),
     Mutant(
@@ -180,26 +181,26 @@ SPLIT_MUTANTS = (
     Mutant(
         "a unit of few rows is counted in a group by each of them",
         "emit/strategy/unlimited_sums.py",
-        'exp.Count(this=exp.Distinct(expressions=[field("u")]))',
-        'exp.Count(this=field("u"))',
+        'exp.Count(this=exp.Distinct(expressions=[column_ref("u")]))',
+        'exp.Count(this=column_ref("u"))',
         about="contribution_limits",
     ),
     _Parts(
         "units of one part are in the later ones, too",
         "release/job.py",
-        "ends = HASHES * part // parts, ",
+        "ends = HASH_SPACE * part // batches, ",
         "ends = 0, ",
     ),
     _Parts(
         "values that units share are counted in each of their parts",
         "emit/strategy/unit_batches.py",
-        "case Distinct() | DistinctSum() | Deviations():\n            return False",
-        "case Distinct() | DistinctSum() | Deviations():\n            return True",
+        "case DistinctValues() | DistinctSum() | PairwiseDeviations():\n            return False",
+        "case DistinctValues() | DistinctSum() | PairwiseDeviations():\n            return True",
     ),
     _Parts(
         "which part a row is in is drawn anew for each",
         "emit/strategy/unit_batches.py",
-        'expressions=[field("u"), _parameter(_SALT)]',
+        'expressions=[column_ref("u"), _parameter(_SALT)]',
         'expressions=[exp.Anonymous(this="random"), _parameter(_SALT)]',
     ),
     _Ways(

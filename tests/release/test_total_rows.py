@@ -26,7 +26,7 @@ def totals(settings: Settings) -> Groups:
     ]
     (release,) = prepared(SQL, "clinic", frozenset(), None, settings).releases
     (found,) = Worlds.apart(schema_of("clinic"), PUBLIC["clinic"], [rows]).totals(release, "1")
-    cells = release.step.bounded.terms.domains[0].cells
+    cells = release.step.bounded.contributions.domains[0].cells
     return {(cells[int(str(key))][0],): found[(key,)] for (key,) in found}
 
 

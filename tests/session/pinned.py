@@ -12,7 +12,7 @@ from grammar.compiler import FIXTURES, prepared, schema_of
 from dpsql.engine.sidecar.contents import Counts
 from dpsql.engine.sidecar.contents import _sealed as sealed
 from dpsql.plan.expression import And, Literal
-from dpsql.plan.operator import Whole
+from dpsql.plan.operator import PublicStatement
 from dpsql.privacy.domain import Domain, Interval
 from dpsql.schema.model import Schema, Source
 from dpsql.schema.sql_type import BIGINT, Array, Boolean, Uuid
@@ -129,7 +129,7 @@ STATEMENTS = {
 
 VALUES: dict[str, object] = {
     "rare types": (Uuid(), Array(BIGINT)),
-    "a whole statement": Whole((), "SELECT 1", ("doctors",), ("",)),
+    "a whole statement": PublicStatement((), "SELECT 1", ("doctors",), ("",)),
     "conditions": And((Literal(True, Boolean()), Literal(None, Boolean()))),
     "a domain": Domain(Interval(Fraction(1), None), (1, "a"), nullable=False),
 }
@@ -167,7 +167,7 @@ def keys_of(schema: str, sql: str) -> dict[str, list[str]]:
 
 
 def _meaning(release: PreparedRelease, by_name: dict[str, PreparedRelease]) -> str:
-    keys = {below: by_name[name].key for below, name in release.step.below}
+    keys = {below: by_name[name].key for below, name in release.step.public_inputs}
     return meaning(release.step.bounded, keys)
 
 

@@ -12,7 +12,7 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import BudgetSpent, Refused
-from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.report.explain_text import Explanation
 from dpsql.report.local_epsilon import beside_ledger
 from dpsql.schema.load.load import load_schema
@@ -63,10 +63,10 @@ def session(file: Path) -> Iterator[Session]:
 
 def test_an_estimate_of_answers_alone_is_that_of_what_was_said(session: Session) -> None:
     answer = session.query(SMOKERS)
-    noise = RandomisedResponse.of_epsilon(Fraction(1))
+    noise = RandomizedResponse.of_epsilon(Fraction(1))
     assert answer.table.column(0).to_pylist() == [round(noise.estimate(5, 12))]
     groups = session.query(DRINKS)
-    of_drinks = RandomisedResponse.of_epsilon(Fraction(2), 3)
+    of_drinks = RandomizedResponse.of_epsilon(Fraction(2), 3)
     said = {"tea": 6, "none": 4, "gin": 2}
     found = dict(zip(*(column.to_pylist() for column in groups.table.columns), strict=True))
     assert found == {name: round(of_drinks.estimate(n, 12)) for name, n in said.items()}
@@ -75,7 +75,7 @@ def test_an_estimate_of_answers_alone_is_that_of_what_was_said(session: Session)
 
 def test_its_error_is_that_of_the_answers_alone(session: Session) -> None:
     answer = session.query(DRINKS.replace("count(*)", "count(*), dp_stddev(count(*))"))
-    noise = RandomisedResponse.of_epsilon(Fraction(2), 3)
+    noise = RandomizedResponse.of_epsilon(Fraction(2), 3)
     for _, value, stddev in zip(*(c.to_pylist() for c in answer.table.columns), strict=True):
         # The value is shown rounded to a whole number: 1 of 12 rows.
         low, high = (float(noise.variance(max(0, value + d), 12)) for d in (-0.5, 0.5))

@@ -18,7 +18,12 @@ from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.sidecar.contents import OF_UNITS, PREPARED
 from dpsql.engine.sidecar.row_columns import ROWS, UNIT, beyond_of, rows_with
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.bounded_release import Cell, LightRows, Split, UnitSums
+from dpsql.plan.bounded_release.bounded_release import (
+    Cell,
+    SplitByContribution,
+    StoredUnitSums,
+    UnlimitedRows,
+)
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
@@ -96,8 +101,8 @@ def test_every_statement_has_the_same_integers_key_and_sensitivities(
             assert one.key == other.key, statement.name
             assert one.sensitivity == other.sensitivity
             assert PREPARED not in one.step.query.sql
-            terms = one.step.bounded.terms
-            if one.step.reads or not (terms.statistics or terms.selections):
+            terms = one.step.bounded.contributions
+            if one.step.reads or not (terms.statistics or terms.cell_choices):
                 continue  # it reads noisy tables, or nothing private
             if terms.domains and any("drawn once" in n for n in other.step.bounded.notes):
                 continue  # groups of listed keys are numbered, so that others of a unit are drawn
@@ -205,20 +210,20 @@ def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
     with open_source(far) as engine:
         for sql in (tpch()[1].sql, SUMS):
             light, (without, read) = compared(sql, far, engine)
-            assert isinstance(light, LightRows)
-            assert light.within is not None
+            assert isinstance(light, UnlimitedRows)
+            assert light.no_clamp is not None
             assert without == read
 
 
 def compared(
     sql: str, schema: Schema, engine: DuckDBEngine
-) -> tuple[LightRows | UnitSums, tuple[Integers, Integers]]:
+) -> tuple[UnlimitedRows | StoredUnitSums, tuple[Integers, Integers]]:
     """How light rows are summed, and the integers without the sidecar and with it."""
     (one,) = proved(sql, schema, engine, AS_DECLARED, prepared=False).releases
     (other,) = proved(sql, schema, engine, AS_DECLARED, prepared=True).releases
-    assert isinstance(other.step.bounded.bounding, Split)
+    assert isinstance(other.step.bounded.physical_plan, SplitByContribution)
     found = integers(engine, one.step.query), integers(engine, other.step.query)
-    return other.step.bounded.bounding.light, found
+    return other.step.bounded.physical_plan.unlimited, found
 
 
 SUMS = """SELECT sum(l_quantity), sum(l_linenumber), sum(l_linenumber - 2 * l_quantity),
@@ -245,7 +250,7 @@ def test_sums_of_units_stand_ready(
         prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
     with open_source(far) as engine:
         light, (without, read) = compared(sql, far, engine)
-    assert isinstance(light, UnitSums)
+    assert isinstance(light, StoredUnitSums)
     assert without == read
     assert any(map(any, without))
 

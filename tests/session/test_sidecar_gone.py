@@ -127,7 +127,7 @@ def job_of(schema: Schema, sql: str) -> Job:
                 step,
                 measurement=replace(
                     step.measurement,
-                    mechanisms=exact * len(step.bounded.terms.statistics),
+                    mechanisms=exact * len(step.bounded.contributions.statistics),
                 ),
             )
             for step in steps

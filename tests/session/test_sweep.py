@@ -15,7 +15,7 @@ from cli.cli_run import Run, runner
 from dpsql.bounding.settings import Settings
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BadParameter, Refused
-from dpsql.release.columns.confidence_interval import error
+from dpsql.release.columns.confidence_interval import error_interval
 from dpsql.report.chart import HEIGHT, WIDTH, Line, blocks
 from dpsql.session.explain.error_curve import MOST_POINTS, Measure, grid
 from dpsql.session.ledger_access import existing_ledger
@@ -101,9 +101,9 @@ def test_a_mean_of_many_rows_lies_within_what_is_told(session: Session) -> None:
     (made,) = session.sweep(sql, [Fraction(1)]).columns
     rows = 1_000_000
     row = [0, 0]
-    row[output.formula.count] = rows
-    row[output.formula.total] = 60 * rows - 1
-    _, low, _ = error(output.formula, tuple(row), release.step.measurement.mechanisms)
+    row[output.estimator.count] = rows
+    row[output.estimator.total] = 60 * rows - 1
+    _, low, _ = error_interval(output.estimator, tuple(row), release.step.measurement.mechanisms)
     assert float(120 - low) == pytest.approx(made.errors[0] / rows, rel=0.01)
 
 

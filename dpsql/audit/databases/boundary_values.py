@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Final, assert_never
 
-from dpsql.privacy.domain import coordinate, day, moment
+from dpsql.privacy.domain import coordinate, day, timestamp
 from dpsql.schema.model import Column
 from dpsql.schema.sql_type import (
     Array,
@@ -93,10 +93,10 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
             return [*(dates * 3)], [day(low - 1), day(high + 1), *FAR_DAYS]
         case Timestamp():
             if column.bounds is None:
-                return [moment(1_704_067_200_000_000)], list(FAR_MOMENTS)
+                return [timestamp(1_704_067_200_000_000)], list(FAR_MOMENTS)
             low, high = map(int, ends(column))
-            times = [moment(low), moment(high), moment((low + high) // 2)]
-            return [*(times * 3)], [moment(low - 1), moment(high + 1), *FAR_MOMENTS]
+            times = [timestamp(low), timestamp(high), timestamp((low + high) // 2)]
+            return [*(times * 3)], [timestamp(low - 1), timestamp(high + 1), *FAR_MOMENTS]
         case Uuid():
             return [f"00000000-0000-0000-0000-00000000000{digit}" for digit in range(3)], []
         case Interval() | Array() | Null():

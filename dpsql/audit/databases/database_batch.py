@@ -74,7 +74,7 @@ class Worlds:
         """
         query, found = release.step.query, [Groups() for _ in range(self.count)]
         self.offer(query, {name: released[name] for name in release.step.reads})
-        count = len(release.step.bounded.terms.statistics)
+        count = len(release.step.bounded.contributions.statistics)
         if not count:
             return found
         for world, *row in self._everywhere(query.sql, [salt] * query.salted):

@@ -12,7 +12,7 @@ from random import Random
 
 from dpsql.audit.databases.boundary_values import pool
 from dpsql.audit.databases.unit_ownership import Row, Rows, Unit, owners, without
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.sql_type import Integer, Uuid
 
@@ -43,7 +43,7 @@ def neighbours(
     public: Rows,
     random: Random,
     verified: frozenset[str],
-    apart: Apart | None = None,
+    apart: NeighborDistance | None = None,
 ) -> Iterator[Neighbours]:
     """A random database's neighbours `apart` from each other, by default by one unit of it.
 
@@ -57,7 +57,7 @@ def neighbours(
         rows = [unit for unit in units if unit[:2] == ("row", name)]
         # Any row that is a unit of its own is like any other of its table.
         chosen += random.sample(rows, min(3, len(rows)))
-    if apart is None or apart == Apart():
+    if apart is None or apart == NeighborDistance():
         lacks = [(frozenset[Unit](), frozenset({unit})) for unit in chosen]
     else:
         lacks = list(_lacking(units, apart, random))
@@ -67,16 +67,16 @@ def neighbours(
 
 
 def _lacking(
-    units: list[Unit], apart: Apart, random: Random
+    units: list[Unit], apart: NeighborDistance, random: Random
 ) -> Iterator[tuple[frozenset[Unit], frozenset[Unit]]]:
     """Some units of each kind, drawn twice for each kind, in two parts of one size if replaced."""
     kinds = dict.fromkeys(unit[:2] if unit[0] == "row" else unit[:1] for unit in units)
     for kind in [each for each in kinds for _ in range(_DRAWS)]:
         own = [unit for unit in units if unit[: len(kind)] == kind]
-        size = min(apart.units, len(own) // 2 if apart.replaced else len(own))
+        size = min(apart.units, len(own) // 2 if apart.is_replacement else len(own))
         drawn = random.sample(own, apart.steps // apart.units * size)
         if drawn:
-            lacking = frozenset(drawn[size:]) if apart.replaced else frozenset[Unit]()
+            lacking = frozenset(drawn[size:]) if apart.is_replacement else frozenset[Unit]()
             yield lacking, frozenset(drawn[:size])
 
 

@@ -18,7 +18,7 @@ from dpsql.audit.databases.database_batch import NO_TABLES, Released, Worlds
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.release.add_noise import NoisyGroups, RawGroups, choose, privatize, rows_in_cells
+from dpsql.release.add_noise import NoisyGroups, RawGroups, add_noise, choose_cells, rows_in_cells
 from dpsql.release.columns.arrow import canonical
 from dpsql.release.job import Step
 
@@ -48,7 +48,7 @@ class Drawing:
             return worlds.connection.sql(sql, params=[_SALT] if salted else None).to_arrow_table()
 
         totals = pa.table({})
-        if step.bounded.terms.statistics:
+        if step.bounded.contributions.statistics:
             totals = found(query.sql, salted=query.salted)
         cells = tuple(found(h.sql, salted=h.salted) for h in query.histograms)
         return cls(step, RawGroups(totals, cells))
@@ -62,7 +62,7 @@ class Drawing:
             threshold=None if measurement.threshold is None else 1,
         )
         step = self.step
-        return _by_key(privatize(self.raw, step.bounded, step.query, exact, SystemRandomness()))
+        return _by_key(add_noise(self.raw, step.bounded, step.query, exact, SystemRandomness()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Answers:
 def draw(drawing: Drawing, keys: Sequence[Group], count: int) -> Answers:
     """Draw `count` independent answers by the release's own mechanisms, in one go."""
     step, randomness, totals = drawing.step, SystemRandomness(), drawing.totals()
-    measurement, terms = step.measurement, step.bounded.terms
+    measurement, terms = step.measurement, step.bounded.contributions
     own = [key for key in keys if key in totals]
     places = np.array([place for place, key in enumerate(keys) if key in totals], dtype=np.int64)
     integers: list[Integers] = []
@@ -93,16 +93,16 @@ def draw(drawing: Drawing, keys: Sequence[Group], count: int) -> Answers:
         integers.append(_spread(noisy, count, places, len(keys)))
     shown = np.zeros((count, len(keys)), dtype=np.bool_)
     shown[:, places] = True
-    selection = step.bounded.selection
+    selection = step.bounded.partition_count_index
     if selection is not None and measurement.threshold is not None:
         shown &= (integers[selection] >= measurement.threshold).astype(np.bool_)
     choices: list[Integers] = []
     for chosen, table, chooser in zip(
-        terms.selections, drawing.raw.histograms, measurement.choosers, strict=True
+        terms.cell_choices, drawing.raw.histograms, measurement.choosers, strict=True
     ):
         rows = rows_in_cells(table, step.bounded, step.query)
         cells = [tuple(map(canonical, key)) for key in own] * count
-        found = choose(rows, cells, chosen, chooser, randomness)
+        found = choose_cells(rows, cells, chosen, chooser, randomness)
         choices += [_spread(column, count, places, len(keys)) for column in found]
     return Answers(tuple(integers), tuple(choices), shown)
 

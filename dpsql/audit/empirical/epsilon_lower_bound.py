@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.analysis.local_privacy import answers_alone
+from dpsql.analysis.local_privacy import local_only
 from dpsql.audit.databases.search_space import Size, Universe, prepared, universe
 from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.audit.empirical.answer_sampling import Answers, Drawing, Group, draw
@@ -100,7 +100,7 @@ def audit_epsilon(
     tables: dict[str, pa.Table] = {}
     found: list[tuple[str, Bound, Witness]] = []
     for release in ready.releases:
-        if answers_alone(release.step.bounded, schema.apart) is not None:
+        if local_only(release.step.bounded, schema.apart) is not None:
             raise BadParameter(
                 f"{release.name} reads randomised answers alone: what hides them was drawn before",
                 hint="ask for a column beside them, or of some of the rows: that is charged",

@@ -14,7 +14,7 @@ from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
-from dpsql.release.selection_mechanism import Chooser, Frequent
+from dpsql.release.selection_mechanism import ModeMechanism, SelectionMechanism
 from dpsql.session.compile.compiled import PreparedRelease
 
 
@@ -65,9 +65,9 @@ def cell_violations(
 ) -> Iterator[str]:
     """One unit adds or removes so many rows in each of so many groups, in all cells together."""
     rows = rows_per_group(release.step.bounded.limited)
-    terms, choosers = release.step.bounded.terms, release.step.measurement.choosers
+    terms, choosers = release.step.bounded.contributions, release.step.measurement.choosers
     for ours, theirs, selection, chooser in zip(
-        before, after, terms.selections, choosers, strict=True
+        before, after, terms.cell_choices, choosers, strict=True
     ):
         for cell in {c for found in (ours, theirs) for cells in found.values() for c in cells}:
             if not 0 <= cell < selection.cells.count:
@@ -86,13 +86,15 @@ def rows_moved(change: dict[int, int]) -> int:
     return sum(map(abs, change.values()))
 
 
-def _is_paid_for(chooser: Chooser, changed: list[dict[int, int]], release: PreparedRelease) -> bool:
+def _is_paid_for(
+    chooser: SelectionMechanism, changed: list[dict[int, int]], release: PreparedRelease
+) -> bool:
     """Whether the choice's own parameters pay for all that changed in its cells."""
     match chooser:
         case Quantiles(rows=rows):
             most = rows * release.sensitivity.units
             return max(map(rows_moved, changed), default=0) <= most
-        case Frequent(mechanism=mechanism):
+        case ModeMechanism(mechanism=mechanism):
             accounting = release.step.measurement.loss.accounting
             # The log-probabilities of two cells come apart by as much: some cells don't change.
             spreads = [max(0, *c.values()) - min(0, *c.values()) for c in changed]

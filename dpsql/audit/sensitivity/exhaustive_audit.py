@@ -105,7 +105,7 @@ def audit_sensitivity(
             break
         findings += seen
         broken += passed
-        if len(ready.releases) == 1 and not release.step.bounded.terms.keys:
+        if len(ready.releases) == 1 and not release.step.bounded.contributions.keys:
             with suppress(StatementFails):  # as written, it may fail: there is nothing to compare
                 plain += _plain(ready, sql, found)
         job = Job(DuckDBSource(), (release.step,))
@@ -130,7 +130,7 @@ def _release(
 ) -> tuple[list[Finding], list[str]]:
     """The findings of one release over all pairs and two salts, and the bounds that are passed."""
     bounded = release.step.bounded
-    statistics, selections = bounded.terms.statistics, bounded.terms.selections
+    statistics, selections = bounded.contributions.statistics, bounded.contributions.cell_choices
     seen = _Largest(found, len(statistics) + len(selections) + 1)
     broken: list[str] = []
     for salt in SALTS:

@@ -30,7 +30,7 @@ from dpsql.plan.aggregate import (
     AggregateFunction,
     AggregateOutput,
     OpenFunction,
-    Part,
+    OutputKind,
 )
 from dpsql.plan.expression import Column, Expression, Literal, conjunction
 from dpsql.plan.expression_text import describe
@@ -83,7 +83,7 @@ class Aggregates:
             if found is None:
                 raise _no_aggregate_in(part, node)
             kind = COUNT_TYPE if part in LEFT_OUT else Double()
-            return self._column(replace(found, part=part, type=kind))
+            return self._column(replace(found, output_kind=part, type=kind))
         asked = self._call_of(node)
         return None if asked is None else self._column(asked)
 
@@ -188,8 +188,8 @@ class Aggregates:
                 return output.column
         shown = ", ".join(map(describe, call.arguments)) or "*"
         name = f"{call.function.value}({shown})"
-        if call.part is not Part.VALUE:
-            name = f"{call.part.value}({name})"
+        if call.output_kind is not OutputKind.VALUE:
+            name = f"{call.output_kind.value}({name})"
         column = self.names.column(name, call.type)
         self.found.append(AggregateOutput(column, call))
         return column
@@ -252,17 +252,17 @@ def _never_null(argument: Expression) -> bool:
 
 _EXTREMES = frozenset({AggregateFunction.MIN, AggregateFunction.MAX})
 
-_PARTS = {part.value: part for part in Part if part is not Part.VALUE}
+_PARTS = {part.value: part for part in OutputKind if part is not OutputKind.VALUE}
 
 
-def _part(node: exp.Expr) -> Part | None:
+def _part(node: exp.Expr) -> OutputKind | None:
     """What of an aggregate's noise `node` asks for."""
     if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
         return _PARTS.get(node.name.lower())
     return None
 
 
-def _no_aggregate_in(part: Part, node: exp.Expr) -> GroupingFault:
+def _no_aggregate_in(part: OutputKind, node: exp.Expr) -> GroupingFault:
     return GroupingFault(
         f"{part.value}() takes an aggregate, whose noise it tells of",
         at=span(node),

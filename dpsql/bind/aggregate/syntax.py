@@ -11,7 +11,7 @@ from dpsql.bind.aggregate.derived_aggregate import is_derived
 from dpsql.bind.syntax.allowlist import only, refused
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
-from dpsql.plan.aggregate import AggregateFunction, OpenFunction, Part
+from dpsql.plan.aggregate import AggregateFunction, OpenFunction, OutputKind
 from dpsql.schema.sql_type import HUGEINT, Integer, SqlType
 
 _PLAIN: dict[type[exp.Expr], AggregateFunction] = {
@@ -67,7 +67,7 @@ _OPEN: dict[type[exp.Expr], OpenFunction] = {
     exp.Skewness: OpenFunction.SKEWNESS,
 }
 
-_PARTS = frozenset(part.value for part in Part if part is not Part.VALUE)
+_PARTS = frozenset(part.value for part in OutputKind if part is not OutputKind.VALUE)
 
 
 @dataclass(frozen=True, slots=True)

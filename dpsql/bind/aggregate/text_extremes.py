@@ -17,18 +17,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.domains.predicate_narrowing import narrow
-from dpsql.analysis.lineage.public_keys import public_rows
-from dpsql.analysis.lineage.unit_identity import names_unit
+from dpsql.analysis.lineage.public_keys import public_key_source
+from dpsql.analysis.lineage.unit_identity import identifies_unit
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
 from dpsql.bind.expression.coercion import COUNT_TYPE
 from dpsql.bind.proof.unmatched_public_rows import Qualified, release_of
 from dpsql.bind.subquery.single_row import grouping_of
-from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput, Part
-from dpsql.plan.bounded_release.cell_selection import MOST_LISTED
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput, OutputKind
+from dpsql.plan.bounded_release.cell_selection import MAX_LISTED
 from dpsql.plan.expression import Compare, Comparison, Expression, IsNull, Not, conjunction
 from dpsql.plan.operator import Aggregate, Filter, OuterJoin, OuterKind, Output, Plan
 from dpsql.schema.sql_type import Varchar
@@ -63,18 +63,18 @@ def released(
 
 def _is_unlisted(call: AggregateCall, source: Plan, names: Names) -> bool:
     """Whether it is some text of those that are there, and nothing public lists which these are."""
-    if call.function not in _CHOSEN or call.part is not Part.VALUE:
+    if call.function not in _CHOSEN or call.output_kind is not OutputKind.VALUE:
         return False
     (text,) = call.arguments
     if not isinstance(text.type, Varchar):
         return False
-    below = environment(source)
+    below = column_domains(source)
     values = domain(text, below if call.filter is None else narrow(call.filter, below)).values
-    if values and len(values) <= MOST_LISTED:
+    if values and len(values) <= MAX_LISTED:
         return False
-    if names_unit(source, [text]):
+    if identifies_unit(source, [text]):
         return False  # no two units have it in common
-    return public_rows(source, (Output(names.column("text", text.type), text),)) is None
+    return public_key_source(source, (Output(names.column("text", text.type), text),)) is None
 
 
 def _text(

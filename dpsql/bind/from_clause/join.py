@@ -15,7 +15,7 @@ from dpsql.bind.syntax.construct_name import node_words
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.plan.expression import Expression, Not, matched
-from dpsql.plan.operator import Filter, Mark, Plan
+from dpsql.plan.operator import Filter, MarkJoin, Plan
 from dpsql.schema.sql_type import Boolean
 
 ASKING = ("SEMI", "ANTI")
@@ -60,7 +60,7 @@ def partnered(
     check_asked(node, source, relation, matched(on))
     column = names.column("exists", Boolean())
     wanted: Expression = column if kind == "SEMI" else Not(column)
-    return Filter(Mark(source, relation, on, column), wanted)
+    return Filter(MarkJoin(source, relation, on, column), wanted)
 
 
 def is_grouped(node: exp.Subquery) -> bool:

@@ -14,7 +14,7 @@ from itertools import product
 
 from sqlglot import exp
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.bind.context import Context
 from dpsql.bind.query.query import bind_query
@@ -94,7 +94,7 @@ def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[e
 def _declared(field: exp.Column, source: exp.Expr, context: Context) -> list[Listed]:
     """The values that the column may have, in order; Refused if the schema lists none."""
     selected = bind_query(exp.select(field.copy()).from_(source.copy()), context)
-    values = domain(selected.columns[0], environment(selected.plan)).values
+    values = domain(selected.columns[0], column_domains(selected.plan)).values
     listed = [v for v in values or () if isinstance(v, str | int)]
     if not values or len(listed) < len(values):
         raise refused(field, "PIVOT of values that aren't named", _NAMED)

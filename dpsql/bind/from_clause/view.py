@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from dpsql.analysis.domains.column_domains import declared_domain, environment
+from dpsql.analysis.domains.column_domains import column_domains, declared_domain
 from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context, Cte, Selected
@@ -25,7 +25,7 @@ from dpsql.bind.syntax.parse import parse_query, span
 from dpsql.errors import Error, SchemaFault, SyntaxFault
 from dpsql.plan.operator import Project, Scan
 from dpsql.plan.traversal import operators
-from dpsql.privacy.domain import UNKNOWN, Domain, day, moment
+from dpsql.privacy.domain import UNKNOWN, Domain, day, timestamp
 from dpsql.schema.load.identifiers import is_plain
 from dpsql.schema.load.values import read_bounds, read_values
 from dpsql.schema.model import Column, Limits, Public, Schema, Table, Value, View
@@ -120,7 +120,7 @@ def _described(view: View, schema: Schema) -> View:
     scans = private_scans(bound.plan)
     own = scans[0].table.ownership if scans else Public()
     limits = view.limits or (scans[0].table.limits if scans else Limits())
-    below = environment(bound.plan)
+    below = column_domains(bound.plan)
     columns = {
         name: _seen(view, name, column.type, below.get(column.id, UNKNOWN))
         for name, column in zip(bound.names, bound.columns, strict=True)
@@ -174,7 +174,7 @@ def _between(kind: SqlType, low: Fraction, high: Fraction) -> tuple[Value, Value
             case Date():
                 return day(ends[0]), day(ends[1])
             case Timestamp():
-                return moment(ends[0]), moment(ends[1])
+                return timestamp(ends[0]), timestamp(ends[1])
             case _:
                 return None
     except OverflowError:

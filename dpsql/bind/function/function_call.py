@@ -19,7 +19,7 @@ from dpsql.plan.expression import Call, Expression, Literal, Scalar
 from dpsql.plan.expression_text import describe
 from dpsql.plan.functions import find
 from dpsql.plan.functions.evaluation import Operand, evaluated, raises
-from dpsql.plan.functions.function import Function, Total
+from dpsql.plan.functions.function import Function, Totalization
 from dpsql.schema.sql_type import Date, SqlType, Timestamp, Varchar
 
 
@@ -89,7 +89,7 @@ def _is_fault(function: Function, template: Template, operands: tuple[Operand, .
     """NULL, NaN or what raised: of constants that is a mistake, not somebody's data."""
     if any(operand.values == (None,) for operand in operands):
         return False
-    return function.total is Total.FINITE or raises(template, operands)
+    return function.total is Totalization.FINITE or raises(template, operands)
 
 
 def unknown_function(node: exp.Expr) -> UnknownFunction:

@@ -17,7 +17,7 @@ from dpsql.plan.operator import (
     Aggregate,
     Filter,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Plan,
     Project,
@@ -40,7 +40,7 @@ def with_found_groups(plan: Plan, values: Container[Plan]) -> Plan:
                 return replace_sources(shown, part)
             case OuterJoin(left=left, right=right) if _value(right) in values:
                 return replace(part, left=shown(left), right=read(right))
-            case Mark(source=source, relation=relation):
+            case MarkJoin(source=source, relation=relation):
                 return replace(part, source=shown(source), relation=read(relation))
             case Aggregate(aggregates=()):
                 return replace_sources(listed, part)
@@ -75,6 +75,6 @@ def _value(plan: Plan) -> Plan:
 
 
 def _found(plan: Plan) -> Plan:
-    if not isinstance(plan, Release) or plan.listed is not None or not plan.keys:
+    if not isinstance(plan, Release) or plan.key_source is not None or not plan.keys:
         return plan
-    return replace(plan, is_found=True)
+    return replace(plan, lists_found_keys=True)

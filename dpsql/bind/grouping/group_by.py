@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.analysis.lineage.unit_identity import tells_unit
+from dpsql.analysis.lineage.unit_identity import determines_unit
 from dpsql.bind.aggregate import text_extremes
 from dpsql.bind.aggregate.aggregates import Absent, Aggregates
 from dpsql.bind.aggregate.public_aggregate import check_private
@@ -21,7 +21,7 @@ from dpsql.bind.query.select_list import Item
 from dpsql.bind.syntax.allowlist import only
 from dpsql.bind.window.window import Windows
 from dpsql.errors import GroupingFault, Refused, Span
-from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
+from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, OutputKind
 from dpsql.plan.expression import (
     Column,
     Expression,
@@ -149,7 +149,7 @@ def _frontier(
     if visibility(source) is not Visibility.PRIVATE:
         _check_noisy(aggregates)
         return Aggregate(source, keys, aggregates)
-    if tells_unit(source, (key.expression for key in keys)):
+    if determines_unit(source, (key.expression for key in keys)):
         return _per_unit(source, keys, aggregates)
     check_everywhere(source, keys)
     keys = with_public_keys(source, keys)
@@ -256,9 +256,9 @@ def _check_keys(absent: Absent, grouping: Grouping) -> None:
 def _check_noisy(aggregates: tuple[AggregateOutput, ...]) -> None:
     """Only what is released here has noise to tell of."""
     for output in aggregates:
-        if output.call.part is not Part.VALUE:
+        if output.call.output_kind is not OutputKind.VALUE:
             raise Refused(
-                f"{output.call.part.value}() of an aggregate without noise of its own",
+                f"{output.call.output_kind.value}() of an aggregate without noise of its own",
                 at=output.call.at,
                 hint="write it beside the aggregate of the private rows, in the same SELECT",
                 note="error_functions",

@@ -15,7 +15,7 @@ from dpsql.analysis.lineage.lineage import (
     visibility,
 )
 from dpsql.analysis.lineage.lineage import unit as unit_of
-from dpsql.analysis.lineage.unit_identity import identities, names_unit
+from dpsql.analysis.lineage.unit_identity import identifies_unit, unit_identifiers
 from dpsql.bind.column_ids import Names
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, Span
@@ -92,7 +92,7 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
     """Refuse to ask private rows anything that isn't about the asking row's own unit."""
     if visibility(relation) is not Visibility.PRIVATE:
         return
-    single = names_unit(relation, (side for pair in equal for side in pair))
+    single = identifies_unit(relation, (side for pair in equal for side in pair))
     if single and visibility(source) is not Visibility.PRIVATE:
         raise Refused(
             "asks private rows whether one privacy unit is there",
@@ -123,8 +123,8 @@ def check_everywhere(source: Plan, keys: Iterable[Output]) -> None:
     As a release no unit's group would appear; as groups of units, that of NULL is of several.
     """
     found = {key.expression: key for key in keys}
-    if names_unit(source, found):
-        named = next((k for e, k in found.items() if names_unit(source, [e])), None)
+    if identifies_unit(source, found):
+        named = next((k for e, k in found.items() if identifies_unit(source, [e])), None)
         shown = "its columns" if named is None else describe(named.expression)
         raise Refused(
             "groups by a key of the unit that is NULL where an outer join has no partner",
@@ -178,7 +178,7 @@ def _share_unit(equal: _Equal, left: Plan, right: Plan) -> bool:
 
 def _shared(left: Plan, right: Plan) -> list[list[tuple[Column, Column]]]:
     """The columns of both that name the same things, beside each other, in a fixed order."""
-    ours, theirs = identities(left), identities(right)
+    ours, theirs = unit_identifiers(left), unit_identifiers(right)
     found = [
         list(zip(a.columns, b.columns, strict=True))
         for a in ours

@@ -27,19 +27,19 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     OuterKind,
     Output,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.plan.output_columns import output_columns
@@ -124,7 +124,7 @@ def _without_kept(plan: Plan) -> Plan:
 def _kept_rows(plan: Plan) -> _Kept | None:
     """The rows of `plan` that belong to nobody; None if there are none."""
     match plan:
-        case Scan() | Release() | Values() | Whole():
+        case Scan() | Release() | Values() | PublicStatement():
             return None
         case Filter(source=source, predicate=predicate):
             return _filtered(_kept_rows(source), conjuncts(predicate))
@@ -135,7 +135,7 @@ def _kept_rows(plan: Plan) -> _Kept | None:
             return _joined(plan)
         case OuterJoin():
             return _outer(plan)
-        case Mark():
+        case MarkJoin():
             return _marked(plan)
         case (
             Aggregate(source=source)
@@ -231,7 +231,7 @@ def _beside(kept: _Kept, join: OuterJoin) -> _Kept:
     return replace(kept, plain=plain, is_all=False)
 
 
-def _marked(mark: Mark) -> _Kept | None:
+def _marked(mark: MarkJoin) -> _Kept | None:
     kept, asked = _kept_rows(mark.source), _kept_rows(mark.relation)
     if asked is not None and not asked.drops(mark.on):
         _none(asked)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpsql.analysis.domains.known_values import Fixed, constant, never_true
-from dpsql.analysis.lineage.functional_dependency import declared, each_meets_one, unique_key
+from dpsql.analysis.lineage.functional_dependency import declared, is_n_to_one, unique_key
 from dpsql.bind.column_ids import Names
 from dpsql.bind.expression.coercion import COUNT_TYPE, sum_type
 from dpsql.plan.aggregate import (
@@ -29,7 +29,7 @@ from dpsql.plan.aggregate import (
     AggregateCall,
     AggregateFunction,
     AggregateOutput,
-    Part,
+    OutputKind,
 )
 from dpsql.plan.expression import (
     Arithmetic,
@@ -112,7 +112,7 @@ class KeptRows:
         return (
             call.function in _ADDED
             and not call.distinct
-            and call.part is Part.VALUE
+            and call.output_kind is OutputKind.VALUE
             and columns(*map(self.known, read)) <= public
             and self.key is not None
         )
@@ -199,7 +199,9 @@ class _Parts:
         """The public rows that have no partner, as far as noise tells."""
         public, own = self.kept.plan, self._like(self._key)
         key = (Output(own, self._key),)
-        call = AggregateCall(AggregateFunction.COUNT, (), False, None, Double(), part=Part.LOW)
+        call = AggregateCall(
+            AggregateFunction.COUNT, (), False, None, Double(), output_kind=OutputKind.LOW
+        )
         low = self.names.column("count", call.type)
         listed = Aggregate(public, key, ())
         counted = Release(self.release.source, key, (AggregateOutput(low, call),), listed)
@@ -240,7 +242,7 @@ def _key_of_join(plan: Plan) -> frozenset[Column] | None:
     for source, others in sides:
         key = unique_key(source, declared) or _key_of_join(source)
         there = frozenset(output_columns(source))
-        if key is not None and each_meets_one(there, others, (*own, *on), declared):
+        if key is not None and is_n_to_one(there, others, (*own, *on), declared):
             return key
     return None
 

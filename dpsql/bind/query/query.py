@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, unit_kind, visibility
-from dpsql.analysis.lineage.unit_identity import by_place, tells_unit
+from dpsql.analysis.lineage.unit_identity import determines_unit, identifier_indices
 from dpsql.bind.context import Context, Cte, Selected
 from dpsql.bind.expression.coercion import common_type
 from dpsql.bind.expression.expression import convert
@@ -139,7 +139,7 @@ def _combined(node: exp.SetOperation, arms: tuple[Plan, Plan], context: Context)
 def _keep_unit(arms: tuple[Plan, Plan], *, all_rows: bool) -> bool:
     """Rows of one kind of unit on both sides; equal ones of one unit, if equality matters.
 
-    `all_rows`: those of UNION ALL, which compares none.
+    `rows_before_filter`: those of UNION ALL, which compares none.
     """
     if any(visibility(arm) is not Visibility.PRIVATE for arm in arms):
         return False
@@ -148,7 +148,7 @@ def _keep_unit(arms: tuple[Plan, Plan], *, all_rows: bool) -> bool:
         return False
     if all_rows:
         return True
-    one, other = (by_place(arm, _columns(arm)) for arm in arms)
+    one, other = (identifier_indices(arm, _columns(arm)) for arm in arms)
     return bool(one & other)
 
 
@@ -165,7 +165,7 @@ def _distinct(plan: Plan, context: Context) -> Plan:
 
 def distinct_rows(plan: Plan, context: Context) -> Plan:
     """DISTINCT: of private rows within their unit if columns tell it, else a release of keys."""
-    if visibility(plan) is Visibility.PRIVATE and not tells_unit(plan, _columns(plan)):
+    if visibility(plan) is Visibility.PRIVATE and not determines_unit(plan, _columns(plan)):
         check_everywhere(plan, _fresh(plan, context))
         return _keys_of(plan, context)
     return _distinct(plan, context)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.domains.known_values import constant
 from dpsql.analysis.lineage.functional_dependency import declared, unique_key
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.analysis.lineage.public_keys import public_rows
+from dpsql.analysis.lineage.public_keys import public_key_source
 from dpsql.bind.context import Selected
 from dpsql.bind.proof.join_ownership import Pair
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput
@@ -40,7 +40,7 @@ def has_one_group(plan: Plan) -> bool:
         plan = plan.source
     if not isinstance(plan, Aggregate | Release) or visibility(plan) is Visibility.PRIVATE:
         return False
-    known = environment(plan.source)
+    known = column_domains(plan.source)
     found = [domain(key.expression, known) for key in plan.keys]
     return all(not each.nullable and len(each.values or ()) == 1 for each in found)
 
@@ -64,10 +64,10 @@ def listed(inner: Selected, source: Plan, equal: list[Pair]) -> Plan:
             grouped.keys, (b if a in inside else a for a, b in equal), strict=True
         )
     )
-    listed = public_rows(source, asked)
-    if listed is None or listed.or_null:
+    listed = public_key_source(source, asked)
+    if listed is None or listed.includes_null:
         return inner.plan
-    known = replace(grouped, listed=listed.plan)
+    known = replace(grouped, key_source=listed.plan)
     return bottom_up(lambda plan: known if plan == grouped else plan, inner.plan)
 
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.analysis.lineage.unit_identity import named_units, names_unit
+from dpsql.analysis.lineage.unit_identity import identifies_unit, unit_valued_columns
 from dpsql.bind.context import Context, Selected, SingleRow
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.from_clause.values_clause import row_count
@@ -54,7 +54,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.operator import (
     Filter,
     Limit,
-    Mark,
+    MarkJoin,
     Plan,
 )
 from dpsql.plan.output_columns import output_columns
@@ -151,7 +151,7 @@ class Subqueries:
         item = item_of(asked.query) if self._asks_others(inner, [(values[0], column)]) else None
         if item is None:
             return None
-        known = environment(inner.plan).get(column.id, UNKNOWN)
+        known = column_domains(inner.plan).get(column.id, UNKNOWN)
         is_told = asked.negated or not only_truth_counts(node)
         rows = Listed(
             asked.query,
@@ -201,9 +201,9 @@ class Subqueries:
 
     def _may_be_null(self, value: Expression) -> bool:
         """Rows without a unit aren't there: its own column has a value in all that are."""
-        if any(value in named_units(source) for source in self.sources or ()):
+        if any(value in unit_valued_columns(source) for source in self.sources or ()):
             return False
-        around = [environment(source) for source in self.sources or ()]
+        around = [column_domains(source) for source in self.sources or ()]
         return domain(value, {k: d for e in around for k, d in e.items()}).nullable
 
     def _asks_others(self, inner: Selected, pairs: list[Pair]) -> bool:
@@ -214,7 +214,7 @@ class Subqueries:
         if self.sources is None or not _is_private(inner):
             return False
         equal = [*pairs, *matched(inner.correlated)]
-        single = names_unit(inner.plan, (side for pair in equal for side in pair))
+        single = identifies_unit(inner.plan, (side for pair in equal for side in pair))
         return not single and not asks_own_unit(self.sources, inner.plan, equal)
 
     def _exists(
@@ -231,7 +231,7 @@ class Subqueries:
             check_there(node, source, inner, conditions)
             check_asked(node, source, inner.plan, equal)
             relation = answering(inner, source, self.context, node)
-            return Mark(source, relation, conditions, column)
+            return MarkJoin(source, relation, conditions, column)
 
         (self.public if first else self.attachments).append(attach)
         return column

@@ -13,7 +13,7 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, TypeFault
 from dpsql.plan.duration import DAY, Duration
 from dpsql.plan.expression import Literal
-from dpsql.plan.frame import Frame, FrameEnd, FrameExclusion, FrameKind, Offset
+from dpsql.plan.frame import Frame, FrameEnd, FrameExclusion, FrameKind, RangeOffset
 from dpsql.plan.numeric_types import holds
 from dpsql.plan.sort_key import SortKey
 from dpsql.schema.sql_type import (
@@ -64,7 +64,7 @@ def _end(
     if isinstance(end, str):
         return None if end.upper() == "UNBOUNDED" else 0
     if kind is FrameKind.RANGE and isinstance(end, exp.Expr):
-        return Offset(_distance(node, end, order), following=following)
+        return RangeOffset(_distance(node, end, order), following=following)
     if isinstance(end, exp.Literal) and not end.is_string and end.this.isdigit():
         rows = int(end.this)
         if not holds(BIGINT, rows):
@@ -121,9 +121,9 @@ def _distance_of(kind: SqlType) -> str:
     return "RANGE BETWEEN 6 PRECEDING AND CURRENT ROW, over a number"
 
 
-def _side(end: int | Offset) -> int:
+def _side(end: int | RangeOffset) -> int:
     """-1 before the current row, 0 at it, 1 after it."""
-    if isinstance(end, Offset):
+    if isinstance(end, RangeOffset):
         return 1 if end.following else -1
     return (end > 0) - (end < 0)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, has_row_units, visibility
-from dpsql.analysis.lineage.unit_identity import tells_unit
+from dpsql.analysis.lineage.unit_identity import determines_unit
 from dpsql.bind.column_ids import Names
 from dpsql.bind.expression.cast import summable
 from dpsql.bind.expression.coercion import sum_type
@@ -145,7 +145,7 @@ def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
         return
     for output in windows.found:
         call = output.call
-        if not tells_unit(plan, call.partition) or has_row_units(plan):
+        if not determines_unit(plan, call.partition) or has_row_units(plan):
             is_first = had_distinct_on(node)
             what = "DISTINCT ON" if is_first else f"{call.function}()"
             by = "DISTINCT ON" if is_first else "PARTITION BY"

@@ -58,7 +58,7 @@ from dpsql.pgwire.workers.tasks import (
     from_bytes,
     packed,
 )
-from dpsql.physical.unit_batches import in_parts
+from dpsql.physical.unit_batches import choose_batches
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import run
 from dpsql.session.run.sidecar_fallback import readable
@@ -189,7 +189,7 @@ class _Desk:
             # The charge was made for another version of the data.
             return LACKED
         released = {name: from_bytes(data) for name, data in task.released.items()}
-        job = in_parts(readable(task.job, engine), engine)
+        job = choose_batches(readable(task.job, engine), engine)
         return packed(run(job, engine, SystemRandomness(), released))
 
     def _engine(self, source: DuckDBSource, sidecar: Sidecar | None = None) -> DuckDBEngine:

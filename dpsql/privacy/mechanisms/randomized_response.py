@@ -19,11 +19,11 @@ from dpsql.privacy.directed_rounding import exp, ln
 from dpsql.privacy.mechanisms.randomness import Randomness, words
 from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 
-MOST = 2**62
+MAX_CATEGORIES = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class RandomisedResponse:
+class RandomizedResponse:
     """Of `categories` answers, the true one is given `truth` times for each `lie` of any other."""
 
     truth: int
@@ -33,11 +33,11 @@ class RandomisedResponse:
     def __post_init__(self) -> None:
         if self.categories < 2:
             raise ValueError("there are at least two answers")
-        if not 1 <= self.lie < self.truth or self._all >= MOST:
+        if not 1 <= self.lie < self.truth or self._all >= MAX_CATEGORIES:
             raise ValueError("the truth is told more often than any other answer, but not always")
 
     @classmethod
-    def of_epsilon(cls, epsilon: Fraction, categories: int = 2) -> RandomisedResponse:
+    def of_epsilon(cls, epsilon: Fraction, categories: int = 2) -> RandomizedResponse:
         """Return the one whose loss is ε, or less by 1 in 10^9 at most for ε from 10^-6 to 20."""
         # truth/lie is e^ε, rounded down to as many binary digits as 62 bits allow.
         if epsilon <= 0:
@@ -47,7 +47,7 @@ class RandomisedResponse:
         return cls(int(ratio * 2**digits), 2**digits, categories)
 
     @classmethod
-    def of_truth(cls, probability: Fraction, categories: int = 2) -> RandomisedResponse:
+    def of_truth(cls, probability: Fraction, categories: int = 2) -> RandomizedResponse:
         """Return the one that tells the truth with this probability."""
         lie = (1 - probability) / (categories - 1)
         ratio = probability / lie
@@ -88,14 +88,14 @@ class RandomisedResponse:
         said: NDArray[np.int64] = (answers + others.reshape(answers.shape)) % self.categories
         return said
 
-    def estimate(self, said: int, total: int) -> Fraction:
-        """Return how many of `total` answers are truly this one, unbiased, when `said` say so."""
-        return (said - total * self.q) / (self.p - self.q)
+    def estimate(self, count: int, total: int) -> Fraction:
+        """Return how many of `total` answers are truly this one, unbiased, when `count` say so."""
+        return (count - total * self.q) / (self.p - self.q)
 
-    def estimates(self, said: Sequence[int]) -> list[Fraction]:
+    def estimates(self, counts: Sequence[int]) -> list[Fraction]:
         """Return the same for every answer; they add up to all answers."""
-        total = sum(said)
-        return [self.estimate(count, total) for count in said]
+        total = sum(counts)
+        return [self.estimate(count, total) for count in counts]
 
     def variance(self, count: Fraction | int, total: int) -> Fraction:
         """Return the variance of the estimate when `count` of `total` truly have this answer.

@@ -30,7 +30,7 @@ _STYLE: Final = """<style>
 def answer_page(result: Result) -> str:
     """A fragment in which nothing acts: all names and values are escaped.
 
-    Values that are no farther from 0 than their error are pale. At most `MOST_ROWS` rows.
+    Values that are no farther from 0 than their error are pale. At most `MAX_ROWS` rows.
     """
     return "\n".join(["<div class='dpsql-answer'>", _STYLE, *_body(result), "</div>"])
 

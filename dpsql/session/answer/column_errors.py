@@ -15,16 +15,23 @@ from typing import assert_never
 import numpy as np
 import pyarrow as pa
 
-from dpsql.plan.bounded_release.estimator import Linear, Mean, Moments, Named, Position, Variance
+from dpsql.plan.bounded_release.estimator import (
+    ChosenValue,
+    LinearEstimator,
+    Mean,
+    Moments,
+    QuantileValue,
+    Variance,
+)
 from dpsql.release.columns.confidence_interval import (
     CONFIDENCE,
-    Spread,
+    NoiseSpread,
     half_width,
     linear_error,
     mean_rows_error,
 )
-from dpsql.release.columns.cross_group_terms import apart
-from dpsql.release.selection_mechanism import Chooser
+from dpsql.release.columns.cross_group_terms import localize
+from dpsql.release.selection_mechanism import SelectionMechanism
 from dpsql.session.answer.answer import ColumnPrivacy, HalfWidth
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.compile.column_provenance import Origin, origins
@@ -96,38 +103,38 @@ def half_widths(
 
 
 def column_of(
-    release: PreparedRelease, place: int, spreads: Sequence[Spread] | None = None
+    release: PreparedRelease, place: int, spreads: Sequence[NoiseSpread] | None = None
 ) -> ColumnPrivacy:
     """How one column of `release` is made; `spreads` are its statistics' noise, if not as drawn."""
     mechanisms = release.step.measurement.mechanisms
-    told = apart(release.step.bounded.outputs, mechanisms if spreads is None else spreads)
+    told = localize(release.step.bounded.outputs, mechanisms if spreads is None else spreads)
     output, spreads = told.outputs[place], told.spreads
-    statistics = release.step.bounded.terms.statistics
+    statistics = release.step.bounded.contributions.statistics
     name = release.called(output.column)
-    if release.step.measurement.weighing is not None:
+    if release.step.measurement.mwem is not None:
         # An estimate is off by what noise moved, and by what no round asked for.
         scale = float(mechanisms[0].variance) ** 0.5
         return ColumnPrivacy(name, "multiplicative weights", scale, None)
-    match output.formula:
-        case Linear(terms=terms):
-            scale, width = linear_error(output.formula, spreads)
+    match output.estimator:
+        case LinearEstimator(summands=terms):
+            scale, width = linear_error(output.estimator, spreads)
             made = mechanisms[terms[0][0]].name if terms else "public"
-            if output.formula.said is not None:
+            if output.estimator.response_variance is not None:
                 # Beside the noise there is what was randomised before, of all rows there are.
                 return ColumnPrivacy(name, f"{made}, of randomised answers", float(scale), None)
             return ColumnPrivacy(name, made, float(scale), float(width))
-        case Variance(place=chosen, worth=worth, is_root=is_root):
+        case Variance(index=chosen, scale=worth, is_root=is_root):
             known = None if is_root else float(half_width(spreads[chosen]) * worth)
             scale = float(spreads[chosen].variance) ** 0.5 * float(worth)
             return ColumnPrivacy(name, mechanisms[chosen].name, scale, known)
         case Mean(total=total):
             scale = float(spreads[total].variance) ** 0.5 * float(statistics[total].step)
-            error = mean_rows_error(output.formula, spreads)
+            error = mean_rows_error(output.estimator, spreads)
             return ColumnPrivacy(name, mechanisms[total].name, scale, None, rows_error=error)
         case Moments(x=x):
             scale = float(spreads[x.total].variance) ** 0.5 * float(x.step)
             return ColumnPrivacy(name, mechanisms[x.total].name, scale, None)
-        case Position(place=chosen) | Named(place=chosen):
+        case QuantileValue(index=chosen) | ChosenValue(index=chosen):
             cells, chooser = _chooser(release, chosen)
             error = float(chooser.rank_error(cells, CONFIDENCE))
             return ColumnPrivacy(name, chooser.name, error, None, error)
@@ -172,10 +179,12 @@ def _made(
     return replace(found, name=release.called(release.step.bounded.outputs[place].column))
 
 
-def _chooser(release: PreparedRelease, place: int) -> tuple[int, Chooser]:
-    """What makes the choice at `place`, and among how many cells."""
+def _chooser(release: PreparedRelease, place: int) -> tuple[int, SelectionMechanism]:
+    """What makes the choice at `index`, and among how many cells."""
     pairs = zip(
-        release.step.bounded.terms.selections, release.step.measurement.choosers, strict=True
+        release.step.bounded.contributions.cell_choices,
+        release.step.measurement.choosers,
+        strict=True,
     )
     for selection, chooser in pairs:
         if place < selection.choices:

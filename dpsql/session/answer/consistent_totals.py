@@ -28,14 +28,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from dpsql.bounding.settings import Settings
-from dpsql.plan.bounded_release.estimator import Linear, summed
-from dpsql.plan.bounded_release.statistic import Amount, Ones, Present, Product, Square
+from dpsql.plan.bounded_release.estimator import LinearEstimator, statistic_indices
+from dpsql.plan.bounded_release.statistic import NonNullCount, Product, RowCount, Square, Sum
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.calibration import Noise
-from dpsql.release.columns.confidence_interval import Spread, combined
+from dpsql.release.columns.confidence_interval import NoiseSpread, combined
 from dpsql.release.columns.group_keys import listed_keys, number_of_cells
 from dpsql.release.columns.released_table import noisy_statistics, with_statistics
-from dpsql.release.consistency.levels import Structure, structure
+from dpsql.release.consistency.levels import Nesting, nesting
 from dpsql.release.consistency.margins import Margins
 from dpsql.session.digest.canonical_digest import Shape, shape
 
@@ -58,9 +58,9 @@ class Sums:
     """
 
     levels: tuple[Same, ...]
-    structure: Structure
+    structure: Nesting
     places: tuple[tuple[int, ...], ...]
-    spreads: Mapping[str, tuple[Spread, ...]]
+    spreads: Mapping[str, tuple[NoiseSpread, ...]]
 
     def tables(self, released: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """The released tables of the levels, made to add up."""
@@ -93,7 +93,7 @@ class Totals:
     sums: tuple[Sums, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def spreads(self, release: PreparedRelease) -> tuple[Spread, ...]:
+    def spreads(self, release: PreparedRelease) -> tuple[NoiseSpread, ...]:
         """The noise of the statistics of `release`, as they are shown."""
         found = (group.spreads.get(release.name) for group in self.sums)
         return next(filter(None, found), release.step.measurement.mechanisms)
@@ -146,22 +146,22 @@ def totals(releases: Sequence[PreparedRelease], settings: Settings) -> Totals:
 
 def _left_out(release: PreparedRelease, read: Iterable[str]) -> str | None:
     bounded = release.step.bounded
-    formulas = [output.formula for output in bounded.outputs]
-    if release.step.measurement.weighing is not None:
+    formulas = [output.estimator for output in bounded.outputs]
+    if release.step.measurement.mwem is not None:
         return "it is a synopsis, whose parts add up by themselves"
-    if bounded.selection is not None:
+    if bounded.partition_count_index is not None:
         return "its groups are shown where noise says that there are enough units"
-    if bounded.least is not None and bounded.least.units is None:
+    if bounded.min_units is not None and bounded.min_units.threshold is None:
         return "groups that may be empty are left out"
-    if bounded.least is not None:
+    if bounded.min_units is not None:
         return "groups of few units are left out (dpsql.min_units)"
     if release.step.measurement.mechanisms and not release.step.measurement.noise:
         return "nothing is added to its randomised answers"
-    if any(isinstance(f, Linear) and f.others is not None for f in formulas):
+    if any(isinstance(f, LinearEstimator) and f.cross_group is not None for f in formulas):
         return "its groups are of randomised answers"
-    if any(isinstance(f, Linear) and f.least is not None for f in formulas):
+    if any(isinstance(f, LinearEstimator) and f.minimum is not None for f in formulas):
         return "counts below 0 are shown as 0 (dpsql.nonnegative)"
-    if any(isinstance(f, Linear) and (f.constant or not f.terms) for f in formulas):
+    if any(isinstance(f, LinearEstimator) and (f.constant or not f.summands) for f in formulas):
         return "it is told from the public number of its rows"
     if release.step.reads or release.name in read:
         return "one release is drawn on the noisy rows of another"
@@ -184,7 +184,7 @@ def _sums(group: Sequence[tuple[PreparedRelease, Shape]]) -> Sums | str | None:
         dict(zip(found.keys, listed_keys(r.step.bounded, r.step.query), strict=True))
         for r, found in firsts
     ]
-    within = structure(keys, [number_of_cells(release.step.query) for release, _ in firsts])
+    within = nesting(keys, [number_of_cells(release.step.query) for release, _ in firsts])
     names = "; ".join(_by(release) for release, _ in firsts)
     if within is None:
         return f"{names}: not made to add up, their groups are not all combinations of their keys"
@@ -212,18 +212,18 @@ def _additive(release: PreparedRelease) -> Iterator[int]:
     """Sums over rows. Units that are counted as rows are no such sums: one may be in two cells."""
     units = {a.column.id for a in release.release.aggregates if a.call.distinct}
     outputs = release.step.bounded.outputs
-    shared = {p for o in outputs if o.column.id in units for p in summed(o.formula)}
-    for place, statistic in enumerate(release.step.bounded.terms.statistics):
+    shared = {p for o in outputs if o.column.id in units for p in statistic_indices(o.estimator)}
+    for place, statistic in enumerate(release.step.bounded.contributions.statistics):
         if place not in shared and isinstance(
-            statistic.term, Ones | Present | Amount | Square | Product
+            statistic.term, RowCount | NonNullCount | Sum | Square | Product
         ):
             yield place
 
 
 def _spreads(
-    levels: Sequence[Same], within: Structure, places: Sequence[tuple[int, ...]]
-) -> dict[str, tuple[Spread, ...]]:
-    found: list[list[Spread]] = [list(same[0].step.measurement.mechanisms) for same in levels]
+    levels: Sequence[Same], within: Nesting, places: Sequence[tuple[int, ...]]
+) -> dict[str, tuple[NoiseSpread, ...]]:
+    found: list[list[NoiseSpread]] = [list(same[0].step.measurement.mechanisms) for same in levels]
     for each in places:
         own = _noise(levels, each)
         variances = within.variances([float(noise.variance) for noise in own])
@@ -250,7 +250,8 @@ def _said(sums: Sums) -> Iterator[str]:
     others = [
         finest.called(output.column)
         for output in finest.step.bounded.outputs
-        if not summed(output.formula) or not added.issuperset(summed(output.formula))
+        if not statistic_indices(output.estimator)
+        or not added.issuperset(statistic_indices(output.estimator))
     ]
     if others:
         yield f"{', '.join(dict.fromkeys(others))}: no sums over rows, shown as they were drawn"
@@ -259,5 +260,5 @@ def _said(sums: Sums) -> Iterator[str]:
 def _by(release: PreparedRelease) -> str:
     if release.opaque is not None:
         return f"view {release.opaque.view}"
-    keys = ", ".join(key.column.name for key in release.step.bounded.terms.keys)
+    keys = ", ".join(key.column.name for key in release.step.bounded.contributions.keys)
     return f"by {keys}" if keys else "in total"

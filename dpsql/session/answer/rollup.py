@@ -29,10 +29,10 @@ import pyarrow as pa
 
 from dpsql.engine.digest import Digest
 from dpsql.ledger.ledger import Ledger
-from dpsql.plan.aggregate import AggregateFunction, Part
+from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import Cell
-from dpsql.plan.bounded_release.estimator import Linear
-from dpsql.plan.bounded_release.statistic import Amount, Ones, Present
+from dpsql.plan.bounded_release.estimator import LinearEstimator
+from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Sum
 from dpsql.release.add_noise import listed_cells
 from dpsql.release.columns.arrow import arrow_array
 from dpsql.session.answer.answer import ColumnPrivacy
@@ -73,9 +73,9 @@ class RollUp:
         cells = listed_cells(bounded, self.asked.step.query)
         arrays = {
             f"c{key.column.id}": arrow_array([cell[n] for cell in cells], key.column.type)
-            for n, key in enumerate(bounded.terms.keys)
+            for n, key in enumerate(bounded.contributions.keys)
         }
-        keys = len(self.fine.step.bounded.terms.keys)
+        keys = len(self.fine.step.bounded.contributions.keys)
         for output, place in zip(bounded.outputs, self.outputs, strict=True):
             values = [Fraction(value) for value in stored.column(keys + place).to_pylist()]
             sums = [sum((values[row] for row in rows), Fraction(0)) for rows in self.groups]
@@ -145,7 +145,7 @@ def _is_additive(asked: PreparedRelease) -> bool:
     """Its values over disjoint sets of rows add up to those over all of them."""
     return all(
         aggregate.call.function in _SUMMED
-        and aggregate.call.part is Part.VALUE
+        and aggregate.call.output_kind is OutputKind.VALUE
         # Also where units are counted as rows: a unit may be in two cells.
         and not aggregate.call.distinct
         for aggregate in asked.release.aggregates
@@ -169,25 +169,33 @@ def _roll_up(asked: PreparedRelease, fine: PreparedRelease) -> RollUp | None:
 
 def _has_all_cells(release: PreparedRelease) -> bool:
     bounded = release.step.bounded
-    return bounded.selection is None and bounded.least is None and not release.step.reads
+    return (
+        bounded.partition_count_index is None
+        and bounded.min_units is None
+        and not release.step.reads
+    )
 
 
 def _sums(release: PreparedRelease, found: Shape) -> dict[Digest, int]:
     """What the outputs mean that are plain sums over rows, with their places."""
-    statistics, outputs = release.step.bounded.terms.statistics, release.step.bounded.outputs
+    statistics, outputs = (
+        release.step.bounded.contributions.statistics,
+        release.step.bounded.outputs,
+    )
     sums: dict[Digest, int] = {}
     for place, output in enumerate(outputs):
-        formula = output.formula
+        formula = output.estimator
         if (
-            output.part is Part.VALUE
-            and isinstance(formula, Linear)
-            and formula.least is None
-            and formula.said is None
+            output.output_kind is OutputKind.VALUE
+            and isinstance(formula, LinearEstimator)
+            and formula.minimum is None
+            and formula.response_variance is None
             and all(
-                isinstance(statistics[p].term, Ones | Present | Amount) for p, _ in formula.terms
+                isinstance(statistics[p].term, RowCount | NonNullCount | Sum)
+                for p, _ in formula.summands
             )
         ):
-            terms = sorted((found.statistics[p], factor) for p, factor in formula.terms)
+            terms = sorted((found.statistics[p], factor) for p, factor in formula.summands)
             sums.setdefault(repr((terms, formula.step, formula.type, formula.constant)), place)
     return sums
 

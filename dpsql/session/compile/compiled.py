@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from dpsql.analysis.local_privacy import answers_alone
+from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.bind.saved_release import NO_RELEASES, Releases
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
 from dpsql.bind.statements.create_synopsis import bind_synopsis, whole_of
 from dpsql.bind.syntax.parameter import Parameters
-from dpsql.bounding.bound_release import bound
+from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.emit.relation.relation import emit_plan
@@ -25,10 +25,10 @@ from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.prune_columns import unused
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.release.calibration import as_said, calibrate
-from dpsql.release.columns.released_table import beside
+from dpsql.release.calibration import calibrate, exact_measurement
+from dpsql.release.columns.released_table import auxiliary_statistics
 from dpsql.release.job import Step
-from dpsql.release.synopsis.mwem import told, weighed
+from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
 from dpsql.schema.model import Schema, Table
 from dpsql.session.answer.consistent_totals import Totals, totals
 from dpsql.session.compile.column_provenance import Marked, marked
@@ -61,10 +61,10 @@ class PreparedRelease:
     def columns(self) -> tuple[str, ...]:
         """The columns of its table here; other statements that share the answer name them anew."""
         bounded = self.step.bounded
-        made = [key.column for key in bounded.terms.keys]
+        made = [key.column for key in bounded.contributions.keys]
         made += [output.column for output in bounded.outputs]
         shown = [f"c{column.id}" for column in made]
-        return (*shown, *(f"s{place}" for place in beside(bounded)))
+        return (*shown, *(f"s{place}" for place in auxiliary_statistics(bounded)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,25 +199,25 @@ def _prepare(
     version: str,
     settings: Settings,
 ) -> PreparedRelease:
-    bounded = bound(release, facts, settings)
+    bounded = bound_release(release, facts, settings)
     found = sensitivity(bounded, schema.apart)
-    alone = answers_alone(bounded, schema.apart)
+    alone = local_only(bounded, schema.apart)
     if settings.rounds is None and alone is not None:
-        measurement = as_said(bounded, share.accounting)
+        measurement = exact_measurement(bounded, share.accounting)
         names_of = ", ".join(column.name for column in alone.columns)
         note = f"no noise: of {alone.table.shown} randomised answers alone are read ({names_of})"
         bounded = replace(bounded, notes=(*bounded.notes, note))
     elif settings.rounds is None:
         measurement = calibrate(bounded, found, share)
     else:
-        measurement = weighed(bounded, schema.apart.steps, share, settings.rounds)
-        bounded = replace(bounded, notes=(*bounded.notes, *told(bounded, measurement)))
+        measurement = calibrate_mwem(bounded, schema.apart.steps, share, settings.rounds)
+        bounded = replace(bounded, notes=(*bounded.notes, *synopsis_notes(bounded, measurement)))
     query = emit_release(bounded, names)
     below = tuple(p for p in operators(release.source) if isinstance(p, Release))
     named = tuple((other, names[other]) for other in dict.fromkeys(below))
     reads = [name for _, name in named]
     reads += [table.stored_as for table in kept_tables(release.source)]
-    step = Step(names[release], bounded, query, measurement, tuple(reads), below=named)
+    step = Step(names[release], bounded, query, measurement, tuple(reads), public_inputs=named)
     keys = {other: earlier[names[other]].key for other in below}
     parts = (meaning(bounded, keys), digested(measurement), schema.policy_hash, version)
     key = digest_of("key of an answer", *parts)

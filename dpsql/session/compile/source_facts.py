@@ -77,7 +77,7 @@ class SourceFacts:
             )
         return self._owner_verified
 
-    def prepared(self, table: Table) -> bool:
+    def in_sidecar(self, table: Table) -> bool:
         """`table`'s rows stand ready with their unit; a sidecar is only opened with the source."""
         return table.name in self._prepared()
 

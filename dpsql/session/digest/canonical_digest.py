@@ -47,17 +47,17 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.plan.output_columns import output_columns
@@ -116,7 +116,7 @@ class Shape:
 
 def shape(bounded: BoundedRelease) -> Shape:
     """The parts of `bounded`, which reads no other release, as far as others may share them."""
-    terms, reader = bounded.terms, _Reader({})
+    terms, reader = bounded.contributions, _Reader({})
     rows = reader.read(terms.source)
     keys = tuple(reader.read(key.expression) for key in terms.keys)
     return Shape(rows, keys, tuple(map(reader.read, terms.statistics)))
@@ -190,7 +190,7 @@ class _Reader:
                 return self._new(
                     plan, digest_of("outer", self.read(kind), *sides, *self._sorted(on))
                 )
-            case Mark(source=source, relation=relation, on=on, column=column):
+            case MarkJoin(source=source, relation=relation, on=on, column=column):
                 below = self._rows(source)
                 mark = digest_of("mark", self._rows(relation).digest, *self._sorted(on))
                 self._columns[column.id] = mark
@@ -226,7 +226,7 @@ class _Reader:
                 return self._new(
                     plan, self._leaf("values", *types, "", *sorted(map(encoded, rows)))
                 )
-            case Whole(sql=sql, tables=tables):
+            case PublicStatement(sql=sql, tables=tables):
                 return self._new(plan, self._leaf("whole", sql, "", *tables))
             case missing:
                 assert_never(missing)

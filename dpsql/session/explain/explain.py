@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from itertools import starmap
 
-from dpsql.analysis.local_privacy import answers_alone
-from dpsql.analysis.plan_text import chain_lines, tree_lines, view_line
-from dpsql.plan.operator import Plan, Scan, Whole
+from dpsql.analysis.local_privacy import local_only
+from dpsql.analysis.plan_text import plan_lines, tree_lines, view_line
+from dpsql.plan.operator import Plan, PublicStatement, Scan
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import Accounting
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, EntityUnit, Schema
 from dpsql.schema.randomized_response_loss import said as said_of
 from dpsql.session.answer.column_errors import column_of
@@ -41,26 +41,28 @@ def explain(prepared: Prepared, schema: Schema) -> Proof:
 def _finish(prepared: Prepared) -> str:
     """What makes the answer, unless it would name what is hidden."""
     plan = prepared.plan
-    if isinstance(plan, Whole):
+    if isinstance(plan, PublicStatement):
         return plan.sql
     return "" if hides(plan) else _told(prepared.finish, *copied_scans(plan).values())
 
 
-def _release(release: PreparedRelease, prepared: Prepared, apart: Apart) -> ReleaseProof:
+def _release(release: PreparedRelease, prepared: Prepared, apart: NeighborDistance) -> ReleaseProof:
     bounded, spreads = release.step.bounded, prepared.totals.spreads(release)
     noise = tuple(column_of(release, place, spreads) for place in range(len(bounded.outputs)))
     if release.opaque is not None:
-        line = OperatorLine(*view_line(release.opaque.view, bounded.terms.source, apart.steps))
+        line = OperatorLine(
+            *view_line(release.opaque.view, bounded.contributions.source, apart.steps)
+        )
         threshold = release.step.measurement.threshold
         return ReleaseProof(release.name, (line,), (), (), noise, threshold, "")
     return ReleaseProof(
         release.name,
-        tuple(starmap(OperatorLine, chain_lines(bounded, apart.steps))),
+        tuple(starmap(OperatorLine, plan_lines(bounded, apart.steps))),
         bounded.notes,
         tuple(sensitivities(release, apart)),
         noise,
         release.step.measurement.threshold,
-        _told(release.step.query.sql, *operators(bounded.terms.source)),
+        _told(release.step.query.sql, *operators(bounded.contributions.source)),
         column_changes(release),
     )
 
@@ -92,14 +94,14 @@ def _price(prepared: Prepared, schema: Schema) -> Price | None:
     )
 
 
-def _said(prepared: Prepared, apart: Apart) -> float:
+def _said(prepared: Prepared, apart: NeighborDistance) -> float:
     """The ε of the randomised answers that `prepared` shows without noise, each column's once.
 
     Of several tables a unit has its row in one.
     """
     shown: dict[str, dict[str, Column]] = {}
     for release in prepared.releases:
-        found = answers_alone(release.step.bounded, apart)
+        found = local_only(release.step.bounded, apart)
         if found is not None and not release.step.measurement.noise:
             shown.setdefault(found.table.name, {}).update((c.name, c) for c in found.columns)
     lost = (said_of(name, columns.values(), apart).epsilon for name, columns in shown.items())

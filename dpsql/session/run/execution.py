@@ -15,8 +15,8 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import Most
 from dpsql.engine.sandbox.process import Aside
 from dpsql.errors import ExecutionFailed
-from dpsql.physical.unit_batches import in_parts
-from dpsql.plan.operator import Plan, Whole
+from dpsql.physical.unit_batches import choose_batches
+from dpsql.plan.operator import Plan, PublicStatement
 from dpsql.plan.output_columns import output_columns
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
@@ -93,7 +93,7 @@ class Execution:
     ) -> dict[str, pa.Table]:
         """The released tables of `steps` by name; `read` are those that they may read."""
         job, engine = Job(engine_source(self._schema), steps), self.source()
-        return run(in_parts(readable(job, engine), engine), engine, randomness, read)
+        return run(choose_batches(readable(job, engine), engine), engine, randomness, read)
 
     def finish(self, prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else, if it takes one."""
@@ -134,7 +134,7 @@ class Execution:
         """The answer of a query over public tables only, some of them `kept`: exact and free."""
         if visibility(prepared.plan) is not Visibility.PUBLIC:
             raise ExecutionFailed
-        if isinstance(prepared.plan, Whole):
+        if isinstance(prepared.plan, PublicStatement):
             return open_rows(prepared.plan, Raw(self.whole.rows(prepared.plan)))
         try:
             if kept:

@@ -36,7 +36,7 @@ from dpsql.errors import (
     UnknownTable,
     WouldShowIndividuals,
 )
-from dpsql.plan.operator import Whole
+from dpsql.plan.operator import PublicStatement
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.model import Schema
 from dpsql.schema.source_types import reading
@@ -87,7 +87,7 @@ class WholeStatements:
     def bound(
         self, sql: str, schema: Schema, parameters: Parameters, releases: Releases
     ) -> Statement:
-        """The plan of `sql`; one that dpsql has no rules for is `Whole` if it may be."""
+        """The plan of `sql`; one that dpsql has no rules for is `PublicStatement` if it may be."""
         try:
             return bind(sql, schema, parameters, releases)
         except (ProgrammingError, NotSupportedError) as refusal:
@@ -96,7 +96,7 @@ class WholeStatements:
                 raise
             return found
 
-    def rows(self, plan: Whole) -> pa.Table:
+    def rows(self, plan: PublicStatement) -> pa.Table:
         """The rows of `plan`, as of now."""
         try:
             found = self._ask(plan.sql, plan.tables, plan.casts)
@@ -134,7 +134,7 @@ class WholeStatements:
         kinds = [_given(k, has_lists=has_lists) for k in found.column("type").to_pylist()]
         ids = Names()
         columns = tuple(ids.column(n, kind) for n, (kind, _) in zip(names, kinds, strict=True))
-        plan = Whole(columns, text, named, tuple(cast for _, cast in kinds))
+        plan = PublicStatement(columns, text, named, tuple(cast for _, cast in kinds))
         return Statement(plan, columns, names)
 
     def _ask(

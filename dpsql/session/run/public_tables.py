@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dpsql.analysis.plan_text import sources
-from dpsql.plan.operator import Filter, Mark, Output, Plan, Project, Release, Scan
+from dpsql.plan.operator import Filter, MarkJoin, Output, Plan, Project, Release, Scan
 from dpsql.plan.traversal import operators
 
 
@@ -63,8 +63,8 @@ def _filtered(plan: Filter) -> tuple[Scan, tuple[Plan, ...]] | None:
     """The table of the source whose rows they are, and the relations these are filtered by."""
     relations: list[Plan] = []
     below: Plan = plan
-    while isinstance(below, Filter | Mark):
-        if isinstance(below, Mark):
+    while isinstance(below, Filter | MarkJoin):
+        if isinstance(below, MarkJoin):
             relations.append(below.relation)
         below = below.source
     return (below, tuple(relations)) if isinstance(below, Scan) and _is_of_source(plan) else None

@@ -21,7 +21,7 @@ from dpsql.plan.operator import Limit, Plan, Project, Release, Sort
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.release.columns.arrow import arrow_type
-from dpsql.release.columns.group_keys import taken
+from dpsql.release.columns.group_keys import take
 from dpsql.schema.sql_type import (
     Boolean,
     Date,
@@ -117,7 +117,7 @@ def _sorted(rows: _Rows, by: Sequence[SortKey]) -> _Rows | None:
     if order == list(range(rows.count)):
         return rows
     places = pa.array(order, pa.int64()).to_numpy()
-    return _Rows({name: taken(column, places) for name, column in rows.columns.items()}, rows.count)
+    return _Rows({name: take(column, places) for name, column in rows.columns.items()}, rows.count)
 
 
 _Comparable = bool | int | float | str | decimal.Decimal | dt.date

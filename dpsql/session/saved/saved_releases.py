@@ -181,9 +181,9 @@ class KeptFacts:
         """A declared table's key; a kept one has none."""
         return self._facts.verified(table)
 
-    def prepared(self, table: Table) -> bool:
+    def in_sidecar(self, table: Table) -> bool:
         """A declared table's rows stand ready with their unit."""
-        return self._facts.prepared(table)
+        return self._facts.in_sidecar(table)
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `at_most`."""
