@@ -25,8 +25,8 @@ from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import Refused
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare
-from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement, compile_sql
+from dpsql.session.compile.loss_conversion import query_loss
 
 pytestmark = pytest.mark.bounds
 
@@ -71,22 +71,22 @@ def test_nothing_is_exact_where_units_are_missed_or_not_counted(
     for release in ready.releases:
         if _is_exact(release):
             raise AssertionError(f"statistic 0 has no noise: {claim.sql}")
-    found = search(claim.schema, claim.verified, 1, neighbors.apart(1))
+    found = search(claim.schema, claim.verified, 1, neighbors.distance(1))
     attack(ready, found.of(range(2)), claim.sql)
 
 
-def _is_exact(release: PreparedRelease) -> bool:
+def _is_exact(release: CompiledRelease) -> bool:
     """Private rows are read, and nothing is charged for it."""
     statistics = release.step.bounded.contributions.statistics
     return bool(statistics) and not release.step.measurement.loss.amount
 
 
-def _without_number(claim: Claim, neighbors: Neighbors) -> Prepared:
+def _without_number(claim: Claim, neighbors: Neighbors) -> CompiledStatement:
     schema = schema_of(claim.schema)
     tables = {name: replace(table, rows=None) for name, table in schema.tables.items()}
     found = replace(schema, neighbors=neighbors, tables=tables)
     facts = WorldFacts(found, public_connection(claim.schema), claim.verified)
-    return prepare(claim.sql, found, facts, grant(found, Fraction(1)), "data")
+    return compile_sql(claim.sql, found, facts, query_loss(found, Fraction(1)), "data")
 
 
 @cache

@@ -93,7 +93,7 @@ REFUSALS = {claim.expected.partition("\n")[0] for claim in claims() if claim.abo
 
 def further(claim: Claim, turn: int) -> Iterator[tuple[NeighborDistance, bool]]:
     """The relations but that of its fixture, and whether each is tried in every run."""
-    own = schema_of(claim.schema).apart
+    own = schema_of(claim.schema).neighbor_distance
     for place, apart in enumerate(RELATIONS):
         if apart != own:
             other = claim.note.stem in FEATURES and apart == NeighborDistance(
@@ -142,7 +142,9 @@ def few_rows() -> list[tuple[Claim, Settings, NeighborDistance | None]]:
         for turn, claim in enumerate(answered())
     ]
     return [
-        (c, s, a) for c, s, a in found if a is None or not schema_of(c.schema).apart.is_replacement
+        (c, s, a)
+        for c, s, a in found
+        if a is None or not schema_of(c.schema).neighbor_distance.is_replacement
     ]
 
 

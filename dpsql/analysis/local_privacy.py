@@ -30,7 +30,7 @@ from dpsql.plan.bounded_release.statistic import RowCount, Sum
 from dpsql.plan.traversal import columns
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, Table
-from dpsql.schema.randomized_response_loss import shows_answers
+from dpsql.schema.randomized_response_loss import releases_responses_exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def local_only(bounded: BoundedRelease, distance: NeighborDistance) -> LocalOnly
     """
     terms = bounded.contributions
     scan = rows_before_filter(terms.source)
-    if scan is None or not shows_answers(scan.table, distance):
+    if scan is None or not releases_responses_exactly(scan.table, distance):
         return None
     if not isinstance(bounded.limited, OneRowPerUnit) or terms.cell_choices:
         return None

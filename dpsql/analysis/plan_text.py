@@ -178,7 +178,7 @@ def _summary(plan: Plan) -> tuple[Plan, ...]:
 def hidden_in(plan: Plan) -> str:
     """The view that hides a table which `plan` itself reads, where the release is the view's."""
     if isinstance(plan, Scan):
-        return plan.table.alias
+        return plan.table.hidden_behind
     return next((view for view in map(hidden_in, _summary(plan)) if view), "")
 
 
@@ -220,7 +220,7 @@ def operator(plan: Plan) -> str:
     match plan:
         case Scan():
             ready = "" if plan.sidecar is None else ", prepared"
-            return f"Scan({plan.table.shown}, {_owner(plan)}{ready})"
+            return f"Scan({plan.table.display_name}, {_owner(plan)}{ready})"
         case Filter(predicate=predicate):
             return f"Filter({describe(predicate)})"
         case Project(view=view) if view:
@@ -284,7 +284,7 @@ def _owner(scan: Scan) -> str:
             by = ", ".join(hops[0].columns)
             return f"unit={by if len(hops[0].columns) == 1 else f'({by})'} → {kind}"
         case EntityUnit(hops=hops, column=column):
-            path = [hop.shown for hop in hops]
+            path = [hop.text for hop in hops]
             return f"unit={'.'.join([*path, column])}"
         case missing:
             assert_never(missing)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dpsql.bind.column_ids import Names
-from dpsql.bind.saved_release import NO_RELEASES, Releases
+from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.scope import Scope
 from dpsql.bind.syntax.complexity import Repeated
 from dpsql.bind.syntax.parameter import Parameters
@@ -81,7 +81,7 @@ class Context:
     repeated: Repeated = field(default_factory=Repeated)
     views: dict[str, Cte] = field(default_factory=dict)
     reading: tuple[View, ...] = ()
-    releases: Releases = NO_RELEASES
+    releases: SavedReleaseNames = NO_RELEASES
     single: list[SingleRow] = field(default_factory=list)
     values: list[Plan] = field(default_factory=list)
 

@@ -14,7 +14,7 @@ from dpsql.bind.expression.current_time import reads_clock
 from dpsql.bind.from_clause.view import views_read_clock
 from dpsql.bind.grouping.empty_groups import with_found_groups
 from dpsql.bind.query.query import bind_query
-from dpsql.bind.saved_release import NO_RELEASES, Releases
+from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statements.suggest_bounds import is_suggestion, suggestion
 from dpsql.bind.syntax.complexity import check_nesting
 from dpsql.bind.syntax.parameter import Parameters
@@ -48,7 +48,7 @@ def bind(
     sql: str,
     schema: Schema,
     parameters: Parameters = NO_PARAMETERS,
-    releases: Releases = NO_RELEASES,
+    releases: SavedReleaseNames = NO_RELEASES,
 ) -> Statement:
     """The plan of the one query that `sql` is, over the schema's tables and over `releases`.
 
@@ -93,7 +93,7 @@ def _check_used(tree: exp.Expr, parameters: Parameters) -> None:
 
 
 def _individuals(plan: Plan, at: Span | None) -> WouldShowIndividuals:
-    table = private_scans(plan)[0].table.shown
+    table = private_scans(plan)[0].table.display_name
     return WouldShowIndividuals(
         f"the answer would list rows of {table}, or its units one by one",
         at=at,

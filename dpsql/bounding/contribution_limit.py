@@ -130,7 +130,9 @@ def _group_limit(
     contributions: Contributions, bounds: ContributionBounds, facts: Facts
 ) -> GroupLimit:
     if contributions.keys and not unit_independent_keys(contributions, facts.verified):
-        return ByUnit(tuple(sorted({s.table.shown for s in private_scans(contributions.source)})))
+        return ByUnit(
+            tuple(sorted({s.table.display_name for s in private_scans(contributions.source)}))
+        )
     cells = cell_count(contributions)
     if cells is not None and cells <= bounds.groups:
         return ByDomain(cells)
@@ -172,7 +174,7 @@ def _cells(domains: tuple[KeyDomain, ...], keys: Sequence[int]) -> int | None:
 def _origin(table: Table, name: str, limits: Limits) -> str:
     value, declared = getattr(limits, name), getattr(table.limits, name)
     source = (
-        f"limits of {table.limits.view or table.shown}"
+        f"limits of {table.limits.view or table.display_name}"
         if name in limits.declared
         else "the default"
     )

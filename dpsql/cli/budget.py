@@ -76,7 +76,7 @@ def _past(schema: Schema) -> Past:
 
 
 def _print(schema: Schema, found: Budget, past: Past, *, history: bool) -> None:
-    click.echo(f"dataset {schema.account}: {_balance(found.dataset)}")
+    click.echo(f"dataset {schema.ledger_name}: {_balance(found.dataset)}")
     if found.own.epsilon_cap is not None:
         click.echo(f"analyst {visible(found.analyst)}: {_balance(found.own)}")
     for line in beside_ledger(schema):

@@ -54,7 +54,7 @@ def check(path: Path) -> None:
     click.echo(report(schema, holds))
     click.echo(f"\nledger: {visible(str(ledger_location(schema)))} ({state})")
     if sidecar_path(schema).exists():
-        ready = ", ".join(sorted(engines[0].prepared))
+        ready = ", ".join(sorted(engines[0].sidecar_tables))
         again = "none: the file is of other data, owners or bounds; run dpsql prepare again"
         click.echo(f"prepared: {ready or again}")
     for line in lacking:
@@ -98,7 +98,7 @@ def _lacking(table: Table, rows: int, every: int) -> str:
     hops = table.ownership.hops
     why = f"{table.ownership.column} is NULL"
     if hops:
-        why = f"what they reference is NULL, or isn't there, on the way by {hops[0].shown}"
+        why = f"what they reference is NULL, or isn't there, on the way by {hops[0].text}"
     return f"{table.name}: {rows:,} of {every:,} rows have no unit, and count nowhere: {why}"
 
 
@@ -124,7 +124,7 @@ def report(schema: Schema, holds: Mapping[str, bool]) -> str:
     rows += [_view(view, view.table) for view in schema.views.values() if view.table is not None]
     budget = schema.budget
     head = (
-        f"dataset {schema.account}: epsilon = {float(budget.epsilon):g}, "
+        f"dataset {schema.ledger_name}: epsilon = {float(budget.epsilon):g}, "
         f"delta = {float(budget.delta):g} ({budget.accounting.value}), "
         f"neighbours: {schema.relation}"
     )
@@ -149,7 +149,7 @@ def owner(table: Table) -> str:
         case RowUnit():
             return "each its own unit"
         case EntityUnit(kind=kind, hops=hops, column=column):
-            steps = [hop.shown for hop in hops]
+            steps = [hop.text for hop in hops]
             return f"{kind}, by {'.'.join([*steps, column]) if steps else column}"
         case missing:
             assert_never(missing)

@@ -8,22 +8,22 @@ from pathlib import Path
 import click
 
 from dpsql.cli.exit_codes import ExitCode, explained, say
-from dpsql.ledger.charge import read_proof
+from dpsql.ledger.charge import parse_receipt_id
 from dpsql.ledger.storage.opening import exists
-from dpsql.ledger.terms import Terms
+from dpsql.ledger.terms import LedgerTerms
 from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.schema.policy_diff import loosened
+from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.compile.loss_conversion import epsilon_of, ledger_terms
-from dpsql.session.ledger_access import anchor_path, ledger_location, recorded_ledger, standing
+from dpsql.session.ledger_access import anchor_path, dataset_wide, ledger_location, recorded_ledger
 
 
 def verify(path: Path, receipts: Sequence[str]) -> None:
     """Print what was found in order, or fail with what was not."""
     with explained():
         schema = load_schema(path)
-        proofs = [read_proof(text) for text in receipts]
+        proofs = [parse_receipt_id(text) for text in receipts]
         with recorded_ledger(schema) as ledger:
             report = ledger.verify(*proofs)
             spent = epsilon_of(schema, ledger.balance().spent.amount)
@@ -71,7 +71,7 @@ def _ledgers(schema: Schema) -> list[Schema]:
     if schema.period is None:
         return [schema]
     there = exists(ledger_location(schema), anchor_path(schema))
-    return [standing(schema), schema] if there else [standing(schema)]
+    return [dataset_wide(schema), schema] if there else [dataset_wide(schema)]
 
 
 def _differs(schema: Schema) -> bool:
@@ -83,8 +83,8 @@ def _counted(answers: int) -> str:
     return "1 answer" if answers == 1 else f"{answers} answers"
 
 
-def _print_changes(schema: Schema, recorded: Terms) -> None:
-    looser = loosened(recorded.policy, schema.policy)
+def _print_changes(schema: Schema, recorded: LedgerTerms) -> None:
+    looser = policy_relaxations(recorded.policy, schema.policy)
     for change in looser:
         click.echo(f"looser: {visible(change)}")
     if not looser:

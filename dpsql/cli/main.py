@@ -24,7 +24,7 @@ from dpsql.cli.options import (
 from dpsql.cli.prepare import prepare
 from dpsql.cli.serve import serve
 from dpsql.cli.user import user
-from dpsql.engine.duckdb.failure_cause import causes_told
+from dpsql.engine.duckdb.failure_cause import causes_shown
 
 if TYPE_CHECKING:
     from dpsql.cli.budget import Form as BudgetForm
@@ -242,7 +242,7 @@ def main() -> None:
     _warn_of_little_space()
     try:
         # Whoever runs a command may know why it failed; an error doesn't say what depends on rows.
-        with causes_told():
+        with causes_shown():
             code = commands.main(prog_name="dpsql", standalone_mode=False)
     except click.ClickException as error:
         error.show()

@@ -81,7 +81,7 @@ class SchemaCompleter(Completer):
             return []
         read = [table for name in _read(text) if (table := self._table(name)) is not None]
         return [
-            *_columns(read or self._catalogue().offered.values()),
+            *_columns(read or self._catalogue().visible_tables.values()),
             *_functions(),
             *_keywords(typed),
         ]
@@ -93,7 +93,7 @@ class SchemaCompleter(Completer):
 
     def _tables(self, of: str | None = None) -> list[_Word]:
         """All tables, or those of one schema by their names within it."""
-        offered = self._catalogue().offered.values()
+        offered = self._catalogue().visible_tables.values()
         if of is None:
             return [_Word(table.name, self._visibility(table)) for table in offered]
         space = MAIN if of.casefold() == PUBLIC else of.casefold()
@@ -114,7 +114,7 @@ class SchemaCompleter(Completer):
         return self._table(name)
 
     def _table(self, name: str) -> Table | None:
-        return self._catalogue().meant(*name.split("."))
+        return self._catalogue().resolve(*name.split("."))
 
 
 def _read(text: str) -> Iterator[str]:

@@ -143,7 +143,7 @@ class Console:
             return
         shape = records if desk.settings.expanded else table
         widths = cursor.half_widths or []
-        rows, shown = cursor.fetchall(), cursor.privacy.shown
+        rows, shown = cursor.fetchall(), cursor.privacy.shown_columns
         desk.screen.print(shape(columns, rows, shown, widths, noise=desk.settings.noise))
 
     def _say(self, text: str) -> None:

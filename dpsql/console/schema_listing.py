@@ -16,14 +16,15 @@ from dpsql.session.ledger_access import ledger_location
 def tables(schema: Schema) -> str:
     """All tables: whose rows they have, and what is said of them."""
     rows = [
-        [t.name, whose(t, schema), str(len(t.columns)), t.comment] for t in schema.offered.values()
+        [t.name, whose(t, schema), str(len(t.columns)), t.comment]
+        for t in schema.visible_tables.values()
     ]
     return listing(("table", "rows of", "columns", "comment"), rows)
 
 
 def columns(schema: Schema, name: str) -> str:
     """One table: its columns with their domains, its owner, key and limits."""
-    table = schema.meant(*name.replace('"', "").strip("; ").split("."))
+    table = schema.resolve(*name.replace('"', "").strip("; ").split("."))
     if table is None:
         raise UnknownTable(f"there is no table {name}", hint=r"\dt lists the tables")
     rows = [
@@ -85,4 +86,4 @@ def _about(table: Table, schema: Schema) -> Iterator[str]:
 
 def _reference(column: Column, schema: Schema) -> str:
     to = column.references
-    return "" if to is None or to.table not in schema.offered else f"{to.table}.{to.column}"
+    return "" if to is None or to.table not in schema.visible_tables else f"{to.table}.{to.column}"

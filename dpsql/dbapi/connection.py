@@ -37,9 +37,9 @@ from dpsql.report.explain_text import Explanation, Form
 from dpsql.report.result.result import Result, answered, texts
 from dpsql.schema.model import Schema
 from dpsql.session.batch import Batch
-from dpsql.session.explain.error_curve import grid
+from dpsql.session.explain.error_curve import epsilon_grid
 from dpsql.session.interruptible import interruptible
-from dpsql.session.saved.saved_releases import NotOpened
+from dpsql.session.saved.saved_releases import NotPaid
 from dpsql.session.session import Session
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class Connection:
             statement, session = read_statement(sql), self._session
             if not isinstance(statement, Query):
                 raise BadParameter("only queries have errors", hint="write SELECT …")
-            points = grid(session.schema, epsilons)
+            points = epsilon_grid(session.schema, epsilons)
             given = literals(() if parameters is None else parameters)
             work = partial(session.sweep, statement.sql, points, given)
             with under(session, statement.options, self._usual_epsilon):
@@ -170,7 +170,7 @@ class Connection:
                 return Fraction(0)
             how = statement.wanted if isinstance(statement, Keep) else None
             own = under(self._session, statement.options, self._usual_epsilon)
-            with own, suppress(NotOpened):  # the reader's own cap would pay for a first look
+            with own, suppress(NotPaid):  # the reader's own cap would pay for a first look
                 return self._session.share(statement.sql, wanted=how)
             return Fraction(0)
 
@@ -196,7 +196,7 @@ class Connection:
         """The schema with what else can be named now: tables that are kept and may be read."""
         with self._one_statement:
             self._check_open()
-            return self._session.kept.catalogue()
+            return self._session.saved.catalog()
 
     @property
     def analyst(self) -> str:
@@ -261,12 +261,12 @@ class Connection:
                 return texts([EXPLAINED], ([line] for line in lines))
             case Keep(wanted=wanted, sql=sql, options=options):
                 session = self._session
-                keep = partial(session.keep, wanted, sql, parameters)
+                keep = partial(session.save, wanted, sql, parameters)
                 with under(session, options, self._usual_epsilon):
                     return answered(interruptible(keep, session.interrupt))
             case Drop(name=name, if_exists=if_exists):
                 with suppress(*[UnknownRelease] * if_exists):
-                    self._session.kept.drop(name)
+                    self._session.saved.drop(name)
                 return None
             case Show(setting=setting):
                 return self._show(setting)

@@ -14,7 +14,7 @@ from sqlglot import exp
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
 from dpsql.bind.query.query import bind_query
-from dpsql.bind.saved_release import Releases
+from dpsql.bind.saved_release import SavedReleaseNames
 from dpsql.bind.statement import Statement, bind
 from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bind.syntax.parse import parse_query
@@ -48,13 +48,13 @@ from dpsql.report.cost_notice import cost
 from dpsql.report.result.python_value import python_rows
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
-from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.sqltext.split import spaced
 
 Parameters = Mapping[str, Literal]
 Given = Mapping[str, Bound]
-Read = Callable[[str, Schema, Parameters, Releases], Statement]
+Read = Callable[[str, Schema, Parameters, SavedReleaseNames], Statement]
 
 
 class Asking:
@@ -71,7 +71,7 @@ class Asking:
     @property
     def schema(self) -> Schema:
         """What may be asked about now."""
-        return self._session.kept.catalogue()
+        return self._session.saved.catalog()
 
     def renew(self) -> None:
         """Go on with the schema as its file is now."""
@@ -191,7 +191,7 @@ class Asking:
     def _spread(self, query: Translated, given: Given) -> tuple[Translated, Parameters]:
         """Arrays by their items, of which a question of the catalogue takes the text alone."""
         asks = query.tree is not None and not self._catalogue.is_asked(query.tree)
-        sql, values = deeply(lambda: spread(query.sql, given, is_query=asks))
+        sql, values = with_deep_stack(lambda: spread(query.sql, given, is_query=asks))
         return (query if sql == query.sql else replace(query, sql=sql)), values
 
     def shown(self, setting: str) -> tuple[tuple[Column, ...], Rows]:
@@ -252,19 +252,19 @@ class Asking:
         session = self._session
         try:
             bound = session.whole.bound if read is bind else read
-            statement = deeply(lambda: bound(query.sql, session.schema, values, session.kept))
-            found = Result(
-                statement.names, tuple(c.type for c in statement.columns), _NOTHING.table
-            )
+            given = query.sql, session.schema, values, session.saved
+            statement = with_deep_stack(lambda: bound(*given))
+            kinds = tuple(c.type for c in statement.columns)
+            found = Result(statement.names, kinds, _NOTHING.table)
         except (WouldShowIndividuals, Refused) as refusal:
             if not asks_for_columns(query.tree):
                 raise counted_instead(refusal, query.tree) from None
-            found = deeply(lambda: self._columns_alone(query.sql, values))
+            found = with_deep_stack(lambda: self._columns_alone(query.sql, values))
         return self._described(found, query)
 
     def _columns_alone(self, sql: str, values: Parameters) -> Result:
         """The columns of rows that nobody is shown."""
-        context = Context(self._session.schema, Names(), values, releases=self._session.kept)
+        context = Context(self._session.schema, Names(), values, releases=self._session.saved)
         tree = parse_query(sql)
         for clause in ("limit", "offset", "order", "distinct"):
             tree.set(clause, None)
@@ -274,8 +274,8 @@ class Asking:
 
     @staticmethod
     def _described(result: Result, query: Translated) -> tuple[Column, ...]:
-        told = query.names or ()
-        names = told if len(told) == len(result.names) else result.names
+        names = query.names or ()
+        names = names if len(names) == len(result.names) else result.names
         return declared(tuple(map(column, names, result.types)), query.kinds)
 
 

@@ -75,7 +75,7 @@ class Edition:
         with self._guard:
             if self._facts is None or self._facts[0] != now:
                 # Asked once: a worker has to open the sidecar for it.
-                prepared = cache(lambda: self._engine().prepared)
+                prepared = cache(lambda: self._engine().sidecar_tables)
                 self._facts = now, SourceFacts(self.schema, self._engine, prepared)
             return self._facts[1]
 

@@ -59,7 +59,9 @@ def _with_batches(step: Step, engine: Engine) -> Step:
 
 def _number(bounded: BoundedRelease, engine: Engine) -> int:
     terms = bounded.contributions
-    rows = max(engine.rows(scan.table.name) for scan in private_scans(terms.source))
+    rows = max(
+        engine.row_count_for_planning(scan.table.name) for scan in private_scans(terms.source)
+    )
     worth = _SMALL_GROUP_COUNT if has_few_groups(terms) else _LARGE_GROUP_COUNT
     if rows < 2 * worth.rows:
         return 1

@@ -127,7 +127,7 @@ def _integer_rows(
 ) -> pa.Table:
     """The integers of all units, at once or part by part."""
     if query.summed is None:
-        return engine.execute(query.sql, [salt] * query.salted, tables, few=as_rows).table
+        return engine.execute(query.sql, [salt] * query.salted, tables, as_rows=as_rows).table
     found: list[pa.Table] = []
     for part in range(batches):
         ends = HASH_SPACE * part // batches, HASH_SPACE * (part + 1) // batches - 1

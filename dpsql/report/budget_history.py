@@ -16,14 +16,14 @@ from dpsql.ledger.chain.entry import (
     Amended,
     Burned,
     Charged,
+    Checkpointed,
     Dropped,
     Entry,
-    Named,
     Opened,
+    Paid,
     Released,
-    Summed,
+    Saved,
     Tightened,
-    Viewed,
 )
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
@@ -81,9 +81,9 @@ def records(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
             case Charged(analyst=analyst, loss=loss, query=query, request_id=request):
                 outcome = outcomes.get(request, "is running")
                 yield _record(converted, entry, analyst, loss, outcome, query)
-            case Viewed(analyst=analyst):
+            case Paid(analyst=analyst):
                 yield _record(converted, entry, analyst, None, "seen again", "")
-            case Named(analyst=analyst, name=name):
+            case Saved(analyst=analyst, name=name):
                 yield _record(converted, entry, analyst, None, "named", name)
             case Dropped(analyst=analyst, name=name):
                 yield _record(converted, entry, analyst, None, "dropped", name)
@@ -93,7 +93,7 @@ def records(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
                 yield _record(converted, entry, "", None, "ledger amended", reason)
             case Tightened():
                 yield _record(converted, entry, "", None, "ledger tightened", "")
-            case Released() | Burned() | Summed():
+            case Released() | Burned() | Checkpointed():
                 pass
             case missing:
                 assert_never(missing)
@@ -109,7 +109,7 @@ def burn_down(entries: Iterable[Entry]) -> tuple[Point, ...]:
                 cap = terms.cap.amount
             case Charged(loss=loss):
                 spent += loss.amount
-            case Released() | Burned() | Viewed() | Named() | Dropped() | Summed():
+            case Released() | Burned() | Paid() | Saved() | Dropped() | Checkpointed():
                 continue
             case missing:
                 assert_never(missing)

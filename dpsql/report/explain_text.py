@@ -11,7 +11,7 @@ import msgspec
 
 from dpsql.analysis.plan_text import aligned
 from dpsql.session.answer.answer import ColumnPrivacy
-from dpsql.session.explain.report import OperatorLine, Price, Proof, ReleaseProof
+from dpsql.session.explain.report import OperatorLine, Price, PrivacyReport, ReleaseReport
 
 HIDDEN: Final = "not shown: it names tables that are hidden"
 
@@ -28,7 +28,7 @@ class Form(Enum):
 class Explanation:
     """The proof and the price of a query. `str` is the text; notebooks show the page."""
 
-    proof: Proof
+    proof: PrivacyReport
 
     def text(self, *, sql: bool = False) -> str:
         """For people; `sql` adds what the engine would run."""
@@ -102,7 +102,7 @@ def price(found: Price | None) -> list[str]:
     return lines
 
 
-def _parts(proof: Proof, *, sql: bool) -> Iterator[str]:
+def _parts(proof: PrivacyReport, *, sql: bool) -> Iterator[str]:
     yield _tree(proof.operators)
     for release in proof.releases:
         yield "\n".join(_release(release, sql=sql))
@@ -115,7 +115,7 @@ def _parts(proof: Proof, *, sql: bool) -> Iterator[str]:
         yield "\n".join(["to get less noise for it", *(f"  {hint}" for hint in proof.advice)])
 
 
-def _release(release: ReleaseProof, *, sql: bool) -> Iterator[str]:
+def _release(release: ReleaseReport, *, sql: bool) -> Iterator[str]:
     yield f"{release.name}:"
     yield from _indented(_tree(release.operators))
     yield "  limits"

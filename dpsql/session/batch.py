@@ -31,7 +31,7 @@ from dpsql.privacy.accounting.pld_composition import (
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Batch:
 
     answers: tuple[Answer, ...]
     loss: PrivacyLoss | None
-    apart: PrivacyLoss | None
+    one_by_one: PrivacyLoss | None
     receipt: str | None
 
 
@@ -62,18 +62,18 @@ def check_batch(schema: Schema) -> None:
     )
 
 
-def apart(due: Sequence[PreparedRelease]) -> PrivacyLoss:
+def loss_one_by_one(due: Sequence[CompiledRelease]) -> PrivacyLoss:
     """What `due` costs one by one."""
     losses = [release.step.measurement.loss for release in due]
     return sum(losses[1:], losses[0])
 
 
-def together(schema: Schema, due: Sequence[PreparedRelease]) -> PrivacyLoss:
+def composed_loss(schema: Schema, due: Sequence[CompiledRelease]) -> PrivacyLoss:
     """What `due` costs as a batch: never more ε than one by one, and never less than one alone.
 
     The latter because each answer is kept, and charged to later readers, at its own loss.
     """
-    summed, delta = apart(due), schema.per_query.delta
+    summed, delta = loss_one_by_one(due), schema.per_query.delta
     if delta < MIN_DELTA:
         return summed
     measured: Counter[ComposedLoss] = Counter()
@@ -89,7 +89,7 @@ def together(schema: Schema, due: Sequence[PreparedRelease]) -> PrivacyLoss:
     return PrivacyLoss(Accounting.APPROX, max(epsilon, least), delta + beside)
 
 
-def _measured(release: PreparedRelease) -> tuple[Counter[ComposedLoss], Fraction]:
+def _measured(release: CompiledRelease) -> tuple[Counter[ComposedLoss], Fraction]:
     """The measurements that `release` is made of, and the δ with which that is wrong."""
     measurement, found = release.step.measurement, release.sensitivity
     loss = measurement.loss

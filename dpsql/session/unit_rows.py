@@ -47,6 +47,6 @@ def rows_with_unit(table: Table, own: EntityUnit) -> exp.Select:
     return exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("h"))
 
 
-def _named(table: str, place: int) -> exp.Table:
-    alias = exp.TableAlias(this=exp.to_identifier(f"h{place}"))
+def _named(table: str, index: int) -> exp.Table:
+    alias = exp.TableAlias(this=exp.to_identifier(f"h{index}"))
     return exp.Table(this=schema_name(table), alias=alias)

@@ -43,7 +43,7 @@ def test_sums_change_as_derived_for_k_units(relation: Neighbors, apart: int) -> 
     assert not found.violations
     (total,) = (f for f in found.findings if f.about == "value")
     # A value and its opposite are twice as far apart as either is from no row.
-    assert total.observed == total.derived == relation.apart(apart).steps
+    assert total.observed == total.derived == relation.distance(apart).steps
 
 
 def test_every_release_of_a_statement_is_tried() -> None:

@@ -18,7 +18,7 @@ from grammar.public_rows import PUBLIC, create_tables
 from dpsql.audit.databases.random_databases import neighbours
 from dpsql.audit.databases.unit_ownership import Rows, Unit, owners, without
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
+from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.schema.model import EntityUnit

@@ -40,7 +40,7 @@ from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.schema.verify import verify_keys
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
 
@@ -174,7 +174,7 @@ class _Clock:
         return found
 
 
-def engine_seconds(prepared: Prepared, engine: DuckDBEngine) -> float:
+def engine_seconds(prepared: CompiledStatement, engine: DuckDBEngine) -> float:
     """What all statements of the releases take in the engine; noise is drawn, not counted."""
     clock = _Clock(engine)
     steps = tuple(release.step for release in prepared.releases)

@@ -15,7 +15,7 @@ import pytest
 from cli.cli_run import Run
 
 from dpsql.cli import budget
-from dpsql.ledger.refusal import LONGEST, MOST
+from dpsql.ledger.refusal import LONGEST, MAX_REFUSALS
 from dpsql.report.budget_history import Point
 from dpsql.report.burn_down_chart import HEIGHT, WIDTH, left_over_time, picture
 from dpsql.schema.load.load import load_schema
@@ -83,11 +83,11 @@ def test_refusals_before_the_first_charge_make_no_ledger(run: Run, penguins: Pat
 
 def test_refusals_are_of_bounded_size(penguins: Path) -> None:
     with open_ledger(load_schema(penguins)) as ledger:
-        for number in range(MOST + 20):
+        for number in range(MAX_REFUSALS + 20):
             ledger.refuse("eve", "42501", f"{number} \ud800" + "x" * 10_000, "y" * 10_000)
         found = ledger.refusals()
-        assert len(found) == MOST
-        assert found[-1].query.startswith(f"{MOST + 19} ?x")
+        assert len(found) == MAX_REFUSALS
+        assert found[-1].query.startswith(f"{MAX_REFUSALS + 19} ?x")
         assert max(len(refusal.query + refusal.message) for refusal in found) <= 2 * LONGEST
         assert len(list(ledger.history())) == 1
 

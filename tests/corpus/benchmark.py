@@ -19,7 +19,7 @@ from corpus.world import World
 from data import clickbench, ssb, tpcds
 
 from dpsql.errors import Error
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _counted(rows: Sequence[Row]) -> list[Row]:
     return [(*row, times) for row, times in Counter(rows).items()]
 
 
-def _chooses(ready: Prepared) -> bool:
+def _chooses(ready: CompiledStatement) -> bool:
     return any(release.step.bounded.contributions.cell_choices for release in ready.releases)
 
 

@@ -24,7 +24,7 @@ from corpus.statement import Statement, analytic, noted, tpch, written
 from corpus.world import World
 
 from dpsql.plan.bounded_release.estimator import LinearEstimator
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
 _OF_OUR_OWN = re.compile(r"\bdp_\w+\(|^\s*SUGGEST\b", re.IGNORECASE)
 """What a noisy answer has, and DuckDB's hasn't."""
@@ -123,14 +123,14 @@ def test_groups_without_rows_appear_and_hold_nothing(statement: Statement, data:
             assert len(every) == math.prod(len(d.cells) for d in bounded.contributions.domains)
 
 
-def ready(statement: Statement, data: World) -> Prepared:
+def ready(statement: Statement, data: World) -> CompiledStatement:
     """`statement` prepared, once for all that is asked of it."""
     if statement not in _READY:
         _READY[statement] = prepared(statement.sql, data)
     return _READY[statement]
 
 
-_READY: dict[Statement, Prepared] = {}
+_READY: dict[Statement, CompiledStatement] = {}
 
 
 def _as_duckdb_has_it(sql: str) -> str:

@@ -30,7 +30,7 @@ def test_every_note_is_rendered_as_the_generator_does() -> None:
         names = {release.release: release.name for release in ready.releases}
         plans = [ready.plan, *(r.step.bounded.contributions.source for r in ready.releases)]
         trees: list[exp.Expr] = [emit_plan(plan, names) for plan in plans]
-        texts = [ready.finish, *(release.step.query.sql for release in ready.releases)]
+        texts = [ready.postprocessing_sql, *(release.step.query.sql for release in ready.releases)]
         trees += [sqlglot.parse_one(text, dialect="duckdb") for text in texts if text]
         for tree in trees:
             assert rendered(tree) == tree.sql(dialect="duckdb"), statement.name

@@ -14,7 +14,7 @@ from privacy.seeded import SeededRandomness
 from readme import check_table
 
 from dpsql.errors import WouldShowIndividuals
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.session import Session
 
@@ -80,7 +80,7 @@ def _cells(session: Session, number: int) -> tuple[str, str, str, str]:
     return "answered", str(len(ready.releases)), groups, _charge(session, ready)
 
 
-def _groups(release: PreparedRelease) -> str:
+def _groups(release: CompiledRelease) -> str:
     bounded = release.step.bounded
     if not bounded.contributions.keys:
         return "1"
@@ -89,7 +89,7 @@ def _groups(release: PreparedRelease) -> str:
     return f"{math.prod(len(found.cells) for found in bounded.contributions.domains):,}"
 
 
-def _charge(session: Session, ready: Prepared) -> str:
+def _charge(session: Session, ready: CompiledStatement) -> str:
     loss = ready.loss
     assert loss is not None
     spent = epsilon_of(session.schema, loss.amount)

@@ -18,7 +18,7 @@ from dpsql.emit.sql.render import rendered
 from dpsql.emit.strategy.choose_groups_first import rank_of_cell
 from dpsql.plan.bounded_release.bounded_release import ByHash, ChooseGroupsFirst, LimitGroups
 from dpsql.release.columns.group_keys import domain_table
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 SQL = """SELECT extract(month FROM visit_date) AS m, ward, count(*), sum(cost) FROM visits
 GROUP BY 1, 2"""
@@ -99,7 +99,7 @@ def test_every_group_of_a_unit_is_kept_in_nearly_as_many_orders(cells: range) ->
     assert all(0.95 < kept[cell] / share < 1.05 for cell in cells)
 
 
-def _release(settings: Settings = AS_DECLARED) -> PreparedRelease:
+def _release(settings: Settings = AS_DECLARED) -> CompiledRelease:
     (release,) = prepared(SQL, "clinic", frozenset(), settings=settings).releases
     assert release.step.query == emit_release(release.step.bounded, {})
     return release
@@ -114,7 +114,7 @@ def _visit(random: Random, patients: int) -> Visit:
 
 
 def _found(
-    connection: duckdb.DuckDBPyConnection, release: PreparedRelease, visits: list[Visit], salt: str
+    connection: duckdb.DuckDBPyConnection, release: CompiledRelease, visits: list[Visit], salt: str
 ) -> Groups:
     rows = [
         (n, patient, 1, f"2024-{month:02}-01", f"{cost / 100:.2f}", ward)

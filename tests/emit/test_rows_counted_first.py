@@ -11,7 +11,7 @@ from grammar.search import search
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.emit.release.release import emit_release
 from dpsql.plan.bounded_release.bounded_release import CountUnitsFirst, PerUnit, PhysicalPlan
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 STATEMENTS = [
     "SELECT visit_date, count(*), sum(cost) FROM visits WHERE ward = 'ER' GROUP BY 1",
@@ -76,6 +76,6 @@ def test_where_units_have_many_rows_or_more_is_asked_they_are_told_apart(sql: st
         assert not isinstance(release.step.bounded.physical_plan, CountUnitsFirst)
 
 
-def _with(release: PreparedRelease, bounding: PhysicalPlan) -> PreparedRelease:
+def _with(release: CompiledRelease, bounding: PhysicalPlan) -> CompiledRelease:
     bounded = replace(release.step.bounded, bounding=bounding)
     return replace(release, step=replace(release.step, query=emit_release(bounded, {})))

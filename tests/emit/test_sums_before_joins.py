@@ -11,7 +11,7 @@ from grammar.search import search
 from dpsql.bounding.settings import Settings
 from dpsql.emit.release.release import emit_release
 from dpsql.plan.bounded_release.bounded_release import AggregateBelowJoin, PerUnit
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 STATEMENTS = [
     "SELECT count(*), sum(cost) FROM patients JOIN visits USING (patient_id)",
@@ -51,6 +51,6 @@ def test_a_key_that_is_only_declared_does_not_say_that_sums_meet_one_row() -> No
         assert early.is_n_to_one == bool(verified)
 
 
-def _joined_first(release: PreparedRelease) -> PreparedRelease:
+def _joined_first(release: CompiledRelease) -> CompiledRelease:
     bounded = replace(release.step.bounded, bounding=PerUnit())
     return replace(release, step=replace(release.step, query=emit_release(bounded, {})))

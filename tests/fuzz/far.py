@@ -10,7 +10,7 @@ from functions.samples import extreme
 from grammar.compiler import schema_of
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
+from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.schema.model import Column, Table
 from dpsql.schema.sql_type import Integer
 

@@ -23,8 +23,8 @@ from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.bounding.settings import Settings
 from dpsql.emit.release.release import emit_release
 from dpsql.emit.strategy.unit_batches import can_be_batched
-from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
-from dpsql.engine.sidecar.contents import PREPARED
+from dpsql.engine.duckdb.lockdown import configure as fix_meaning
+from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
 from dpsql.errors import Error, SourceFault
 from dpsql.plan.bounded_release.bounded_release import (
@@ -36,10 +36,10 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.plan.bounded_release.engine_query import HASH_SPACE, EngineQuery, Histogram
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import PreparedRelease, prepare
-from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.compiled import CompiledRelease, compile_sql
+from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.run.sidecar_fallback import from_source
-from dpsql.session.sidecar import ready_tables
+from dpsql.session.sidecar import sidecar_tables
 
 SALT: Final = "1"
 PARTS: Final = 3
@@ -55,7 +55,7 @@ class Way:
     """What is run, and whether it draws a unit's groups as the plain way does."""
 
     name: str
-    release: PreparedRelease
+    release: CompiledRelease
     in_parts: bool = False
 
     @property
@@ -80,7 +80,7 @@ class Proofs:
         self.schema = schema
         self.connection = duckdb.connect(config={"threads": 1})
         create_tables(self.connection, schema, {"facts": rows["facts"]})
-        ready = frozenset(c.name for c in ready_tables(schema, holds))
+        ready = frozenset(c.name for c in sidecar_tables(schema, holds))
         self._facts = {
             "plain": ReadyFacts(schema, self.connection, frozenset()),
             "verified": ReadyFacts(schema, self.connection, holds),
@@ -92,11 +92,11 @@ class Proofs:
         found = []
         for name, facts in self._facts.items():
             try:
-                granted = grant(self.schema, Fraction(1))
+                granted = query_loss(self.schema, Fraction(1))
                 found.append(
                     [
                         Way(name, release)
-                        for release in prepare(
+                        for release in compile_sql(
                             sql, self.schema, facts, granted, "data", settings=settings
                         ).releases
                     ]
@@ -108,16 +108,16 @@ class Proofs:
     def answer(self, sql: str, database: Database) -> Answered | None:
         """The answer without noise; None if it is refused."""
         try:
-            granted = grant(self.schema, Fraction(1))
+            granted = query_loss(self.schema, Fraction(1))
             facts = self._facts["prepared"]
-            ready = prepare(sql, self.schema, facts, granted, "data")
+            ready = compile_sql(sql, self.schema, facts, granted, "data")
         except Error:
             return None
         tables: dict[str, pa.Table] = {}
         for release in ready.releases:
             tables[release.name] = exact_table(database.connection, release, tables, salt=SALT)
             database.connection.register(release.name, tables[release.name])
-        return database.plain(ready.finish)
+        return database.plain(ready.postprocessing_sql)
 
 
 def _all(ways: list[Way]) -> Iterator[Way]:
@@ -126,7 +126,7 @@ def _all(ways: list[Way]) -> Iterator[Way]:
         step = way.release.step
         if way.name != "verified" and can_be_batched(step.bounded):
             query = emit_release(step.bounded, {}, in_batches=True)
-            parted = replace(way.release, step=replace(step, query=query, parts=PARTS))
+            parted = replace(way.release, step=replace(step, query=query, batches=PARTS))
             yield Way(f"{way.name}, in parts", parted, in_parts=True)
         if not isinstance(step.bounded.physical_plan, PerUnit):
             alone = replace(step.bounded, bounding=PerUnit(), notes=())
@@ -137,7 +137,7 @@ def _all(ways: list[Way]) -> Iterator[Way]:
     )
 
 
-def _emitted(name: str, release: PreparedRelease, bounded: object) -> Way:
+def _emitted(name: str, release: CompiledRelease, bounded: object) -> Way:
     step = release.step
     query = emit_release(bounded, dict(step.public_inputs))  # type: ignore[arg-type]
     return Way(name, replace(release, step=replace(step, bounded=bounded, query=query)))  # type: ignore[arg-type]
@@ -149,9 +149,9 @@ def database(schema: Schema, rows: Rows, holds: frozenset[str]) -> Iterator[Data
     with closing(duckdb.connect(config={"threads": 1})) as connection:
         fix_meaning(connection)
         create_tables(connection, schema, rows)
-        connection.execute(f"ATTACH ':memory:' AS \"{PREPARED}\"")
+        connection.execute(f"ATTACH ':memory:' AS \"{SIDECAR}\"")
         try:
-            fill(connection, "", ready_tables(schema, holds), SALT, lambda _: None)
+            fill(connection, "", sidecar_tables(schema, holds), SALT, lambda _: None)
         except SourceFault as error:
             raise AssertionError(f"other integers than without a sidecar: {error}") from None
         yield Database(connection)

@@ -28,8 +28,8 @@ from dpsql.plan.bounded_release.estimator import (
 )
 from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
-from dpsql.session.compile.compiled import PreparedRelease, prepare
-from dpsql.session.explain.sensitivity_text import describe_statistic
+from dpsql.session.compile.compiled import CompiledRelease, compile_sql
+from dpsql.session.explain.sensitivity_text import format_statistic
 
 
 @dataclass(frozen=True)
@@ -89,20 +89,20 @@ def _cells(row: Row) -> Iterator[str]:
     yield f"[{row.note}](grammar_notes/aggregate_{row.note}.md)"
 
 
-def _release(row: Row, accounting: Accounting) -> PreparedRelease:
+def _release(row: Row, accounting: Accounting) -> CompiledRelease:
     schema = schema_of("clinic")
     facts = WorldFacts(schema, public_connection("clinic"), frozenset({"patients"}))
     grant = PrivacyLoss(accounting, Fraction(1))
     sql = f"SELECT {row.example} FROM patients"
-    (release,) = prepare(sql, schema, facts, grant, "data").releases
+    (release,) = compile_sql(sql, schema, facts, grant, "data").releases
     return release
 
 
-def _measured(release: PreparedRelease) -> Iterator[str]:
+def _measured(release: CompiledRelease) -> Iterator[str]:
     terms = release.step.bounded.contributions
     for statistic, most in zip(terms.statistics, release.sensitivity.per_group, strict=True):
         # Which rows are counted is the same for all, and said of in the notes.
-        text = describe_statistic(replace(statistic, filter=None))
+        text = format_statistic(replace(statistic, filter=None))
         yield f"{text}: {describe_number(most * statistic.step)}"
     if any(len(block.corners) > 1 for block in release.sensitivity.l2.statistic_groups):
         yield "in L2 never all at once"
@@ -128,7 +128,7 @@ def _chosen(selection: CellChoice) -> str:
             assert_never(other)
 
 
-def _noise(release: PreparedRelease) -> str:
+def _noise(release: CompiledRelease) -> str:
     measurement = release.step.measurement
     made = (*measurement.mechanisms, *measurement.choosers)
     return " and ".join(dict.fromkeys(mechanism.name for mechanism in made))

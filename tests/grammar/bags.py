@@ -18,7 +18,7 @@ from grammar.public_rows import PUBLIC
 from dpsql.audit.databases.database_batch import Groups, Histogram, Worlds
 from dpsql.audit.databases.random_databases import neighbours
 from dpsql.audit.databases.unit_ownership import Row, Rows
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
 SALT = "1"
 
@@ -38,7 +38,7 @@ def bags(name: str, verified: frozenset[str], seed: int, databases: int) -> Worl
     return Worlds.apart(schema, public, stored)
 
 
-def check(ready: Prepared, found: Worlds, sql: str) -> None:
+def check(ready: CompiledStatement, found: Worlds, sql: str) -> None:
     """Every release of a statement finds the same in all ways of storing one database."""
     tables: dict[str, pa.Table] = {}
     for release in ready.releases:

@@ -26,14 +26,14 @@ from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.answer.column_errors import column_privacy
-from dpsql.session.compile.compiled import Prepared, prepare, prepare_bound
-from dpsql.session.compile.loss_conversion import as_epsilon, epsilon_of, grant
+from dpsql.session.compile.compiled import CompiledStatement, compile_bound, compile_sql
+from dpsql.session.compile.loss_conversion import epsilon_of, parse_epsilon, query_loss
 from dpsql.session.explain.sensitivity_text import (
-    describe_joint,
-    describe_norms,
-    describe_of_all_rows,
-    describe_selection,
-    describe_statistic,
+    format_all_rows,
+    format_cell_choice,
+    format_joint,
+    format_norms,
+    format_statistic,
 )
 from dpsql.session.run.public_statements import WholeStatements
 
@@ -52,7 +52,7 @@ def prepared(
     verified: frozenset[str],
     apart: NeighborDistance | None = None,
     settings: Settings = AS_DECLARED,
-) -> Prepared:
+) -> CompiledStatement:
     """`sql` up to the point where it would be charged; `apart` may be another than the schema's.
 
     Where rows are removed, how many there are is no public number.
@@ -68,7 +68,9 @@ def prepared(
     query, epsilon, settings = asked(sql, settings)
     read = whole(schema).bound if settings.rounds is None else bind_synopsis
     statement = read(query, found, NO_PARAMETERS, NO_RELEASES)
-    return prepare_bound(statement, query, found, facts, grant(found, epsilon), "data", settings)
+    return compile_bound(
+        statement, query, found, facts, query_loss(found, epsilon), "data", settings
+    )
 
 
 @cache
@@ -84,7 +86,7 @@ def asked(sql: str, settings: Settings = AS_DECLARED) -> tuple[str, Fraction, Se
     epsilon = Fraction(1)
     for option in found.options:
         if option.setting is Setting.EPSILON:
-            epsilon = as_epsilon(option.value)
+            epsilon = parse_epsilon(option.value)
         else:
             settings = changed(settings, option)
     if isinstance(found, Keep) and found.wanted.epsilon is not None:
@@ -94,7 +96,7 @@ def asked(sql: str, settings: Settings = AS_DECLARED) -> tuple[str, Fraction, Se
 
 def plan(sql: str, schema: str, verified: frozenset[str]) -> str:
     found = prepared(sql, schema, verified)
-    units = schema_of(schema).apart.steps
+    units = schema_of(schema).neighbor_distance.steps
     parts = [tree_text(found.plan, units)]
     parts += [f"{r.name}:\n{plan_text(r.step.bounded, units)}" for r in found.releases]
     return "\n".join(parts)
@@ -118,16 +120,16 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
         ):
             worth = describe_number(most * statistic.step)
             groups = release.sensitivity.groups
-            lines.append(f"{describe_statistic(statistic)} = {worth} in each of {groups} groups")
+            lines.append(f"{format_statistic(statistic)} = {worth} in each of {groups} groups")
         groups = release.sensitivity.groups
         lines += [
-            f"{describe_selection(s, bounded)}, in each of {groups} groups"
+            f"{format_cell_choice(s, bounded)}, in each of {groups} groups"
             for s in bounded.contributions.cell_choices
         ]
-        lines += [f"  {text}" for text in describe_joint(release)]
-        if schema_of(schema).apart.is_replacement:
-            lines += [f"  {text}" for text in describe_norms(release)]
-        lines += [f"  {text}" for text in describe_of_all_rows(release)]
+        lines += [f"  {text}" for text in format_joint(release)]
+        if schema_of(schema).neighbor_distance.is_replacement:
+            lines += [f"  {text}" for text in format_norms(release)]
+        lines += [f"  {text}" for text in format_all_rows(release)]
         lines += [f"  {note}" for note in bounded.notes]
         if release.step.measurement.threshold is not None:
             lines.append(f"  keys appear from {release.step.measurement.threshold} units on")
@@ -162,10 +164,15 @@ def totals(sql: str, schema: str, verified: frozenset[str]) -> str:
     found = schema_of(schema)
     facts = WorldFacts(found, public_connection(schema), verified)
     raw = prepared(sql, schema, verified)
-    asked = prepare(
-        sql, found, facts, grant(found, Fraction(1)), "data", settings=Settings(consistent=True)
+    asked = compile_sql(
+        sql,
+        found,
+        facts,
+        query_loss(found, Fraction(1)),
+        "data",
+        settings=Settings(consistent=True),
     )
-    lines = list(asked.totals.notes)
+    lines = list(asked.consistency.notes)
     for drawn, shown in zip(column_privacy(raw), column_privacy(asked), strict=True):
         if drawn.half_width is not None and shown.half_width is not None:
             lines.append(f"{shown.name}: ± {drawn.half_width:g} becomes ± {shown.half_width:g}")

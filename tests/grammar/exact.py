@@ -22,7 +22,7 @@ from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ExactChoice:
         )
 
 
-def exact_measurement(release: PreparedRelease, threshold: int | None) -> Measurement:
+def exact_measurement(release: CompiledRelease, threshold: int | None) -> Measurement:
     """Mechanisms that add nothing and choose what is."""
     terms = release.step.bounded.contributions
     choosers = [
@@ -78,7 +78,7 @@ def exact_measurement(release: PreparedRelease, threshold: int | None) -> Measur
 
 
 def raw_groups(
-    connection: duckdb.DuckDBPyConnection, release: PreparedRelease, salt: str
+    connection: duckdb.DuckDBPyConnection, release: CompiledRelease, salt: str
 ) -> RawGroups:
     """What the engine finds, with the tables that it reads registered."""
     query, raw = release.step.query, pa.table({})
@@ -96,7 +96,7 @@ def raw_groups(
 
 def exact_table(
     connection: duckdb.DuckDBPyConnection,
-    release: PreparedRelease,
+    release: CompiledRelease,
     released: Mapping[str, pa.Table],
     *,
     salt: str = "1",

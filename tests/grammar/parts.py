@@ -18,7 +18,7 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.source import DuckDBSource
 from dpsql.plan.bounded_release.engine_query import BATCH_TABLE
 from dpsql.release.job import Job, Step, run
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 
 class _Database(WorldEngine):
@@ -34,23 +34,23 @@ class _Database(WorldEngine):
         parameters: Sequence[object] = (),
         tables: Mapping[str, pa.Table] = NO_TABLES,
         *,
-        few: bool = False,
+        as_rows: bool = False,
     ) -> Raw:
         self._known.clear()
         self.asked += BATCH_TABLE not in tables
-        return super().execute(sql, parameters, tables, few=few)
+        return super().execute(sql, parameters, tables, as_rows=as_rows)
 
 
-def may_be_compared(release: PreparedRelease) -> bool:
+def may_be_compared(release: CompiledRelease) -> bool:
     """It goes in parts, and reads no other release."""
     return can_be_batched(release.step.bounded) and not release.step.reads
 
 
-def compare(release: PreparedRelease, schema: str, verified: frozenset[str]) -> None:
+def compare(release: CompiledRelease, schema: str, verified: frozenset[str]) -> None:
     """On several databases: the same answer, of so many times as many statements."""
     step, worlds = _shown(release), search(schema, verified, databases=4).worlds
     statements = bool(step.bounded.contributions.statistics) + len(step.query.histograms)
-    parted = replace(step, query=emit_release(step.bounded, {}, in_batches=True), parts=3)
+    parted = replace(step, query=emit_release(step.bounded, {}, in_batches=True), batches=3)
     for world in range(0, worlds.count, 1 + worlds.count // 3):
         whole, asked = _answer(step, worlds, world)
         assert asked == statements
@@ -59,7 +59,7 @@ def compare(release: PreparedRelease, schema: str, verified: frozenset[str]) -> 
         assert found.equals(whole), "other integers than of all units at once"
 
 
-def _shown(release: PreparedRelease) -> Step:
+def _shown(release: CompiledRelease) -> Step:
     """Groups that no list has come in any order: they are shown without noise, and all of them."""
     if release.step.bounded.partition_count_index is None:
         return release.step

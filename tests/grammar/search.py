@@ -19,7 +19,7 @@ from dpsql.audit.databases.random_databases import neighbours
 from dpsql.audit.databases.unit_ownership import Rows, Unit
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
 from dpsql.privacy.distance import NeighborDistance
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
 
 SALTS = ("1", "2")
 
@@ -57,12 +57,12 @@ class Search:
         """The pairs whose unit is of `kind`: no other unit's rows are read."""
         return [p for p in self.pairs if kind in (p.unit[0], f"row of {p.unit[1]}")]
 
-    def released(self, world: int, release: PreparedRelease, tables: Released) -> pa.Table:
+    def released(self, world: int, release: CompiledRelease, tables: Released) -> pa.Table:
         """What later releases read of this one: any fixed values will do, the exact ones do."""
         self.worlds.enter(world)
         return exact_table(self.worlds.connection, release, tables)
 
-    def alone(self, world: int, release: PreparedRelease, salt: str) -> Groups:
+    def alone(self, world: int, release: CompiledRelease, salt: str) -> Groups:
         """What the engine finds in one database, by the SQL as it is; `totals` comes before."""
         self.worlds.enter(world)
         raw = raw_groups(self.worlds.connection, release, salt).totals
@@ -99,7 +99,7 @@ def one_of(
     pairs: list[Pair] = []
     for number in range(databases):
         numbers: dict[frozenset[Unit], int] = {}
-        for pair in neighbours(schema, public, random, verified, apart or schema.apart):
+        for pair in neighbours(schema, public, random, verified, apart or schema.neighbor_distance):
             for lacking, rows in zip(pair.lacks, pair.pair, strict=True):
                 if lacking not in numbers:
                     numbers[lacking] = len(found)
@@ -114,7 +114,7 @@ def _shuffled(rows: Rows, random: Random) -> Rows:
     return {name: random.sample(found, len(found)) for name, found in rows.items()}
 
 
-def attack(ready: Prepared, found: Search, sql: str) -> None:
+def attack(ready: CompiledStatement, found: Search, sql: str) -> None:
     """Every release of a statement, on every pair of neighbours: no more changes than derived.
 
     A release that reads another is held to its bound for fixed values of that one.

@@ -34,7 +34,7 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.release.add_noise import RawGroups
 from dpsql.release.synopsis.mwem import synopsis_table
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 Integers = NDArray[np.int64]
 Handed = tuple[Noise | Exponential, Integers]
@@ -114,7 +114,7 @@ class TapedWeighing:
         return Taped(self.made.noise(merged), self.tape)
 
 
-def told_apart(one: Groups, other: Groups, release: PreparedRelease) -> Iterator[str]:
+def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator[str]:
     """Every way in which a synopsis shows more of two neighbours than it costs.
 
     As it was calibrated, and as it would be under pure.
@@ -147,7 +147,7 @@ def told_apart(one: Groups, other: Groups, release: PreparedRelease) -> Iterator
                 yield f"statistic 0 of a synopsis by {float(of)}, paid {float(most)}"
 
 
-def _table(groups: Groups, release: PreparedRelease, found: MwemParameters, tape: Tape) -> pa.Table:
+def _table(groups: Groups, release: CompiledRelease, found: MwemParameters, tape: Tape) -> pa.Table:
     step, keys = release.step, list(groups)
     raw = {
         f"g{n}": pa.array([key[n] for key in keys], pa.int64())

@@ -50,20 +50,20 @@ SPLIT_MUTANTS = (
     _Split(
         "all of a unit's values are kept",
         "bounding/strategy/split_by_contribution.py",
-        "drawn = place_of(only), self.limited.limit.groups",
-        "drawn = place_of(only), MOST - 1",
+        "drawn = group_rank_column(only), self.limited.limit.groups",
+        "drawn = group_rank_column(only), COUNT_CAP - 1",
     ),
     _Split(
         "a value's place is taken for its number of rows",
         "bounding/strategy/split_by_contribution.py",
-        "light = [(ROWS if column is None else rows_with(column), rows)]",
-        "light = [(ROWS if column is None else place_of(column), rows)]",
+        "light = [(UNIT_ROW_COUNT if column is None else value_count_column(column), rows)]",
+        "light = [(UNIT_ROW_COUNT if column is None else group_rank_column(column), rows)]",
     ),
     _Split(
         "light units may have more rows in all than the limit",
         "bounding/strategy/split_by_contribution.py",
-        "light = [(ROWS, in_all), *(light if rows < in_all else [])]",
-        "light = light if rows < in_all else [(ROWS, in_all)]",
+        "light = [(UNIT_ROW_COUNT, in_all), *(light if rows < in_all else [])]",
+        "light = light if rows < in_all else [(UNIT_ROW_COUNT, in_all)]",
     ),
     _Split(
         "light rows needn't stem from rows of their own",
@@ -80,8 +80,8 @@ SPLIT_MUTANTS = (
     _Split(
         "values' places depend on other units'",
         "engine/sidecar/row_columns.py",
-        "unit, [hashed, value]), place_of(column)",
-        "value, [hashed, unit]), place_of(column)",
+        "unit, [hashed, value]), group_rank_column(column)",
+        "value, [hashed, unit]), group_rank_column(column)",
     ),
     _Split(
         "a centre is taken from a group's sum once",
@@ -206,8 +206,8 @@ SPLIT_MUTANTS = (
     _Ways(
         "a row of a sidecar stands beside each row of a table without bounds",
         "engine/sidecar/row_columns.py",
-        'found.append(f"count(*) AS {_sql(ROWS)}")',
-        'found.append(f"0 AS {_sql(ROWS)}")',
+        'found.append(f"count(*) AS {_sql(UNIT_ROW_COUNT)}")',
+        'found.append(f"0 AS {_sql(UNIT_ROW_COUNT)}")',
     ),
     Mutant(
         "a table's key is one of a scan over hops whose keys repeat",

@@ -77,8 +77,8 @@ _FOUND = (
     Mutant(
         "a replaced unit of a synopsis is as if removed",
         "session/compile/compiled.py",
-        "measurement = calibrate_mwem(bounded, schema.apart.steps, share, settings.rounds)",
-        "measurement = calibrate_mwem(bounded, schema.apart.units, share, settings.rounds)",
+        "calibrate_mwem(\n            bounded, schema.neighbor_distance.steps,",
+        "calibrate_mwem(bounded, schema.neighbor_distance.units, ",
     ),
     Mutant(
         "a round more is measured than is paid for",

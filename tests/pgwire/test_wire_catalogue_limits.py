@@ -11,7 +11,7 @@ from pgwire.asking import rows
 from pgwire.shop import make
 from sqlglot import exp, parse_one
 
-from dpsql.engine.sandbox.database import Contents, Enclosures, TooLargeAnswer
+from dpsql.engine.sandbox.database import Contents, Sandboxes, TooLargeAnswer
 from dpsql.errors import Error, Refused
 from dpsql.pgwire.catalog.allowlist import check
 from dpsql.pgwire.catalog.relations import relations
@@ -67,7 +67,7 @@ def test_the_list_has_no_writes(write: str) -> None:
 @pytest.mark.parametrize("write", WRITES)
 def test_workers_write_nothing_either(write: str) -> None:
     """What passed the list would still change nothing."""
-    found = Enclosures()
+    found = Sandboxes()
     table = "CREATE TABLE pg_class AS SELECT 'orders' AS relname, 'r' AS relkind"
     found.load(Contents("one", (table,), {}))
     with pytest.raises(duckdb.Error):
@@ -80,7 +80,7 @@ def test_workers_write_nothing_either(write: str) -> None:
 @pytest.mark.filterwarnings("ignore:Arrow output")
 @pytest.mark.parametrize(("rows", "size"), [(9, 10**6), (10, 100)])
 def test_answers_end_at_so_many_rows_and_bytes(rows: int, size: int) -> None:
-    found = Enclosures()
+    found = Sandboxes()
     found.load(Contents("one", ("CREATE TABLE t AS SELECT range AS i FROM range(10)",), {}))
     with pytest.raises(TooLargeAnswer):
         found.answer("one", "SELECT i FROM t", rows, size)

@@ -16,8 +16,8 @@ from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.report.explain_text import Explanation
 from dpsql.report.local_epsilon import beside_ledger
 from dpsql.schema.load.load import load_schema
-from dpsql.schema.policy_diff import loosened
-from dpsql.session.saved.create import Wanted
+from dpsql.schema.policy_diff import policy_relaxations
+from dpsql.session.saved.create import SaveRequest
 from dpsql.session.session import Session
 
 SCHEMA = """
@@ -94,16 +94,16 @@ def test_it_is_free_and_the_same_however_often_it_is_asked_for(session: Session)
 
 
 def test_a_release_of_it_is_kept_and_costs_nothing(session: Session) -> None:
-    wanted = Wanted("drinks", "release", f"CREATE RELEASE drinks AS {DRINKS}")
-    kept = session.keep(wanted, DRINKS.replace("count(*)", "count(*) AS n")).table
+    wanted = SaveRequest("drinks", "release", f"CREATE RELEASE drinks AS {DRINKS}")
+    kept = session.save(wanted, DRINKS.replace("count(*)", "count(*) AS n")).table
     assert session.query("SELECT drink, n FROM drinks ORDER BY drink").table.num_rows == len(kept)
     assert not session.balance().spent.amount
 
 
 def test_a_synopsis_by_answers_is_refused(session: Session) -> None:
-    wanted = Wanted("s", "synopsis", "CREATE SYNOPSIS", epsilon=Fraction(1), rounds=2)
+    wanted = SaveRequest("s", "synopsis", "CREATE SYNOPSIS", epsilon=Fraction(1), rounds=2)
     with pytest.raises(Refused, match="synopsis by randomised answers"):
-        session.keep(wanted, "SELECT drink FROM poll")
+        session.save(wanted, "SELECT drink FROM poll")
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ def test_what_is_free_is_so_by_the_schema_alone(
 def test_a_number_of_rows_beside_answers_loosens_a_schema(file: Path) -> None:
     # Declared later, it makes answers free that were charged before: that is for the owner to say.
     before, after = (load_schema(path) for path in (_without_rows(file), file))
-    (said,) = loosened(before.policy, after.policy)
+    (said,) = policy_relaxations(before.policy, after.policy)
     assert said == "the number of rows of poll was no public one, beside randomised answers"
-    assert not loosened(after.policy, before.policy)
+    assert not policy_relaxations(after.policy, before.policy)
 
 
 def _without_rows(file: Path) -> Path:

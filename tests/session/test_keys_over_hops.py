@@ -13,7 +13,7 @@ from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
 
@@ -62,14 +62,14 @@ def made(folder: Path, sales_of_one: int) -> Schema:
     return schema
 
 
-def release(schema: Schema, sql: str) -> PreparedRelease:
+def release(schema: Schema, sql: str) -> CompiledRelease:
     session = Session(schema)
     (found,) = session.prepare(sql).releases
     session.close()
     return found
 
 
-def counted(schema: Schema, found: PreparedRelease) -> int:
+def counted(schema: Schema, found: CompiledRelease) -> int:
     query = found.step.query
     tables = {domain.name: domain_table(domain) for domain in query.domains}
     with open_source(schema) as engine:

@@ -20,7 +20,7 @@ from dpsql.release.job import Job, Step, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.run.execution import Execution
 from dpsql.session.run.sidecar_fallback import readable
 from dpsql.session.session import Session
@@ -108,7 +108,7 @@ def test_a_charged_statement_is_answered(
     session.close()
 
 
-def planned(schema: Schema, sql: str) -> Prepared:
+def planned(schema: Schema, sql: str) -> CompiledStatement:
     session = Session(schema)
     found = session.prepare(sql)
     assert "dpsql prepared" in found.releases[0].step.query.sql

@@ -25,7 +25,7 @@ from dpsql.schema.model import Hop, Ownership
 from dpsql.schema.sql_type import BIGINT, SqlType
 from dpsql.session.digest import codec
 from dpsql.session.digest.codec import digested, layout
-from dpsql.session.digest.tags import APART, CLASSES, ENUMS, Tagged
+from dpsql.session.digest.tags import CLASSES, ENUMS, EXCLUDED, Tagged
 
 UNIONS = (Plan, Expression, Estimator, Term, Ownership, SqlType)
 
@@ -68,21 +68,21 @@ def test_a_class_that_a_digest_may_have_is_listed(kind: type) -> None:
         assert kind in LISTED
     else:
         assert is_dataclass(kind)
-        assert (kind in CLASSES) != (kind in APART)
+        assert (kind in CLASSES) != (kind in EXCLUDED)
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__qualname__)
 def test_each_field_counts_or_is_left_out_for_a_reason(kind: Any) -> None:
     listed = CLASSES[kind]
     compared = {field.name for field in fields(kind) if field.compare}
-    assert compared == {*listed.fields, *listed.apart}
-    assert len(compared) == len(listed.fields) + len(listed.apart)
-    assert all(listed.apart.values())
+    assert compared == {*listed.fields, *listed.excluded}
+    assert len(compared) == len(listed.fields) + len(listed.excluded)
+    assert all(listed.excluded.values())
 
 
 def test_nothing_is_listed_that_no_digest_has() -> None:
     # A hop is met in a stamp; of a release, what is counted tells of it.
-    assert {*CLASSES, *APART, *LISTED} == set(REACHED)
+    assert {*CLASSES, *EXCLUDED, *LISTED} == set(REACHED)
 
 
 def test_no_two_classes_have_one_tag() -> None:

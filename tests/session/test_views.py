@@ -21,7 +21,7 @@ from dpsql.pgwire.sql.translate import translated
 from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers
 from dpsql.report.explain_text import Explanation
 from dpsql.schema.model import Schema
-from dpsql.schema.policy_diff import loosened
+from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.dataset import load_dataset
 from dpsql.session.session import Session
 
@@ -190,7 +190,7 @@ def test_no_list_of_tables_has_a_hidden_one(
     schema = load_dataset(school)
     told = [
         schema_listing.tables(schema),
-        *(schema_listing.columns(schema, name) for name in schema.offered),
+        *(schema_listing.columns(schema, name) for name in schema.visible_tables),
     ]
     found = inspect(create_engine(f"dpsql:///{school}"))
     assert found.get_table_names() == ["marks", "answers"]
@@ -295,7 +295,7 @@ def test_what_a_view_shows_more_of_needs_the_owners_word(
 ) -> None:
     assert TEXT.count(old) == 1
     before, after = load(tmp_path), load(tmp_path, TEXT.replace(old, new))
-    assert words in "; ".join(loosened(before.policy, after.policy))
+    assert words in "; ".join(policy_relaxations(before.policy, after.policy))
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_what_a_view_shows_more_of_needs_the_owners_word(
 )
 def test_what_a_view_shows_less_of_needs_nobody(tmp_path: Path, old: str, new: str) -> None:
     before, after = load(tmp_path), load(tmp_path, TEXT.replace(old, new))
-    assert loosened(before.policy, after.policy) == ()
+    assert policy_relaxations(before.policy, after.policy) == ()
 
 
 def test_a_ledger_holds_its_owner_to_a_views_query(school: Path) -> None:

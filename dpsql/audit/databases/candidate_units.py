@@ -126,7 +126,7 @@ def _row(
     ownership, (number, identity, parent) = _of(table), fixed
     read, row = asked.columns.get(table.name, frozenset()), []
     for column in table.columns.values():
-        if ownership.hops and column.name in ownership.leads_by:
+        if ownership.hops and column.name in ownership.first_hop_columns:
             above, to = schema.tables[ownership.hops[0].table], dict(ownership.hops[0].pairs)
             row.append(parent[list(above.columns).index(to[column.name])])
         elif not ownership.hops and column.name == ownership.column:

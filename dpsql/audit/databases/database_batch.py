@@ -15,11 +15,11 @@ import duckdb
 import pyarrow as pa
 
 from dpsql.audit.databases.unit_ownership import Rows
-from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.lockdown import configure
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Public, Schema, Table
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 Groups = dict[tuple[object, ...], tuple[int, ...]]
 """The integers of each group, before noise."""
@@ -66,7 +66,7 @@ class Worlds:
         return cls(schema, public, databases, [[n] for n in range(len(databases))])
 
     def totals(
-        self, release: PreparedRelease, salt: str, released: Released = NO_TABLES
+        self, release: CompiledRelease, salt: str, released: Released = NO_TABLES
     ) -> list[Groups]:
         """What the engine finds for `release` in each database; `released` are tables it reads.
 
@@ -83,7 +83,7 @@ class Worlds:
             found[world][key] = tuple(map(int, row[len(row) - count :]))
         return found
 
-    def histograms(self, release: PreparedRelease, salt: str) -> list[list[Histogram]]:
+    def histograms(self, release: CompiledRelease, salt: str) -> list[list[Histogram]]:
         """For each database, each selection's counts of cells; `totals` comes before."""
         found: list[list[Histogram]] = [[] for _ in range(self.count)]
         for histogram in release.step.query.histograms:
@@ -150,7 +150,7 @@ class Worlds:
 
     def _made(self) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(config={"threads": 1})
-        prepare(connection)
+        configure(connection)
         connection.execute("SET GLOBAL enable_external_access = false")
         connection.execute(f'CREATE SCHEMA "{_BASE}"')
         for table in self.schema.tables.values():

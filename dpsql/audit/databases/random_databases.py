@@ -151,5 +151,5 @@ def _is_identity(table: Table, column: Column) -> bool:
     return (
         column.references is not None
         or column.name in (table.key or ())
-        or (isinstance(own, EntityUnit) and column.name in (own.column, *own.leads_by))
+        or (isinstance(own, EntityUnit) and column.name in (own.column, *own.first_hop_columns))
     )

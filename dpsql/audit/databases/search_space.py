@@ -16,9 +16,9 @@ from dpsql.errors import BadParameter
 from dpsql.plan.operator import Release, Scan
 from dpsql.plan.traversal import operators
 from dpsql.schema.model import Neighbors, Public, Schema
-from dpsql.session.compile.compiled import Prepared, prepare
-from dpsql.session.compile.deep_recursion import deeply
-from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.compiled import CompiledStatement, compile_sql
+from dpsql.session.compile.deep_recursion import with_deep_stack
+from dpsql.session.compile.loss_conversion import query_loss
 
 MOST_PAIRS = 1_000_000
 
@@ -54,13 +54,15 @@ class Universe:
         return [self.pieces[piece] for piece in self.members[world]]
 
 
-def prepared(sql: str, schema: Schema, epsilon: Fraction) -> Prepared:
+def prepared(sql: str, schema: Schema, epsilon: Fraction) -> CompiledStatement:
     """`sql` as a session prepares it, over synthetic public rows; every declared key holds."""
     private = (t.name for t in schema.tables.values() if not isinstance(t.ownership, Public))
     shown = Worlds(schema, public_rows(schema), [], [()])
     shown.enter(0)
     facts = WorldFacts(schema, shown.connection, frozenset(private))
-    return deeply(lambda: prepare(sql, schema, facts, grant(schema, epsilon), "synthetic"))
+    return with_deep_stack(
+        lambda: compile_sql(sql, schema, facts, query_loss(schema, epsilon), "synthetic")
+    )
 
 
 def universe(release: Release, schema: Schema, relation: Neighbors, size: Size) -> Universe:

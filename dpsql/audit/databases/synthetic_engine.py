@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import Most
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.errors import InternalError
 
 
@@ -29,8 +29,8 @@ class WorldEngine:
         parameters: Sequence[object] = (),
         tables: Mapping[str, pa.Table] = NO_TABLES,
         *,
-        few: bool = False,  # noqa: ARG002 - all its results are small
-        most: Most | None = None,  # noqa: ARG002
+        as_rows: bool = False,  # noqa: ARG002 - all its results are small
+        limit: ReadLimit | None = None,  # noqa: ARG002
     ) -> Raw:
         """Run one SELECT; `tables` exist for this statement only."""
         if not parameters and sql in self._known:
@@ -49,12 +49,12 @@ class WorldEngine:
         declared = self._worlds.schema.tables[table].columns.values()
         return tuple((column.name, str(column.type)) for column in declared)
 
-    def rows(self, table: str) -> int:  # noqa: ARG002 - of all tables
+    def row_count_for_planning(self, table: str) -> int:  # noqa: ARG002 - of all tables
         """So few that it doesn't matter."""
         return 0
 
     @property
-    def prepared(self) -> frozenset[str]:
+    def sidecar_tables(self) -> frozenset[str]:
         """None: the source is all there is."""
         return frozenset()
 

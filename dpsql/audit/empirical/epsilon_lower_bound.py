@@ -39,7 +39,7 @@ from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.calibration import Noise
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 from dpsql.session.compile.loss_conversion import epsilon_of
 
 Scores = NDArray[np.float64]
@@ -100,7 +100,7 @@ def audit_epsilon(
     tables: dict[str, pa.Table] = {}
     found: list[tuple[str, Bound, Witness]] = []
     for release in ready.releases:
-        if local_only(release.step.bounded, schema.apart) is not None:
+        if local_only(release.step.bounded, schema.neighbor_distance) is not None:
             raise BadParameter(
                 f"{release.name} reads randomised answers alone: what hides them was drawn before",
                 hint="ask for a column beside them, or of some of the rows: that is charged",
@@ -116,7 +116,7 @@ def audit_epsilon(
 
 
 def worst_pair(
-    release: PreparedRelease, found: Universe, tables: dict[str, pa.Table]
+    release: CompiledRelease, found: Universe, tables: dict[str, pa.Table]
 ) -> tuple[int, int]:
     """The neighbours whose integers lie farthest apart, each measured by its own noise."""
     totals = found.worlds.totals(release, "1", tables)

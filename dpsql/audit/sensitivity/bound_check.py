@@ -15,7 +15,7 @@ from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.selection_mechanism import ModeMechanism, SelectionMechanism
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 
 def changes(before: Groups, after: Groups, count: int) -> list[tuple[int, ...]]:
@@ -29,7 +29,7 @@ def changes(before: Groups, after: Groups, count: int) -> list[tuple[int, ...]]:
 
 
 def violations(
-    before: Groups, after: Groups, release: PreparedRelease, derived: Sensitivity
+    before: Groups, after: Groups, release: CompiledRelease, derived: Sensitivity
 ) -> Iterator[str]:
     """Every bound of `derived` that the change passes."""
     changed = changes(before, after, len(derived.per_group))
@@ -60,7 +60,7 @@ def moved(before: Histogram, after: Histogram) -> list[dict[int, int]]:
 def cell_violations(
     before: Sequence[Histogram],
     after: Sequence[Histogram],
-    release: PreparedRelease,
+    release: CompiledRelease,
     derived: Sensitivity,
 ) -> Iterator[str]:
     """One unit adds or removes so many rows in each of so many groups, in all cells together."""
@@ -87,7 +87,7 @@ def rows_moved(change: dict[int, int]) -> int:
 
 
 def _is_paid_for(
-    chooser: SelectionMechanism, changed: list[dict[int, int]], release: PreparedRelease
+    chooser: SelectionMechanism, changed: list[dict[int, int]], release: CompiledRelease
 ) -> bool:
     """Whether the choice's own parameters pay for all that changed in its cells."""
     match chooser:
@@ -107,7 +107,7 @@ def _is_paid_for(
 
 
 def _together(
-    changed: list[tuple[int, ...]], release: PreparedRelease, derived: Sensitivity
+    changed: list[tuple[int, ...]], release: CompiledRelease, derived: Sensitivity
 ) -> Iterator[str]:
     """Of statistics that can't all be extreme at once, too; weighted as their noise weighs them."""
     variances = [Fraction(m.variance) for m in release.step.measurement.mechanisms]

@@ -33,8 +33,8 @@ from dpsql.engine.source import DuckDBSource
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
-from dpsql.session.explain.sensitivity_text import describe_selection, describe_statistic
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.explain.sensitivity_text import format_cell_choice, format_statistic
 
 SALTS = ("1", "2")
 
@@ -94,7 +94,7 @@ def audit_sensitivity(
     for release in ready.releases:
         found = universe(release.release, schema, relation, size)
         databases, pairs = databases + found.worlds.count, pairs + len(found.pairs)
-        derived = sensitivity(release.step.bounded, relation.apart(size.apart))
+        derived = sensitivity(release.step.bounded, relation.distance(size.apart))
         try:
             seen, passed = _release(release, derived, found, tables)
         except StatementFails as failure:
@@ -123,7 +123,7 @@ def audit_sensitivity(
 
 
 def _release(
-    release: PreparedRelease,
+    release: CompiledRelease,
     derived: Sensitivity,
     found: Universe,
     tables: dict[str, pa.Table],
@@ -143,10 +143,10 @@ def _release(
             seen.note((one, other), _numbers(totals, cells, one, other, len(statistics)))
     units, per_cell = derived.units, rows_per_group(bounded.limited) * derived.units
     bounds = [
-        (describe_statistic(s), m * s.step)
+        (format_statistic(s), m * s.step)
         for s, m in zip(statistics, derived.per_group, strict=True)
     ]
-    bounds += [(describe_selection(s, bounded), Fraction(per_cell)) for s in selections]
+    bounds += [(format_cell_choice(s, bounded), Fraction(per_cell)) for s in selections]
     bounds += [("groups", Fraction(derived.groups * units))]
     scales = [*(s.step for s in statistics), *(Fraction(1) for _ in selections), Fraction(1)]
     findings = [
@@ -198,7 +198,7 @@ def witness(found: Universe, pair: tuple[int, int]) -> Witness:
     return Witness(one, other)
 
 
-def _plain(ready: Prepared, sql: str, found: Universe) -> list[Finding]:
+def _plain(ready: CompiledStatement, sql: str, found: Universe) -> list[Finding]:
     """What plain DuckDB's own answer changes by: nothing is derived for it."""
     try:
         answers = found.worlds.answers(sql)

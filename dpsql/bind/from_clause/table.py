@@ -15,7 +15,7 @@ from dpsql.errors import Span, UnknownTable
 from dpsql.plan.operator import Scan
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Public, Table, View
-from dpsql.schema.qualified_name import meant
+from dpsql.schema.qualified_name import resolve_name
 from dpsql.schema.sql_type import BIGINT
 
 
@@ -35,7 +35,7 @@ def find_named(context: Context, parts: Sequence[str], at: Span | None) -> Table
     known: Mapping[str, Table | View] = {**schema.tables, **schema.views}
     if not context.reading:
         known = {name: found for name, found in known.items() if found.visible}
-    found = meant(known, parts, schema.dataset)
+    found = resolve_name(known, parts, schema.dataset)
     if len(found) == 1:
         return known[found[0]]
     name, kept = ".".join(parts) or "''", () if context.reading else context.releases.names()
@@ -44,7 +44,7 @@ def find_named(context: Context, parts: Sequence[str], at: Span | None) -> Table
             f"{name} is in several schemas", at=at, hint=f"write {' or '.join(found)}"
         )
     # A view's text is its owner's, and never of what an analyst keeps.
-    for each in meant(kept, parts, schema.dataset):
+    for each in resolve_name(kept, parts, schema.dataset):
         if (table := context.releases.find(each)) is not None:
             return table
     (near,) = get_close_matches(name, [*known, *kept], n=1) or [""]
@@ -63,7 +63,7 @@ def scanned(table: Table, context: Context) -> Selected:
     if stated and not isinstance(table.ownership, Public):
         table = replace(table, limits=stated[-1])
     if not table.visible and context.reading:
-        table = replace(table, alias=context.reading[0].name)
+        table = replace(table, hidden_behind=context.reading[0].name)
     found = tuple(names.column(c.name, c.type) for c in table.columns.values())
     unit = None
     if not isinstance(table.ownership, Public):

@@ -54,7 +54,7 @@ def viewed(view: View, node: exp.Table, context: Context) -> Selected:
     assert isinstance(bound.plan, Project)
     # What is in a view that reads hidden tables isn't shown; views in it neither.
     scans = (p for p in operators(bound.plan) if isinstance(p, Scan))
-    hides = not context.reading and any(scan.table.alias for scan in scans)
+    hides = not context.reading and any(scan.table.hidden_behind for scan in scans)
     outputs = tuple(
         replace(output, declared=_domain(view, name, output.column.type))
         for output, name in zip(bound.plan.outputs, bound.names, strict=True)
@@ -93,7 +93,7 @@ def _column(view: View, name: str, kind: SqlType) -> Column | None:
     written = folded[name.casefold()]
     form, place = view.columns[written], ("views", view.name, "columns", written)
     if form.bounds is not None and form.values is not None:
-        raise view.document.fault(place, "has bounds and values", "remove one of them")
+        raise view.document.error(place, "has bounds and values", "remove one of them")
     if form.bounds is None and form.values is None and form.nullable:
         return None
     bounds = values = None
@@ -115,7 +115,7 @@ def _described(view: View, schema: Schema) -> View:
     except Error as error:
         at = "" if error.position is None else f" at character {error.position}"
         fix = error.hint or "correct the query"
-        raise view.document.fault((*place, "query"), f"{error.message}{at}", fix) from None
+        raise view.document.error((*place, "query"), f"{error.message}{at}", fix) from None
     _check_columns(view, bound)
     scans = private_scans(bound.plan)
     own = scans[0].table.ownership if scans else Public()
@@ -137,15 +137,15 @@ def _check_columns(view: View, bound: Selected) -> None:
     for name in bound.names:
         if not is_plain(name):
             fix = "name it with AS: letters, digits and _"
-            raise document.fault((*place, "query"), f"column {name:.80} has no plain name", fix)
+            raise document.error((*place, "query"), f"column {name:.80} has no plain name", fix)
         if name.casefold() in seen:
             fix = "name one of them otherwise, with AS"
-            raise document.fault((*place, "query"), f"two columns are called {name}", fix)
+            raise document.error((*place, "query"), f"two columns are called {name}", fix)
         seen.add(name.casefold())
     for name in view.columns:
         if name.casefold() not in seen:
             at, fix = (*place, "columns", name), "correct the name, or remove it"
-            raise document.unknown(at, "the query has no such column", bound.names, fix)
+            raise document.unknown_key_error(at, "the query has no such column", bound.names, fix)
 
 
 def _seen(view: View, name: str, kind: SqlType, derived: Domain) -> Column:

@@ -168,7 +168,7 @@ def _check_kinds(private: list[Plan], at: Span | None) -> None:
 
 def _shown_kind(source: Plan) -> str:
     first = private_scans(source)[0].table
-    return f"row of {first.shown}" if has_row_units(source) else unit_kind(source) or ""
+    return f"row of {first.display_name}" if has_row_units(source) else unit_kind(source) or ""
 
 
 def _share_unit(equal: _Equal, left: Plan, right: Plan) -> bool:
@@ -226,7 +226,7 @@ def _unproved(
     at: Span | None,
     qualified: Callable[[Column], str],
 ) -> Refused:
-    mine = private_scans(source)[0].table.shown
+    mine = private_scans(source)[0].table.display_name
     absent = [list(equal.missing(pairs)) for other in connected for pairs in _shared(other, source)]
     if absent:
         least = min(absent, key=len)

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
 from dpsql.bind.query.query import bind_query
-from dpsql.bind.saved_release import Releases
+from dpsql.bind.saved_release import SavedReleaseNames
 from dpsql.bind.statement import Statement
 from dpsql.bind.syntax.complexity import check_nesting
 from dpsql.bind.syntax.parameter import Parameters
@@ -28,7 +28,7 @@ _OTHERS = ("distinct", "having", "windows", "qualify", "order", "limit", "offset
 
 
 def bind_synopsis(
-    sql: str, schema: Schema, parameters: Parameters, releases: Releases
+    sql: str, schema: Schema, parameters: Parameters, releases: SavedReleaseNames
 ) -> Statement:
     """The plan of `SELECT k1, k2 FROM … [WHERE …] [GROUP BY …]`, with a count beside the keys.
 

@@ -34,7 +34,7 @@ from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Scan
 from dpsql.plan.traversal import columns, expressions
 from dpsql.schema.model import EntityUnit
-from dpsql.schema.sidecar_columns import lists_units
+from dpsql.schema.sidecar_columns import has_one_row_per_unit
 
 
 def aggregate_below_join(limited: LimitGroups, facts: Facts) -> ExplainedPlan | None:
@@ -46,7 +46,10 @@ def aggregate_below_join(limited: LimitGroups, facts: Facts) -> ExplainedPlan | 
     found = _below_join(terms, join, facts)
     if found is None:
         return None
-    return found, f"{highest_fanout_table(terms).shown}: summed for each unit before it is joined"
+    return (
+        found,
+        f"{highest_fanout_table(terms).display_name}: summed for each unit before it is joined",
+    )
 
 
 def _below_join(
@@ -90,6 +93,6 @@ def _highest_fanout_rows(contributions: Contributions, join: Join) -> Scan | Non
 def _units(scan: Scan) -> frozenset[Column] | None:
     """The columns that are the rows' unit themselves; None if that isn't one, or has one row."""
     own = scan.table.ownership
-    if not isinstance(own, EntityUnit) or own.hops or lists_units(scan.table):
+    if not isinstance(own, EntityUnit) or own.hops or has_one_row_per_unit(scan.table):
         return None
     return unit_columns(scan)

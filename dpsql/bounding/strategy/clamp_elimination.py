@@ -24,13 +24,13 @@ from typing import Final
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import Known
 from dpsql.analysis.lineage.row_source import RowSource
-from dpsql.engine.sidecar.row_columns import beyond_of
+from dpsql.engine.sidecar.row_columns import out_of_range_column
 from dpsql.plan.bounded_release.bounded_release import Contributions, NoClampCondition
 from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Column, Expression, Literal
 from dpsql.plan.traversal import columns, subexpressions
 from dpsql.privacy.domain import Domain, Interval
-from dpsql.schema.sidecar_columns import bounded
+from dpsql.schema.sidecar_columns import range_checked_columns
 from dpsql.schema.sql_type import Integer
 
 OUT_OF_RANGE_TYPE: Final = Integer(8, signed=False)
@@ -63,14 +63,15 @@ def no_clamp_condition(
         tuple(arguments),
         tuple((c, *ends[c]) for c in sorted(computed, key=lambda column: column.id)),
         tuple(
-            Column(number + n, beyond_of(name), OUT_OF_RANGE_TYPE) for n, name in enumerate(names)
+            Column(number + n, out_of_range_column(name), OUT_OF_RANGE_TYPE)
+            for n, name in enumerate(names)
         ),
     )
 
 
 def _declared(source: RowSource) -> _Ends:
     """The bounds of the table's columns that are handed on."""
-    declared = {column.name: column.bounds for column in bounded(source.scan.table)}
+    declared = {column.name: column.bounds for column in range_checked_columns(source.scan.table)}
     ends: dict[Column, tuple[Fraction, Fraction]] = {}
     for column, own in source.columns.items():
         match declared.get(own.name):

@@ -20,7 +20,7 @@ from dpsql.plan.expression import Column, Expression, conjunction
 from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
 from dpsql.plan.traversal import bottom_up, columns, expressions, operators, sources
 from dpsql.schema.model import EntityUnit, Hop
-from dpsql.schema.sidecar_columns import lent_name
+from dpsql.schema.sidecar_columns import lent_unit_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def eliminate_owner_joins(contributions: Contributions, scan: Scan) -> OwnerJoin
         p for p in operators(contributions.source) if isinstance(p, Join) and scan in p.sources
     ]
     parents = [parent for join in joins for parent in _parents(join, scan, own.hops)]
-    if not joins or len(parents) < len(own.hops) or lent_name(scan.table) is None:
+    if not joins or len(parents) < len(own.hops) or lent_unit_column(scan.table) is None:
         return as_it_is
     found = _without_parents(contributions, scan, joins[0], parents, own.hops)
     read = _columns_read(

@@ -30,13 +30,20 @@ from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.row_source import RowSource, replace_source, row_source
 from dpsql.bounding.contribution_limit import unit_independent_keys
 from dpsql.bounding.public_facts import Facts
-from dpsql.bounding.strategy.clamp_elimination import OUT_OF_RANGE_TYPE, no_clamp_condition
+from dpsql.bounding.strategy.clamp_elimination import no_clamp_condition
 from dpsql.bounding.strategy.owner_join_elimination import (
     OwnerJoinElimination,
     eliminate_owner_joins,
 )
+from dpsql.bounding.strategy.sidecar_access import with_sidecar_columns
 from dpsql.bounding.strategy.stored_unit_sums import NUMBER, stored_unit_sums
-from dpsql.engine.sidecar.row_columns import MOST, ROWS, beyond_of, first_of, place_of, rows_with
+from dpsql.engine.sidecar.row_columns import (
+    COUNT_CAP,
+    UNIT_ROW_COUNT,
+    first_row_column,
+    group_rank_column,
+    value_count_column,
+)
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     Contributions,
@@ -59,9 +66,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.operator import Filter, Join, Scan, SidecarAccess
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators
-from dpsql.schema.model import Column as Declared
-from dpsql.schema.model import Table
-from dpsql.schema.sidecar_columns import bounded, counted
+from dpsql.schema.sidecar_columns import group_count_columns
 from dpsql.schema.sql_type import Boolean
 
 _MAX_TABLES = 2
@@ -133,21 +138,21 @@ class _RowSplit:
             only = self._only()
             if only is None or not self._may_choose_by_rank():
                 return None
-            drawn = place_of(only), self.limited.limit.groups
+            drawn = group_rank_column(only), self.limited.limit.groups
         column, rows = self._column(), self.limited.source.rows_per_group
-        light = [(ROWS if column is None else rows_with(column), rows)]
+        light = [(UNIT_ROW_COUNT if column is None else value_count_column(column), rows)]
         in_all = self.limited.rows
         if in_all is not None and column is not None:
             # Of no more rows in all, there are no more in a group.
-            light = [(ROWS, in_all), *(light if rows < in_all else [])]
-        if max(*(most for _, most in light), 0 if drawn is None else drawn[1]) >= MOST:
+            light = [(UNIT_ROW_COUNT, in_all), *(light if rows < in_all else [])]
+        if max(*(most for _, most in light), 0 if drawn is None else drawn[1]) >= COUNT_CAP:
             return None
         return _SplitConditions(tuple(light), drawn)
 
     def stored_sums(self, conditions: _SplitConditions) -> SplitByContribution | None:
         """Light units' sums as they stand ready, and the rows of others; None if they don't."""
         match conditions:
-            case _SplitConditions(unlimited=((name, most),), chosen=None) if name == ROWS:
+            case _SplitConditions(unlimited=((name, most),), chosen=None) if name == UNIT_ROW_COUNT:
                 number = self._free_number()
                 light = stored_unit_sums(
                     self.contributions, self.row_source, self.elimination, self.facts, number, most
@@ -173,7 +178,7 @@ class _RowSplit:
         if only is not None and any(
             isinstance(s.term, UnitCount) for s in self.contributions.statistics
         ):
-            first = Column(number + 1, first_of(only), Boolean())
+            first = Column(number + 1, first_row_column(only), Boolean())
         beside = (*(column for column, _ in most), place, first)
         added = tuple(column for column in beside if column is not None)
         wide = self._is_wide(*added)
@@ -194,7 +199,7 @@ class _RowSplit:
 
     def _is_wide(self, *beside: Column) -> Scan:
         scan = self.elimination.scan
-        table, read = _with_counts(scan.table), (*scan.columns, *beside)
+        table, read = with_sidecar_columns(scan.table), (*scan.columns, *beside)
         return replace(scan, table=table, columns=read, sidecar=SidecarAccess.NUMBERED)
 
     def _replaced(
@@ -218,7 +223,7 @@ class _RowSplit:
         (found,) = more
         if not any(isinstance(operator, Join) for operator in operators(self.contributions.source)):
             return (found,)
-        same = Call("&", (found.left, Literal(MOST, NUMBER)), NUMBER)
+        same = Call("&", (found.left, Literal(COUNT_CAP, NUMBER)), NUMBER)
         return found, replace(found, left=same)
 
     def _column(self) -> str | None:
@@ -247,7 +252,7 @@ class _RowSplit:
     def _count_column(self, index: int) -> tuple[str, ...]:
         key = self.contributions.keys[index].expression
         column = self.row_source.columns.get(key) if isinstance(key, Column) else None
-        if column is None or column.name not in counted(self.row_source.scan.table):
+        if column is None or column.name not in group_count_columns(self.row_source.scan.table):
             return ()
         return (column.name,)
 
@@ -263,21 +268,6 @@ class _RowSplit:
         columns = [column for plan in found for column in output_columns(plan)]
         units = [own for own in map(unit, found) if own is not None]
         return max(column.id for column in (*columns, *units)) + 1
-
-
-def _with_counts(table: Table) -> Table:
-    """`table` with the columns that stand beside its rows in a sidecar."""
-    names = [ROWS]
-    names += [name(c) for c in counted(table) for name in (rows_with, place_of)]
-    added = {n: Declared(n, NUMBER, bounds=(0, MOST), nullable=False) for n in names}
-    added |= {
-        name: Declared(name, Boolean(), nullable=False) for name in map(first_of, counted(table))
-    }
-    added |= {
-        name: Declared(name, OUT_OF_RANGE_TYPE, bounds=(0, 1), nullable=False)
-        for name in (beyond_of(column.name) for column in bounded(table))
-    }
-    return replace(table, columns={**table.columns, **added})
 
 
 def _by_row(statistic: Statistic, first: Column | None) -> Statistic:

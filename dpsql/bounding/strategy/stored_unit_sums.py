@@ -25,7 +25,7 @@ from dpsql.analysis.lineage.row_source import RowSource, replace_source
 from dpsql.bounding.contribution_limit import unit_independent_keys
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.strategy.owner_join_elimination import OwnerJoinElimination
-from dpsql.engine.sidecar.row_columns import ROWS
+from dpsql.engine.sidecar.row_columns import UNIT_ROW_COUNT
 from dpsql.engine.sidecar.unit_sums import sum_of, values_of
 from dpsql.plan.bounded_release.bounded_release import Contributions, StoredSum, StoredUnitSums
 from dpsql.plan.bounded_release.statistic import (
@@ -40,7 +40,7 @@ from dpsql.plan.expression import Column, Compare, Comparison, Literal
 from dpsql.plan.operator import Filter, SidecarAccess
 from dpsql.plan.prune_columns import prune
 from dpsql.plan.traversal import columns
-from dpsql.schema.sidecar_columns import SummedColumn, summed
+from dpsql.schema.sidecar_columns import SummedColumn, unit_sum_columns
 from dpsql.schema.sql_type import BIGINT, Integer
 
 NUMBER = Integer(16, signed=False)
@@ -56,7 +56,7 @@ def stored_unit_sums(
     max_rows: int,
 ) -> StoredUnitSums | None:
     """The stored sums of units of at most `max_rows` rows, if any; columns go from `number`."""
-    ready = summed(rows_of.scan.table)
+    ready = unit_sum_columns(rows_of.scan.table)
     if (
         ready is None
         or unit_independent_keys(contributions, facts.verified)
@@ -70,13 +70,13 @@ def stored_unit_sums(
         if name is None:
             return None
         names.append(name)
-    rows = Column(number, ROWS, NUMBER)
+    rows = Column(number, UNIT_ROW_COUNT, NUMBER)
     stored = {
         name: StoredSum(
             Column(number + 1 + 2 * place, values_of(name), NUMBER),
             Column(number + 2 + 2 * place, sum_of(name), BIGINT),
         )
-        for place, name in enumerate(sorted({*names} - {ROWS}))
+        for place, name in enumerate(sorted({*names} - {UNIT_ROW_COUNT}))
     }
     added = (rows, *(c for each in stored.values() for c in (each.values, each.total)))
     own = sorted(elimination.units, key=lambda column: column.id)
@@ -94,10 +94,10 @@ def stored_unit_sums(
 def _stored_sum(
     statistic: Statistic, source: RowSource, stored: Mapping[str, SummedColumn]
 ) -> str | None:
-    """The column whose sum, or number of values, the statistic is; `ROWS` if it is of all rows."""
+    """The column whose sum or number of values it is; `UNIT_ROW_COUNT` if it is of all rows."""
     match statistic.term:
         case RowCount() | UnitCount():
-            return ROWS
+            return UNIT_ROW_COUNT
         case NonNullCount(argument=Column() as argument):
             column = source.columns.get(argument)
             return column.name if column is not None and column.name in stored else None

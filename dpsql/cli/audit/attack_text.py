@@ -11,13 +11,13 @@ from dpsql.cli.audit.html_page import page
 from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.report.terminal.sanitize import visible
 from dpsql.report.terminal.table import listing
-from dpsql.session.compile.loss_conversion import as_epsilon
+from dpsql.session.compile.loss_conversion import parse_epsilon
 
 
 def run_attacks(epsilon: float, trials: int, people: int, html: Path | None) -> None:
     """Run them all; a success rate that the loss doesn't allow ends in an error."""
     with explained():
-        found = attack(as_epsilon(epsilon), trials=trials, people=people)
+        found = attack(parse_epsilon(epsilon), trials=trials, people=people)
     if html is not None:
         html.write_text(page(found), encoding="utf-8")
         click.echo(visible(str(html)))

@@ -13,7 +13,7 @@ from dpsql.cli.audit.output_format import Form, show
 from dpsql.cli.exit_codes import ExitCode, explained, say
 from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.load.load import load_schema
-from dpsql.session.compile.loss_conversion import as_epsilon
+from dpsql.session.compile.loss_conversion import parse_epsilon
 
 _MEANING = {
     "epsilon": "epsilon",
@@ -27,7 +27,7 @@ def epsilon(
 ) -> None:
     """Audit one statement; a loss above what is charged ends in an error."""
     with explained(sql):
-        spent: Fraction | None = None if asked is None else as_epsilon(asked)
+        spent: Fraction | None = None if asked is None else parse_epsilon(asked)
         found = audit_epsilon(sql, load_schema(path), epsilon=spent, draws=draws, alpha=alpha)
     show(form, _text(found), _document(found))
     if any(bound.is_broken for _, bound, _ in found.bounds):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.duckdb.declared_keys import Declared, read_declarations
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault
@@ -20,7 +20,7 @@ _FORMS = frozenset({".parquet", ".csv"})
 
 def of_database(path: Path, source: str) -> Draft:
     """A draft of all base tables of a DuckDB file, with the keys and comments it declares."""
-    tables = read_catalogue(DuckDBSource(str(path)))
+    tables = read_catalog(DuckDBSource(str(path)))
     declared = read_declarations(str(path))
     return _draft(
         path,
@@ -42,7 +42,7 @@ def of_folder(path: Path, source: str) -> Draft:
         if one.with_suffix("") == other.with_suffix(""):
             raise SourceFault(f"both {one.name} and {other.name} exist", hint="remove one of them")
     asked = tuple(SourceTable(_table_name(file, path), str(file)) for file in files)
-    found = read_catalogue(DuckDBSource(None, asked))
+    found = read_catalog(DuckDBSource(None, asked))
     return _draft(
         path,
         source,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from dpsql.cli.init.draft import Draft, DraftColumn, DraftTable
-from dpsql.schema.load.identifiers import is_table_name, offered_names
+from dpsql.schema.load.identifiers import is_table_name, visible_names
 from dpsql.schema.qualified_name import bare
 from dpsql.schema.source_types import reading
 
@@ -85,7 +85,7 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
     yield f"  {_name(table.name)}:"
     if table.comment:
         yield f"    comment: {_quoted(table.comment)}"
-    names = offered_names(column.name for column in table.columns)
+    names = visible_names(column.name for column in table.columns)
     if table.key is not None:
         keys = [_name(names.get(column, column)) for column in table.key]
         key = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"

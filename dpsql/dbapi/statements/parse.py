@@ -34,8 +34,8 @@ from dpsql.dbapi.statements.assignment import TOLD, Change, Setting
 from dpsql.dbapi.statements.options import assignments, without_options
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.report.explain_text import Form
-from dpsql.session.compile.loss_conversion import as_epsilon
-from dpsql.session.saved.create import Wanted
+from dpsql.session.compile.loss_conversion import parse_epsilon
+from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word, words
 
 
@@ -67,7 +67,7 @@ class Show:
 class Keep:
     """CREATE RELEASE name AS …: `sql` has blanks for the words before the query."""
 
-    wanted: Wanted
+    wanted: SaveRequest
     sql: str
     options: tuple[Change, ...] = ()
 
@@ -182,7 +182,7 @@ def _explain(sql: str) -> ExplainPrivacy:
 
 
 def _keep(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
-    wanted = Wanted(name.value, "release", sql.strip(), replace)
+    wanted = SaveRequest(name.value, "release", sql.strip(), replace)
     query, options = without_options(_blanked(sql, before.end))
     return Keep(wanted, query, options)
 
@@ -204,12 +204,12 @@ def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
     epsilon, rounds = own.pop("epsilon", None), own.pop("rounds", None)
     if epsilon is None:
         raise _not_so(inside)
-    wanted = Wanted(
+    wanted = SaveRequest(
         name.value,
         "synopsis",
         sql.strip(),
         replace,
-        as_epsilon(epsilon.value),
+        parse_epsilon(epsilon.value),
         USUAL_ROUNDS if rounds is None else _rounds(rounds),
     )
     options = tuple(_set(Setting(name), value, value) for name, value in own.items())

@@ -9,7 +9,7 @@ from typing import assert_never
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.dbapi.statements.assignment import Change, Setting
 from dpsql.errors import BadParameter
-from dpsql.session.compile.loss_conversion import as_epsilon, grant
+from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
 from dpsql.session.session import Session
 
 _TRUTH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
@@ -22,8 +22,8 @@ def change(session: Session, asked: Change, usual: Fraction) -> None:
     """Set what is `asked` in `session`, whose ε is `usual` by default; BadParameter says where."""
     try:
         if asked.setting is Setting.EPSILON:
-            epsilon = usual if asked.value is None else as_epsilon(asked.value)
-            grant(session.schema, epsilon)
+            epsilon = usual if asked.value is None else parse_epsilon(asked.value)
+            query_loss(session.schema, epsilon)
             session.epsilon = epsilon
         else:
             session.settings = changed(session.settings, asked)
@@ -85,7 +85,7 @@ def _amount(change: Change) -> Fraction | None:
         return None
     name = f"dpsql.{change.setting.value}"
     try:
-        found = as_epsilon(change.value)
+        found = parse_epsilon(change.value)
     except BadParameter:
         found = Fraction(0)
     if not found > 0:

@@ -20,8 +20,8 @@ from dpsql.emit.sql.identifier import (
     schema_name,
     subquery,
 )
-from dpsql.engine.sidecar.contents import OF_ROWS, OF_UNITS, PREPARED
-from dpsql.engine.sidecar.row_columns import UNIT
+from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import (
     Filter,
@@ -35,7 +35,7 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
-from dpsql.schema.sidecar_columns import lent_name
+from dpsql.schema.sidecar_columns import lent_unit_column
 
 
 def scan(plan: Scan) -> exp.Select:
@@ -46,7 +46,7 @@ def scan(plan: Scan) -> exp.Select:
     if plan.unit is None:
         return exp.select(*(items or [dummy_column()]), copy=False).from_(base, copy=False)
     if plan.sidecar is not None:
-        owner: exp.Expr = column_ref(schema_name(UNIT), table="t")
+        owner: exp.Expr = column_ref(schema_name(UNIT_COLUMN), table="t")
         return exp.select(*items, as_column(owner, plan.unit), copy=False).from_(base, copy=False)
     match table.ownership:
         case Public():
@@ -86,7 +86,7 @@ def scan(plan: Scan) -> exp.Select:
 def _read(column: Column, table: Table) -> exp.Expr:
     found = column_ref(schema_name(column.name), table="t")
     # Arrow has no HUGEINT: kept columns come as what holds them, and are what they were.
-    return found if table.entry is None else try_cast(found, column.type)
+    return found if table.saved_entry is None else try_cast(found, column.type)
 
 
 def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
@@ -158,7 +158,7 @@ def _own_column(plan: Scan) -> str | None:
         return None
     if not own.hops:
         return own.column
-    return None if plan.sidecar is None else lent_name(plan.table)
+    return None if plan.sidecar is None else lent_unit_column(plan.table)
 
 
 def _scanned(source: Plan) -> Scan | None:
@@ -206,10 +206,10 @@ def _table(plan: Scan, alias: str | None) -> exp.Table:
     """A table of the source, or the same in the sidecar."""
     where: dict[str, exp.Identifier] = {}
     if plan.sidecar is not None:
-        group = OF_UNITS if plan.sidecar is SidecarAccess.UNITS else OF_ROWS
-        where = {"db": schema_name(group), "catalog": schema_name(PREPARED)}
+        group = UNIT_SCHEMA if plan.sidecar is SidecarAccess.UNITS else ROW_SCHEMA
+        where = {"db": schema_name(group), "catalog": schema_name(SIDECAR)}
     shown = None if alias is None else exp.TableAlias(this=exp.to_identifier(alias))
-    return exp.Table(this=schema_name(plan.table.stored_as), alias=shown, **where)
+    return exp.Table(this=schema_name(plan.table.engine_name), alias=shown, **where)
 
 
 def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Select:

@@ -29,7 +29,7 @@ from dpsql.pgwire.sql.translate import Translated
 from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers, Question
 from dpsql.plan.expression import Literal
 from dpsql.schema.model import Schema
-from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.compile.deep_recursion import with_deep_stack
 
 _ASKED: Final = re.compile(
     r"^(pg_|to_reg|has_|current_(?!date|time)|session_|inet_|obj_description|col_description|format_type|"
@@ -82,7 +82,9 @@ class Catalogue:
 
     def _of(self, seen: Schema) -> _Listed:
         """What there is to ask about the tables of `seen`."""
-        kept = tuple(table.entry for table in seen.tables.values() if table.entry is not None)
+        kept = tuple(
+            table.saved_entry for table in seen.tables.values() if table.saved_entry is not None
+        )
         if not kept:
             return self._own()
         with self._guard:
@@ -156,7 +158,9 @@ class Reader:
         return all(isinstance(node, _PLAIN) for node in tree.walk())
 
     def _is_data(self, table: exp.Table) -> bool:
-        return self._schema.meant(*filter(None, (table.catalog, table.db, table.name))) is not None
+        return (
+            self._schema.resolve(*filter(None, (table.catalog, table.db, table.name))) is not None
+        )
 
     def columns(self, query: Translated, values: Mapping[str, Literal]) -> tuple[Column, ...]:
         """Names and types of the answer."""
@@ -164,7 +168,7 @@ class Reader:
         assert tree is not None
         names = type_names()
         kinds = {n: names.get(oid_of(value.type), "text") for n, value in values.items()}
-        return deeply(lambda: columns(tree, kinds))
+        return with_deep_stack(lambda: columns(tree, kinds))
 
     def answer(
         self, query: Translated, values: Mapping[str, Literal], seen: Schema | None = None
@@ -174,7 +178,9 @@ class Reader:
         tree = query.tree
         assert tree is not None
         listed = self._listed(seen or self._schema)
-        table = self._ask(listed, deeply(lambda: self._written(tree, values, listed.macros)))
+        table = self._ask(
+            listed, with_deep_stack(lambda: self._written(tree, values, listed.macros))
+        )
         if table.num_columns != len(told):
             raise Refused("the columns of this question of the catalogue can't be told")
         return Answer(told, ArrowRows(table))

@@ -13,7 +13,7 @@ from typing import Final
 from dpsql.pgwire.codec.oid import NUMERIC, TEXT, column
 from dpsql.schema.model import Public, Schema
 from dpsql.schema.model import Table as Declared
-from dpsql.schema.qualified_name import MAIN, Names, bare, schema_of
+from dpsql.schema.qualified_name import MAIN, QualifiedNames, bare, schema_of
 from dpsql.schema.qualified_name import PUBLIC as PUBLIC_NAME
 
 FIRST_OID: Final = 16_384
@@ -117,20 +117,20 @@ class Listed:
 
 def listed(schema: Schema) -> Listed:
     """What analysts see, tables and views, in order of their names, then what is kept."""
-    offered = schema.offered
-    ordered = sorted(offered.items(), key=lambda item: (item[1].entry or 0, item[0]))
+    offered = schema.visible_tables
+    ordered = sorted(offered.items(), key=lambda item: (item[1].saved_entry or 0, item[0]))
     spaces = _spaces(offered)
     known = {space.name: space for space in spaces}
-    names = Names(offered)
+    names = QualifiedNames(offered)
     tables = {}
     for n, (name, declared) in enumerate(ordered):
-        number = n if declared.entry is None else _MOST_DECLARED + declared.entry
+        number = n if declared.saved_entry is None else _MOST_DECLARED + declared.saved_entry
         tables[name] = Table(
             oid=(oid := FIRST_OID + 100 * number),
             type_oid=oid + 1,
             name=bare(name),
             space=known[_space(name)],
-            is_found=names.meant([bare(name)], schema.dataset) == (name,),
+            is_found=names.resolve([bare(name)], schema.dataset) == (name,),
             columns=_columns(declared),
             key=_key(oid, declared),
             references=tuple(_references(oid, declared, offered)),

@@ -22,7 +22,7 @@ from dpsql.pgwire.sql.semantics.passes import as_meant, name_types
 from dpsql.pgwire.sql.types.output_types import output_kinds
 from dpsql.pgwire.sql.types.pg_type import Kind
 from dpsql.schema.model import Schema
-from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.compile.deep_recursion import with_deep_stack
 
 _QUALIFIERS: Final = {"public"}
 
@@ -89,7 +89,7 @@ def translated(written: str, schema: Schema, types: Sequence[int] = ()) -> Trans
     `types` are the OIDs of parameters that the client declares.
     """
     words = tokens(written)  # refuses what is too long or too deep for any parser
-    return deeply(lambda: _translated(written, words, schema, types))
+    return with_deep_stack(lambda: _translated(written, words, schema, types))
 
 
 def _translated(

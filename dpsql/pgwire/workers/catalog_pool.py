@@ -14,7 +14,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from dpsql.engine.sandbox.database import Asked, Contents, Stopped, TooLargeAnswer, Unanswered
+from dpsql.engine.sandbox.database import Contents, NoAnswer, SandboxQuery, Stopped, TooLargeAnswer
 from dpsql.errors import (
     DataError,
     Error,
@@ -53,7 +53,7 @@ _MEBIBYTE: Final = 1024 * 1024
 class Question:
     """One question of one analyst, which another thread can cancel."""
 
-    def __init__(self, analyst: str, contents: Contents, asked: str | Asked) -> None:
+    def __init__(self, analyst: str, contents: Contents, asked: str | SandboxQuery) -> None:
         self.analyst = analyst
         self.contents = contents
         self.asked = asked
@@ -95,9 +95,9 @@ class CatalogueWorkers:
         if reply in {LACKED, TOO_LARGE}:
             raise TooLargeAnswer
         if reply == FAILED:
-            raise Unanswered("")
+            raise NoAnswer("")
         if reply[:1] == UNANSWERED:
-            raise Unanswered(reply[1:].decode(errors="replace"))
+            raise NoAnswer(reply[1:].decode(errors="replace"))
         return tables_of(reply)["rows"]
 
     def begin_to_load(self, contents: Callable[[], Contents]) -> None:

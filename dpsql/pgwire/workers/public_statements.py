@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dpsql.engine.read_limit import Most
-from dpsql.engine.sandbox.database import Asked, Contents
+from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sandbox.database import Contents, SandboxQuery
 from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers, Question
 
 
@@ -20,14 +20,14 @@ class PublicStatements:
         self._analyst = analyst
         self._question: Question | None = None
         self.has_lists = True
-        self.most = Most(workers.limits.catalogue_rows, workers.limits.catalogue_bytes)
+        self.limit = ReadLimit(workers.limits.catalogue_rows, workers.limits.catalogue_bytes)
 
-    def ask(self, contents: Contents, asked: Asked) -> pa.Table:
-        """The rows of `asked` over `contents`.
+    def ask(self, contents: Contents, query: SandboxQuery) -> pa.Table:
+        """The rows of `query` over `contents`.
 
         Raises Unanswered, TooLargeAnswer, Stopped, or ExecutionCancelled.
         """
-        self._question = Question(self._analyst, contents, asked)
+        self._question = Question(self._analyst, contents, query)
         try:
             return self._workers.whole(self._question)
         finally:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from dpsql.engine.arrow_result import stream
-from dpsql.engine.read_limit import Most
-from dpsql.engine.sandbox.database import Asked, Contents
+from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sandbox.database import Contents, SandboxQuery
 from dpsql.engine.sidecar.file import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault, SourceLocked
@@ -50,7 +50,7 @@ class ReadPublic:
 
     source: DuckDBSource
     sql: str
-    most: Most | None = None
+    most: ReadLimit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ Task = (
     | ReadPrepared
     | LoadCatalogue
     | AskCatalogue
-    | Asked
+    | SandboxQuery
 )
 
 

@@ -22,11 +22,11 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.engine.duckdb.failure_cause import cause_of, causes_told
+from dpsql.engine.duckdb.failure_cause import cause_of, causes_shown
 from dpsql.engine.fingerprint import Identity, identity
-from dpsql.engine.sandbox.database import Asked, Enclosures, TooLargeAnswer, said
+from dpsql.engine.sandbox.database import Sandboxes, SandboxQuery, TooLargeAnswer, reason_of
 from dpsql.engine.sidecar.file import Sidecar
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import (
@@ -83,7 +83,7 @@ def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes * 2, memory_bytes * 2))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold rows
     warnings.simplefilter("ignore")  # DuckDB's go to the operator's terminal
-    told = causes_told()
+    told = causes_shown()
     told.__enter__()  # until the process ends
     desk = _Desk(memory_bytes, threads)
     tasks: SimpleQueue[Task] = SimpleQueue()
@@ -113,7 +113,7 @@ class _Desk:
         self._memory = f"{memory_bytes * 3 // 4 // 1024 // 1024}MiB"
         self._threads = threads
         self._open: dict[_Which, tuple[_Files, DuckDBEngine]] = {}
-        self._enclosures = Enclosures()
+        self._enclosures = Sandboxes()
 
     def do(self, task: Task) -> bytes:
         """The reply to `task`; why something failed is made of rows, and stays here."""
@@ -122,13 +122,13 @@ class _Desk:
                 case RunJob():
                     return self._job(task)
                 case ReadPublic(source=source, sql=sql, most=most):
-                    return packed({"rows": self._engine(source).execute(sql, most=most).table})
+                    return packed({"rows": self._engine(source).execute(sql, limit=most).table})
                 case Fingerprint(source=source):
                     return TEXT + self._engine(source).fingerprint().encode()
                 case ReadColumns(source=source):
-                    return TEXT + json.dumps(dict(read_catalogue(source))).encode()
+                    return TEXT + json.dumps(dict(read_catalog(source))).encode()
                 case ReadPrepared(source=source, sidecar=sidecar):
-                    found = sorted(self._engine(source, sidecar).prepared)
+                    found = sorted(self._engine(source, sidecar).sidecar_tables)
                     return TEXT + json.dumps(found).encode()
                 case LoadCatalogue(name=name, contents=contents):
                     if contents is not None:
@@ -136,7 +136,7 @@ class _Desk:
                     return TEXT if self._enclosures.has(name) else NOT_LOADED
                 case AskCatalogue():
                     return self._asked(task)
-                case Asked():
+                case SandboxQuery():
                     return self._whole(task)
         except SourceLocked as error:
             _log(error)
@@ -173,15 +173,15 @@ class _Desk:
             return UNANSWERED + _sqlstate(error).encode()
         return packed({"rows": found})
 
-    def _whole(self, asked: Asked) -> bytes:
+    def _whole(self, asked: SandboxQuery) -> bytes:
         try:
-            return packed({"rows": self._enclosures.whole(asked)})
+            return packed({"rows": self._enclosures.run(asked)})
         except duckdb.InterruptException:
             return STOPPED
         except (TooLargeAnswer, duckdb.OutOfMemoryException, MemoryError, pa.ArrowMemoryError):
             return TOO_LARGE
         except duckdb.Error as error:
-            return UNANSWERED + said(error).encode()
+            return UNANSWERED + reason_of(error).encode()
 
     def _job(self, task: RunJob) -> bytes:
         engine = self._engine(task.job.source, task.sidecar)

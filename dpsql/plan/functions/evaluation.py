@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from dpsql.engine.duckdb.constant_evaluation import (
     Argument,
+    EvaluationRaised,
+    EvaluationUnavailable,
     Template,
-    Unanswered,
-    Undefined,
     evaluate,
 )
 from dpsql.plan.expression import Scalar
@@ -65,7 +65,7 @@ def _evaluated(
     try:
         texts = _total(call, _arguments(operands), rows, [MAX_FAILURES])
         return tuple(None if text is None else _value(text, result) for text in texts)
-    except (Undefined, OverflowError):
+    except (EvaluationRaised, OverflowError):
         return None
 
 
@@ -73,7 +73,7 @@ def raises(call: Template, operands: tuple[Operand, ...]) -> bool:
     """The call isn't answered for its one row of operands."""
     try:
         evaluate(call, _arguments(operands), 1)
-    except Undefined:
+    except EvaluationRaised:
         return True
     return False
 
@@ -122,9 +122,9 @@ def _total(
 ) -> list[str | None]:
     try:
         return evaluate(call, arguments, rows)
-    except Unanswered:
+    except EvaluationUnavailable:
         raise
-    except Undefined:
+    except EvaluationRaised:
         left[0] -= 1
         if left[0] < 0:
             raise

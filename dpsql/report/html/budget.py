@@ -14,7 +14,7 @@ from dpsql.report.html.page import whole_page
 from dpsql.report.local_epsilon import beside_ledger
 from dpsql.report.terminal.sanitize import visible
 from dpsql.schema.model import Schema
-from dpsql.session.compile.loss_conversion import amount
+from dpsql.session.compile.loss_conversion import to_ledger_currency
 
 _MOST_STATEMENTS = 20
 _LATEST = 200
@@ -30,11 +30,11 @@ def page(
     now: datetime,
 ) -> str:
     """What is left, the burn-down, what each analyst and statement took, refusals, entries."""
-    cap = amount(schema, schema.budget.epsilon)
+    cap = to_ledger_currency(schema, schema.budget.epsilon)
     by_analyst = shares(schema, cap, ((r.analyst, r) for r in records), len(records))
     statements = ((" ".join(r.statement.split()), r) for r in records)
     by_statement = shares(schema, cap, statements, _MOST_STATEMENTS)
-    title = f"Privacy budget of {_text(schema.account)}"
+    title = f"Privacy budget of {_text(schema.ledger_name)}"
     parts = [
         f"<h1>{title}</h1>",
         f"<p>as of {now:%Y-%m-%d %H:%M} UTC</p>",

@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from dpsql.report.explain_text import HIDDEN, noise, price, threshold
-from dpsql.session.explain.report import OperatorLine, Proof, ReleaseProof
+from dpsql.session.explain.report import OperatorLine, PrivacyReport, ReleaseReport
 
 _STYLE: Final = """<style>
 .dpsql-proof{font:14px/1.45 system-ui,sans-serif;max-width:70em}
@@ -21,12 +21,12 @@ _STYLE: Final = """<style>
 </style>"""
 
 
-def page(proof: Proof) -> str:
+def page(proof: PrivacyReport) -> str:
     """The fragment; nothing in it acts, and names from the statement are escaped."""
     return "\n".join(["<div class='dpsql-proof'>", _STYLE, *_body(proof), "</div>"])
 
 
-def _body(proof: Proof) -> Iterator[str]:
+def _body(proof: PrivacyReport) -> Iterator[str]:
     yield from _table(proof.operators)
     for release in proof.releases:
         yield from _release(release)
@@ -41,7 +41,7 @@ def _body(proof: Proof) -> Iterator[str]:
         yield from _sql("the answer, of what was released", proof.finish)
 
 
-def _release(release: ReleaseProof) -> Iterator[str]:
+def _release(release: ReleaseReport) -> Iterator[str]:
     yield f"<h4>{escape(release.name)}</h4>"
     yield from _table(release.operators)
     yield "<h4>limits</h4>"

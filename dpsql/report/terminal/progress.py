@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final, TypeVar
 
-from dpsql.session.interruptible import begin, over
+from dpsql.session.interruptible import is_done, start
 from dpsql.session.run.charge_and_run import RUNNING
 
 Found = TypeVar("Found")
@@ -46,10 +46,10 @@ class Watch:
 
     def run(self, work: Callable[[], Found], interrupt: Callable[[], None]) -> Found:
         """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the end."""
-        outcome = begin(work)
+        outcome = start(work)
         began = time.monotonic()
         try:
-            while not over(outcome):
+            while not is_done(outcome):
                 seconds = time.monotonic() - began
                 if seconds >= AFTER_SECONDS:
                     self._show(seconds)
@@ -64,7 +64,7 @@ class Watch:
         self._cancelled = True
         try:
             interrupt()
-            while not over(outcome):
+            while not is_done(outcome):
                 interrupt()
         except KeyboardInterrupt:
             raise Cancelled(charged=self._charged, running=True) from None

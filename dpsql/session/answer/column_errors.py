@@ -35,49 +35,53 @@ from dpsql.release.selection_mechanism import SelectionMechanism
 from dpsql.session.answer.answer import ColumnPrivacy, HalfWidth
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.compile.column_provenance import Origin, origins
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
 
 Rolled = Mapping[str, RollUp]
 NOTHING: Rolled = MappingProxyType({})
 """No release is summed from a stored one."""
 
 
-def column_privacy(prepared: Prepared, rolled: Rolled = NOTHING) -> tuple[ColumnPrivacy, ...]:
+def column_privacy(
+    prepared: CompiledStatement, rolled: Rolled = NOTHING
+) -> tuple[ColumnPrivacy, ...]:
     """How each released column was made; `rolled` are the releases that others are summed to."""
     return tuple(
-        _made(prepared, release, place, rolled)
+        _column_privacy(prepared, release, place, rolled)
         for release in prepared.releases
         for place in range(len(release.step.bounded.outputs))
     )
 
 
 def answer_columns(
-    prepared: Prepared, rolled: Rolled = NOTHING
+    prepared: CompiledStatement, rolled: Rolled = NOTHING
 ) -> tuple[ColumnPrivacy | None, ...]:
     """For each column of the answer how it was made, None if it isn't a released value.
 
     Of a column with values of several releases, how the noisiest were.
     """
-    reader = _Reader(prepared, rolled)
+    reader = _PrivacyReader(prepared, rolled)
     found = (origins(prepared.plan, c.id) for c in prepared.statement.columns)
     return tuple(reader.noisiest(each) for each in found)
 
 
-def within_error(rolled: Rolled, most: Fraction | None) -> dict[str, RollUp]:
+def below_max_error(rolled: Rolled, max_error: Fraction | None) -> dict[str, RollUp]:
     """Those of `rolled` whose noise moves no value further than the error that will do, if one is.
 
     Cells of a finer answer met it each for itself: a sum of 27 of them is off five times as far.
     """
-    return {name: way for name, way in rolled.items() if most is None or _error(way) <= most}
+    return {
+        name: way for name, way in rolled.items() if max_error is None or _error(way) <= max_error
+    }
 
 
 def _error(way: RollUp) -> float:
-    columns = (way.noisier(column_of(way.fine, place)) for place in way.outputs)
+    columns = (way.noisier(column_of(way.source, place)) for place in way.outputs)
     return max(inf if c.half_width is None else c.half_width for c in columns)
 
 
 def half_widths(
-    prepared: Prepared,
+    prepared: CompiledStatement,
     shown: tuple[ColumnPrivacy | None, ...],
     finished: pa.Table,
     rolled: Rolled,
@@ -86,11 +90,11 @@ def half_widths(
 
     `shown` are its `answer_columns`.
     """
-    marked = prepared.marked
+    marked = prepared.tagged_union
     found: list[HalfWidth] = [None if made is None else made.half_width for made in shown]
     if marked is None:
         return tuple(found)
-    reader, arms = _Reader(prepared, rolled), finished.column(f"c{marked.mark.id}").to_numpy()
+    reader, arms = _PrivacyReader(prepared, rolled), finished.column(f"c{marked.tag.id}").to_numpy()
     for place, column in enumerate(prepared.statement.columns):
         made = [reader.noisiest(each) for each in marked.origins(column.id)]
         widths = [None if one is None else one.half_width for one in made]
@@ -103,14 +107,14 @@ def half_widths(
 
 
 def column_of(
-    release: PreparedRelease, place: int, spreads: Sequence[NoiseSpread] | None = None
+    release: CompiledRelease, index: int, spreads: Sequence[NoiseSpread] | None = None
 ) -> ColumnPrivacy:
     """How one column of `release` is made; `spreads` are its statistics' noise, if not as drawn."""
     mechanisms = release.step.measurement.mechanisms
     told = localize(release.step.bounded.outputs, mechanisms if spreads is None else spreads)
-    output, spreads = told.outputs[place], told.spreads
+    output, spreads = told.outputs[index], told.spreads
     statistics = release.step.bounded.contributions.statistics
-    name = release.called(output.column)
+    name = release.display_name(output.column)
     if release.step.measurement.mwem is not None:
         # An estimate is off by what noise moved, and by what no round asked for.
         scale = float(mechanisms[0].variance) ** 0.5
@@ -135,29 +139,30 @@ def column_of(
             scale = float(spreads[x.total].variance) ** 0.5 * float(x.step)
             return ColumnPrivacy(name, mechanisms[x.total].name, scale, None)
         case QuantileValue(index=chosen) | ChosenValue(index=chosen):
-            cells, chooser = _chooser(release, chosen)
+            cells, chooser = _selection_mechanism(release, chosen)
             error = float(chooser.rank_error(cells, CONFIDENCE))
             return ColumnPrivacy(name, chooser.name, error, None, error)
         case missing:
             assert_never(missing)
 
 
-class _Reader:
+class _PrivacyReader:
     """Finds how values of a statement's releases were made."""
 
-    def __init__(self, prepared: Prepared, rolled: Rolled) -> None:
+    def __init__(self, prepared: CompiledStatement, rolled: Rolled) -> None:
         self._prepared = prepared
         self._rolled = rolled
-        self._places = {
+        self._indices = {
             (release.release, output.column.id): (release, place)
             for release in prepared.releases
             for place, output in enumerate(release.step.bounded.outputs)
         }
 
-    def noisiest(self, found: tuple[Origin, ...] | None) -> ColumnPrivacy | None:
+    def noisiest(self, origins: tuple[Origin, ...] | None) -> ColumnPrivacy | None:
         """How the noisiest of some values was made; None for keys and for what is computed."""
         made = [
-            _made(self._prepared, *self._places[origin], self._rolled) for origin in found or ()
+            _column_privacy(self._prepared, *self._indices[origin], self._rolled)
+            for origin in origins or ()
         ]
         if not made:
             return None
@@ -169,17 +174,17 @@ class _Reader:
         return made[widths.index(max(known))]
 
 
-def _made(
-    prepared: Prepared, release: PreparedRelease, place: int, rolled: Rolled
+def _column_privacy(
+    prepared: CompiledStatement, release: CompiledRelease, index: int, rolled: Rolled
 ) -> ColumnPrivacy:
     way = rolled.get(release.name)
     if way is None:
-        return column_of(release, place, prepared.totals.without(rolled).spreads(release))
-    found = way.noisier(column_of(way.fine, way.outputs[place]))
-    return replace(found, name=release.called(release.step.bounded.outputs[place].column))
+        return column_of(release, index, prepared.consistency.without(rolled).spreads(release))
+    found = way.noisier(column_of(way.source, way.outputs[index]))
+    return replace(found, name=release.display_name(release.step.bounded.outputs[index].column))
 
 
-def _chooser(release: PreparedRelease, place: int) -> tuple[int, SelectionMechanism]:
+def _selection_mechanism(release: CompiledRelease, index: int) -> tuple[int, SelectionMechanism]:
     """What makes the choice at `index`, and among how many cells."""
     pairs = zip(
         release.step.bounded.contributions.cell_choices,
@@ -187,7 +192,7 @@ def _chooser(release: PreparedRelease, place: int) -> tuple[int, SelectionMechan
         strict=True,
     )
     for selection, chooser in pairs:
-        if place < selection.choices:
+        if index < selection.choices:
             return selection.cells.count, chooser
-        place -= selection.choices
+        index -= selection.choices
     raise ValueError("there are fewer choices")

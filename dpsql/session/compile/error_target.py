@@ -16,18 +16,18 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.session.answer.column_errors import answer_columns
 from dpsql.session.compile.column_provenance import origins
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
-from dpsql.session.compile.loss_conversion import LEAST_EPSILON, epsilon_of
-from dpsql.session.run.charge_and_run import distinct, unpaid
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.loss_conversion import MIN_EPSILON, epsilon_of
+from dpsql.session.run.charge_and_run import unique_releases, unpaid
 
 _DIGITS = 900
 """ε has three digits: so many numbers of a decade have."""
 
 
-def least_loss(
-    most: Fraction, schema: Schema, prepared: Callable[[Fraction], Prepared]
-) -> Prepared:
-    """The statement at the least ε of three digits with which every column is within ± `most`.
+def min_loss_for_error(
+    max_error: Fraction, schema: Schema, prepared: Callable[[Fraction], CompiledStatement]
+) -> CompiledStatement:
+    """The statement at the least ε of three digits with which every column is within ± `max_error`.
 
     `prepared` gives the statement at an ε. Half-widths are those of 95 %. Raises Refused where a
     column's error isn't known before the answer, OverTarget where no query may spend enough.
@@ -37,39 +37,39 @@ def least_loss(
     if not found.releases:
         return found
     _check_known(found)
-    if _width(found) > most:
+    if _width(found) > max_error:
         raise OverTarget(
             f"with epsilon = {float(highest):g}, the most for a query, errors are up to "
             f"± {_width(found):.6g}",
             hint=f"SET dpsql.max_error = {_above(_width(found))}, or ask for fewer columns",
         )
     # The last of these is enough, the first may be.
-    first, last = _place(LEAST_EPSILON), _place(highest)
+    first, last = _grid_index(MIN_EPSILON), _grid_index(highest)
     while first < last:
         middle = (first + last) // 2
         tried = prepared(_epsilon(middle))
-        if _width(tried) <= most:
+        if _width(tried) <= max_error:
             found, last = tried, middle
         else:
             first = middle + 1
     return found
 
 
-def costs_at_most(settings: Settings, asked: Fraction, schema: Schema) -> bool:
+def is_within_max_cost(settings: Settings, query_loss: Fraction, schema: Schema) -> bool:
     """Nothing that is asked at ε costs more than `max_cost`, whatever is decided of its groups.
 
     Only then is a table that the reader has a cap for opened while a statement is proved: a refusal
     for its cost would have been paid for.
     """
-    highest = asked if settings.max_error is None else schema.per_query.max_epsilon
+    highest = query_loss if settings.max_error is None else schema.per_query.max_epsilon
     return settings.max_cost is None or highest <= settings.max_cost
 
 
 def check_due(
-    statements: Sequence[Prepared],
+    statements: Sequence[CompiledStatement],
     ledger: Ledger,
     schema: Schema,
-    loss: Callable[[list[PreparedRelease]], PrivacyLoss],
+    loss: Callable[[list[CompiledRelease]], PrivacyLoss],
     free: Container[str] = (),
 ) -> None:
     """Refuse what would cost more than `max_cost`, as ε of the statements alone.
@@ -77,7 +77,7 @@ def check_due(
     `loss` is what all that is due costs together; the releases named `free` aren't. Done before
     anything that is stored is looked at, for which the reader's own cap may pay.
     """
-    due = distinct(unpaid(prepared, ledger, free) for prepared in statements)
+    due = unique_releases(unpaid(prepared, ledger, free) for prepared in statements)
     most = next((prepared.settings.max_cost for prepared in statements), None)
     if most is None or not due:
         return
@@ -89,7 +89,7 @@ def check_due(
         )
 
 
-def _check_known(prepared: Prepared) -> None:
+def _check_known(prepared: CompiledStatement) -> None:
     statement = prepared.statement
     for column, made in zip(statement.columns, answer_columns(prepared), strict=True):
         known = (
@@ -103,7 +103,7 @@ def _check_known(prepared: Prepared) -> None:
             )
 
 
-def _width(prepared: Prepared) -> float:
+def _width(prepared: CompiledStatement) -> float:
     widths = [m.half_width for m in answer_columns(prepared) if m is not None]
     return max((width for width in widths if width is not None), default=0.0)
 
@@ -114,12 +114,12 @@ def _above(width: float) -> str:
     return f"{float(shown) if float(shown) >= width else float(shown) * 1.01:.6g}"
 
 
-def _epsilon(place: int) -> Fraction:
-    decade, digits = divmod(place, _DIGITS)
+def _epsilon(index: int) -> Fraction:
+    decade, digits = divmod(index, _DIGITS)
     return (digits + 100) * Fraction(10) ** decade
 
 
-def _place(epsilon: Fraction) -> int:
+def _grid_index(epsilon: Fraction) -> int:
     """The place of the largest number of three digits that isn't above `epsilon`."""
     decade = 0
     while epsilon < 100 * Fraction(10) ** decade:

@@ -34,11 +34,11 @@ from dpsql.schema import sql_type as sql
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A class in digests; `apart` says of each other field that is compared why it is in none."""
+    """A class in digests; `excluded` says of each other compared field why it is in none."""
 
     tag: str
     fields: tuple[str, ...] = ()
-    apart: Mapping[str, str] = field(default_factory=dict)
+    excluded: Mapping[str, str] = field(default_factory=dict)
 
 
 _EXPRESSIONS: Final[dict[type, Tagged]] = {
@@ -201,7 +201,7 @@ CLASSES: Final[Mapping[type, Tagged]] = {
     **_SOURCES,
 }
 
-APART: Final[Mapping[type, str]] = {
+EXCLUDED: Final[Mapping[type, str]] = {
     expression.Column: "it goes by what it means, or by the order in which columns are met",
     operator.Scan: "it goes by what engines call the table and its columns",
     operator.Release: "it goes by the key of its answer",

@@ -17,10 +17,10 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.plan.bounded_release.statistic import Sum
 from dpsql.plan.traversal import columns
 from dpsql.schema.model import EntityUnit, Schema, Table
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 
-def advice(release: PreparedRelease, schema: Schema) -> tuple[str, ...]:
+def advice(release: CompiledRelease, schema: Schema) -> tuple[str, ...]:
     """Changes of the schema that only its owner can make, then those of the query."""
     if release.opaque is not None:
         return ()
@@ -50,7 +50,7 @@ def _keys(bounded: BoundedRelease, schema: Schema) -> Iterator[str]:
         yield "run dpsql check: keys that are verified need not be enforced, which takes time"
         return
     table = highest_fanout_table(terms)
-    if table.key is None and _lists_units(table, schema) and not table.alias:
+    if table.key is None and _lists_units(table, schema) and not table.hidden_behind:
         assert isinstance(table.ownership, EntityUnit)
         column = table.ownership.column
         yield f"declare key: {column} of {table.name}, if it is unique: a unit then has one row"
@@ -68,7 +68,7 @@ def _limits(bounded: BoundedRelease) -> Iterator[str]:
     ):
         return
     chosen = table.limits.declared
-    groups, whose = table.limits.groups, table.limits.view or table.shown
+    groups, whose = table.limits.groups, table.limits.view or table.display_name
     is_cut = isinstance(limited.limit, ByHash) and limited.limit.groups == groups > 1
     if is_cut and "groups" not in chosen:
         yield (
@@ -107,10 +107,10 @@ def _units(terms: Contributions) -> Iterator[str]:
     """Rows that belong to nobody are left out, which an analyst can't see."""
     for table in dict.fromkeys(scan.table for scan in private_scans(terms.source)):
         own = table.ownership
-        if isinstance(own, EntityUnit) and own.hops and not table.alias:
+        if isinstance(own, EntityUnit) and own.hops and not table.hidden_behind:
             yield (
-                f"rows of {table.shown} that lead to no unit count nowhere: dpsql check tells how"
-                " many there are"
+                f"rows of {table.display_name} that lead to no unit count nowhere: "
+                "dpsql check tells how many there are"
             )
 
 

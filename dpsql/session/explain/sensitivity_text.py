@@ -35,11 +35,11 @@ from dpsql.plan.operator import Plan, Project, Scan
 from dpsql.plan.traversal import columns, operators
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.domain import Domain
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 from dpsql.session.explain.report import ColumnChange, SensitivityLine
 
 
-def describe_statistic(statistic: Statistic) -> str:
+def format_statistic(statistic: Statistic) -> str:
     """What is summed."""
     match statistic.term:
         case RowCount():
@@ -68,7 +68,7 @@ def describe_statistic(statistic: Statistic) -> str:
     return text if statistic.filter is None else f"{text} where {describe(statistic.filter)}"
 
 
-def describe_joint(release: PreparedRelease) -> list[str]:
+def format_joint(release: CompiledRelease) -> list[str]:
     """Which statistics can't all be extreme at once, and what they may be together."""
     found, statistics = release.sensitivity, release.step.bounded.contributions.statistics
     lines: list[str] = []
@@ -90,7 +90,7 @@ def _shifted(value: Discretized) -> str:
     return f"{describe(value.argument)}{shift}"
 
 
-def sensitivities(release: PreparedRelease, apart: NeighborDistance) -> Iterator[SensitivityLine]:
+def sensitivities(release: CompiledRelease, apart: NeighborDistance) -> Iterator[SensitivityLine]:
     """The change of each statistic in a group, with its origin; then what they are together."""
     bounded = release.step.bounded
     for statistic, most in zip(
@@ -98,22 +98,22 @@ def sensitivities(release: PreparedRelease, apart: NeighborDistance) -> Iterator
     ):
         worth = describe_number(most * statistic.step)
         derived = _derived(statistic, bounded, apart)
-        claim = f"{describe_statistic(statistic)}: {worth}{derived}"
+        claim = f"{format_statistic(statistic)}: {worth}{derived}"
         origins: list[str] = []
         if isinstance(statistic.term, Sum):
             origins = _origins(statistic.term.value.argument, bounded.contributions.source)
         yield SensitivityLine(claim, tuple(origins))
-    yield from map(SensitivityLine, describe_joint(release))
+    yield from map(SensitivityLine, format_joint(release))
     if apart.is_replacement:
-        yield from map(SensitivityLine, describe_norms(release))
-    yield from map(SensitivityLine, describe_of_all_rows(release))
+        yield from map(SensitivityLine, format_norms(release))
+    yield from map(SensitivityLine, format_all_rows(release))
     yield from (
-        SensitivityLine(describe_selection(found, bounded))
+        SensitivityLine(format_cell_choice(found, bounded))
         for found in bounded.contributions.cell_choices
     )
 
 
-def describe_of_all_rows(release: PreparedRelease) -> list[str]:
+def format_all_rows(release: CompiledRelease) -> list[str]:
     """What of the columns' values neighbours change, where the number of rows is public."""
     bounded = release.step.bounded
     rows = None if bounded.contributions.keys else public_row_count(bounded.contributions.source)
@@ -126,7 +126,7 @@ def describe_of_all_rows(release: PreparedRelease) -> list[str]:
     ]
 
 
-def column_changes(release: PreparedRelease) -> tuple[ColumnChange, ...]:
+def column_changes(release: CompiledRelease) -> tuple[ColumnChange, ...]:
     """How far each column's value moves that is linear in what is summed."""
     found = release.sensitivity
     return tuple(
@@ -151,7 +151,7 @@ def _change(formula: Estimator, per_group: tuple[int, ...], groups: int) -> floa
             return None
 
 
-def describe_norms(release: PreparedRelease) -> list[str]:
+def format_norms(release: CompiledRelease) -> list[str]:
     """What a replaced unit changes of each statistic in all groups together."""
     found, lines = release.sensitivity, []
     for place, statistic in enumerate(release.step.bounded.contributions.statistics):
@@ -167,7 +167,7 @@ def describe_norms(release: PreparedRelease) -> list[str]:
     return lines
 
 
-def describe_selection(selection: CellChoice, bounded: BoundedRelease) -> str:
+def format_cell_choice(selection: CellChoice, bounded: BoundedRelease) -> str:
     """Which cells are chosen by how many of a unit's rows."""
     match selection.cells:
         case EquidistantCells(value=value, width=width):

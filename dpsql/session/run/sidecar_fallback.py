@@ -40,7 +40,7 @@ def readable(job: Job, engine: Engine) -> Job:
 def _readable(step: Step, engine: Engine) -> Step:
     found = (p for p in operators(step.bounded.contributions.source) if isinstance(p, Scan))
     wanted = {scan.table.name for scan in found if scan.sidecar is not None}
-    if not wanted or wanted <= engine.prepared:
+    if not wanted or wanted <= engine.sidecar_tables:
         return step
     bounded = from_source(step.bounded)
     return replace(step, bounded=bounded, query=emit_release(bounded, dict(step.public_inputs)))

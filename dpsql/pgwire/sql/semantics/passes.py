@@ -72,7 +72,7 @@ def as_meant(
 
 def _is_public(tree: exp.Expr, schema: Schema) -> bool:
     """Whether no table of `tree` is private."""
-    named = (schema.meant(*(part.name for part in t.parts)) for t in tree.find_all(exp.Table))
+    named = (schema.resolve(*(part.name for part in t.parts)) for t in tree.find_all(exp.Table))
     return all(table is None or isinstance(table.ownership, Public) for table in named)
 
 

@@ -129,7 +129,7 @@ class Sources:
                 if cte is not None:
                     return self._of_cte(cte)
                 parts = (source.catalog, source.db, source.name)
-                table = self._schema.meant(*filter(None, parts))
+                table = self._schema.resolve(*filter(None, parts))
                 if table is None:
                     return None
                 return [(name, of_column(c.type)) for name, c in table.columns.items()]

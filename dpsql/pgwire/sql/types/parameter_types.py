@@ -54,7 +54,7 @@ def _columns(schema: Schema, tree: exp.Expr | None) -> dict[str, int]:
     named = {column.name.casefold() for column in found}
     return {
         folded: o.oid_of(column.type)
-        for table in schema.offered.values()
+        for table in schema.visible_tables.values()
         for column in table.columns.values()
         if (folded := column.name.casefold()) in named
     }
