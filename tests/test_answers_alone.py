@@ -18,9 +18,9 @@ from grammar.notes import Claim, accepted
 from grammar.public_rows import PUBLIC, public_connection
 from grammar.search import attack, search
 
-from dpsql.audit.databases.database_batch import Worlds
+from dpsql.audit.databases.database_batch import DatabaseBatch
 from dpsql.audit.databases.public_facts import WorldFacts
-from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import Refused
 from dpsql.privacy.distance import NeighborDistance
@@ -90,18 +90,20 @@ def _without_number(claim: Claim, neighbors: Neighbors) -> CompiledStatement:
 
 
 @cache
-def _worlds(name: str) -> Worlds:
+def _worlds(name: str) -> DatabaseBatch:
     """Databases, each followed by its twins."""
     schema, random = schema_of(name), Random(f"answers of {name}")
     found: list[Rows] = []
     for _ in range(DATABASES):
         rows = _database(schema, name, random)
         found += [rows, *(_twin(schema, name, rows, random) for _ in range(TWINS))]
-    return Worlds.apart(schema, PUBLIC[name], found)
+    return DatabaseBatch.separately(schema, PUBLIC[name], found)
 
 
 def _database(schema: Schema, name: str, random: Random) -> Rows:
-    return next(neighbours(schema, PUBLIC[name], random, frozenset(), NeighborDistance())).full
+    return next(
+        neighboring_databases(schema, PUBLIC[name], random, frozenset(), NeighborDistance())
+    ).full
 
 
 def _twin(schema: Schema, name: str, rows: Rows, random: Random) -> Rows:

@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
 from dpsql.bind.column_ids import Names
-from dpsql.bind.context import Context, Selected, SingleRow
+from dpsql.bind.context import BoundQuery, Context, SingleRow
 from dpsql.bind.expression.current_time import reads_clock
 from dpsql.bind.from_clause.view import views_read_clock
-from dpsql.bind.grouping.empty_groups import with_found_groups
+from dpsql.bind.grouping.empty_groups import with_groups_that_have_rows
 from dpsql.bind.query.query import bind_query
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statements.suggest_bounds import is_suggestion, suggestion
@@ -73,8 +73,8 @@ def bind(
     return _bound(selected, context, clocked=reads_clock(tree) or views_read_clock(context))
 
 
-def _bound(selected: Selected, context: Context, *, clocked: bool) -> Statement:
-    plan = with_found_groups(selected.plan, context.values)
+def _bound(selected: BoundQuery, context: Context, *, clocked: bool) -> Statement:
+    plan = with_groups_that_have_rows(selected.plan, context.values)
     single = tuple(context.single)
     return Statement(plan, output_columns(plan), selected.names, clocked, single)
 

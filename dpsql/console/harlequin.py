@@ -84,7 +84,7 @@ class DpsqlConnection(HarlequinConnection):
 
     def get_catalog(self) -> Catalog:
         """The declared tables."""
-        schema = self._connection.catalogue
+        schema = self._connection.catalog
         return Catalog(items=[_table(t, whose(t, schema)) for t in schema.visible_tables.values()])
 
     def get_completions(self) -> list[HarlequinCompletion]:

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from dpsql.console.completion import describe
 from dpsql.errors import UnknownTable
-from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
 from dpsql.session.ledger_access import ledger_location
@@ -32,7 +32,7 @@ def columns(schema: Schema, name: str) -> str:
         for c in table.columns.values()
     ]
     names = ("column", "type and domain", "", "references", "comment")
-    return "\n".join([listing(names, rows), "", *_about(table, schema)])
+    return "\n".join([listing(names, rows), "", *_description(table, schema)])
 
 
 def datasets(schema: Schema) -> str:
@@ -48,7 +48,7 @@ def datasets(schema: Schema) -> str:
         "neighbours": schema.relation,
         "units": ", ".join(schema.units) or "rows",
     }
-    return "\n".join(f"{name:<11} {visible(text)}" for name, text in lines.items())
+    return "\n".join(f"{name:<11} {sanitize(text)}" for name, text in lines.items())
 
 
 def whose(table: Table, schema: Schema) -> str:
@@ -70,7 +70,7 @@ def owner(table: Table) -> str:
             assert_never(missing)
 
 
-def _about(table: Table, schema: Schema) -> Iterator[str]:
+def _description(table: Table, schema: Schema) -> Iterator[str]:
     if table.comment:
         yield table.comment
     yield f"rows of: {whose(table, schema)}"

@@ -79,16 +79,16 @@ def budget_of(
     )
 
 
-def _allowance(schema: Schema, found: Balance, cap: Fraction | None) -> Allowance:
-    untouched = not found.spent.amount
-    left = None if found.left is None else epsilon_of(schema, found.left)
+def _allowance(schema: Schema, balance: Balance, cap: Fraction | None) -> Allowance:
+    untouched = not balance.spent.amount
+    left = None if balance.left is None else epsilon_of(schema, balance.left)
     return Allowance(
         None if cap is None else _decimal(cap),
-        _decimal(epsilon_of(schema, found.spent.amount)),
+        _decimal(epsilon_of(schema, balance.spent.amount)),
         None if left is None or cap is None else _decimal(cap if untouched else left, ROUND_DOWN),
-        None if found.delta_cap is None else _decimal(found.delta_cap),
-        _decimal(found.spent.delta),
-        None if found.delta_left is None else _decimal(found.delta_left, ROUND_DOWN),
+        None if balance.delta_cap is None else _decimal(balance.delta_cap),
+        _decimal(balance.spent.delta),
+        None if balance.delta_left is None else _decimal(balance.delta_left, ROUND_DOWN),
     )
 
 

@@ -67,7 +67,7 @@ class Share:
     share: Fraction
 
 
-def records(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
+def rows(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
     """What changed a balance or a cap, in order."""
     outcomes = {
         entry.event.request_id: "answered" if isinstance(entry.event, Released) else "failed"
@@ -117,16 +117,16 @@ def burn_down(entries: Iterable[Entry]) -> tuple[Point, ...]:
     return tuple(points)
 
 
-def shares(
-    schema: Schema, cap: Fraction, named: Iterable[tuple[str, Record]], most: int
+def spend_by(
+    schema: Schema, cap: Fraction, named: Iterable[tuple[str, Record]], limit: int
 ) -> tuple[Share, ...]:
-    """The `most` names that took most of `cap`."""
+    """The `limit` names that took most of `cap`."""
     sums: dict[str, tuple[int, Fraction]] = {}
     for name, record in named:
         if record.amount:
             times, amount = sums.get(name, (0, Fraction(0)))
             sums[name] = (times + 1, amount + record.amount)
-    found = sorted(sums.items(), key=lambda item: (-item[1][1], item[0]))[:most]
+    found = sorted(sums.items(), key=lambda item: (-item[1][1], item[0]))[:limit]
     return tuple(
         Share(name, times, epsilon_of(schema, amount), amount / cap)
         for name, (times, amount) in found

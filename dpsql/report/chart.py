@@ -12,10 +12,10 @@ from typing import Final
 WIDTH, HEIGHT = 60, 14
 """Of a picture of characters."""
 
-_LEAST: Final = 0.1
+_MIN: Final = 0.1
 _SIZE: Final = (640, 360)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 40
-_COLOURS = ("#2a78d6", "#eb6834", "#1baa79", "#a05bd0", "#c99a06", "#d64f7f", "#5a6b7b", "#12a5b8")
+_COLORS = ("#2a78d6", "#eb6834", "#1baa79", "#a05bd0", "#c99a06", "#d64f7f", "#5a6b7b", "#12a5b8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def svg(lines: Sequence[Line]) -> str:
     parts.append(f'<text x="{width - _RIGHT}" y="{height - 4}" text-anchor="end">epsilon</text>')
     # The first lies on top; what is below shows through its gaps.
     for number, line in reversed(list(enumerate(lines))):
-        colour = _COLOURS[number % len(_COLOURS)]
+        colour = _COLORS[number % len(_COLORS)]
         dashes = ' stroke-dasharray="7 5"' if number % 2 else ""
         points = " ".join(place(x, y) for x, y in line.points)
         title = f"{line.mark} {escape(line.title)}"
@@ -126,7 +126,7 @@ class _Frame:
 
 def _decades(error: float) -> float:
     """Noise that is 0 nearly always has no error that a decade could hold."""
-    return math.log10(max(error, _LEAST))
+    return math.log10(max(error, _MIN))
 
 
 def _part(value: float, low: float, high: float) -> float:

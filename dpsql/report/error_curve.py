@@ -15,7 +15,7 @@ from dpsql.session.explain.error_curve import Measure, Sweep, SweptColumn
 _MARKS = "●○■□◆◇▲△"
 
 
-class Form(Enum):
+class OutputFormat(Enum):
     """How a sweep is written."""
 
     TEXT = "text"
@@ -25,7 +25,7 @@ class Form(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Errors:
+class ErrorCurve:
     """The errors of a statement's columns at each ε. `str` is the text; notebooks show the page."""
 
     sweep: Sweep
@@ -53,16 +53,16 @@ class Errors:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
         return f"<div class='dpsql-sweep'>{self.svg()}<table>{''.join(rows)}</table>{notes}</div>"
 
-    def written(self, form: Form) -> str:
+    def written(self, form: OutputFormat) -> str:
         """In the form asked for."""
         match form:
-            case Form.TEXT:
+            case OutputFormat.TEXT:
                 return self.text()
-            case Form.JSON:
+            case OutputFormat.JSON:
                 return self.json()
-            case Form.HTML:
+            case OutputFormat.HTML:
                 return self.html()
-            case Form.SVG:
+            case OutputFormat.SVG:
                 return self.svg()
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ from fuzz.query import query
 from grammar.compiler import FIXTURES
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import Error
 from dpsql.schema.load.load import load_schema
@@ -37,7 +37,7 @@ def sessions(folder: Path, seed: str) -> tuple[Session, Session]:
     """A database and a neighbour of it, each behind a session and a ledger of its own."""
     path = FIXTURES / "clinic" / "schema.yaml"
     schema, random = load_schema(path), Random(seed)
-    pair = next(neighbours(schema, PUBLIC["clinic"], random, frozenset()))
+    pair = next(neighboring_databases(schema, PUBLIC["clinic"], random, frozenset()))
     marked = with_canaries(schema, pair.full)
     # The same texts in both: by the row's place, which the neighbour's rows keep their order of.
     kept = [marked, {name: within(pair.full, marked, pair.pair[1], name) for name in marked}]

@@ -17,7 +17,7 @@ from cli.cli_run import Run
 from dpsql.cli import budget
 from dpsql.ledger.refusal import LONGEST, MAX_REFUSALS
 from dpsql.report.budget_history import Point
-from dpsql.report.burn_down_chart import HEIGHT, WIDTH, left_over_time, picture
+from dpsql.report.burn_down_chart import HEIGHT, WIDTH, burn_down_chart, left_over_time
 from dpsql.schema.load.load import load_schema
 from dpsql.session.ledger_access import open_ledger
 
@@ -144,7 +144,7 @@ def test_what_is_left_is_followed_over_time() -> None:
 
 
 def test_the_picture_falls_from_full_to_what_is_left() -> None:
-    *rows, axis, dates = picture(
+    *rows, axis, dates = burn_down_chart(
         points("1", "1/2"), Point(NOON + timedelta(hours=2), Fraction(1, 2))
     )
     assert len(rows) == HEIGHT
@@ -162,7 +162,9 @@ def test_a_budget_of_one_moment_is_drawn(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_little_that_is_left_is_seen() -> None:
-    (bottom,) = picture(points("1/10000"), Point(NOON, Fraction(1, 10000)))[HEIGHT - 1 : HEIGHT]
+    (bottom,) = burn_down_chart(points("1/10000"), Point(NOON, Fraction(1, 10000)))[
+        HEIGHT - 1 : HEIGHT
+    ]
     assert bottom.endswith("▁" * WIDTH)
 
 

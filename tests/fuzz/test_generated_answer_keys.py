@@ -77,7 +77,7 @@ def _check(one: CompiledStatement, other: CompiledStatement, pair_of: str) -> No
 def _tables(ready: CompiledStatement, world: int) -> dict[str, pa.Table]:
     """Each release without noise, by its key; a later one reads them as they are."""
     worlds = dense()
-    worlds.enter(world)
+    worlds.load(world)
     named: dict[str, pa.Table] = {}
     for release in ready.releases:
         named[release.name] = exact_table(worlds.connection, release, named)

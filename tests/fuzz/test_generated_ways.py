@@ -28,7 +28,7 @@ from fuzz.ways import (
 )
 from grammar.ready import SETTINGS
 
-from dpsql.audit.databases.unit_ownership import Rows, Unit, owners, without
+from dpsql.audit.databases.unit_ownership import Rows, Unit, units_of_rows, without
 from dpsql.audit.sensitivity.bound_check import violations
 from dpsql.bounding.settings import AS_DECLARED
 from dpsql.schema.model import EntityUnit, Neighbors, Public
@@ -87,7 +87,7 @@ def _true_rows(found: Made) -> Rows | None:
     keyed = {table.name for table in private if table.key is not None}
     if not is_wide(found.schema) or not keyed <= found.holds:
         return None
-    owned = owners(found.schema, found.rows)
+    owned = units_of_rows(found.schema, found.rows)
     return {
         name: rows
         if isinstance(found.schema.tables[name].ownership, Public)
@@ -118,7 +118,7 @@ def _true(
 
 def _worlds(random: Random, found: Made) -> list[Rows]:
     """The database, and what is left of it without one of some units."""
-    owned = owners(found.schema, found.rows)
+    owned = units_of_rows(found.schema, found.rows)
     units = sorted({u for own in owned.values() for rows in own for u in rows}, key=repr)
     many = Counter(unit for own in owned.values() for rows in own for unit in rows)
     chosen = sorted(units, key=lambda unit: (-many[unit], repr(unit)))[:1]

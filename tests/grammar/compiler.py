@@ -18,8 +18,8 @@ from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.dbapi.statements.assignment import Setting
-from dpsql.dbapi.statements.parse import Keep, Query, read_statement
-from dpsql.dbapi.statements.settings import changed
+from dpsql.dbapi.statements.parse import CreateRelease, Query, read_statement
+from dpsql.dbapi.statements.settings import updated
 from dpsql.errors import Error
 from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.distance import NeighborDistance
@@ -82,15 +82,15 @@ def whole(schema: str) -> WholeStatements:
 def asked(sql: str, settings: Settings = AS_DECLARED) -> tuple[str, Fraction, Settings]:
     """The query that a statement is or keeps, its ε, 1 if it says nothing, and its options."""
     found = read_statement(sql)
-    assert isinstance(found, Query | Keep)
+    assert isinstance(found, Query | CreateRelease)
     epsilon = Fraction(1)
     for option in found.options:
         if option.setting is Setting.EPSILON:
             epsilon = parse_epsilon(option.value)
         else:
-            settings = changed(settings, option)
-    if isinstance(found, Keep) and found.wanted.epsilon is not None:
-        epsilon, settings = found.wanted.epsilon, replace(settings, rounds=found.wanted.rounds)
+            settings = updated(settings, option)
+    if isinstance(found, CreateRelease) and found.request.epsilon is not None:
+        epsilon, settings = found.request.epsilon, replace(settings, rounds=found.request.rounds)
     return found.sql, epsilon, settings
 
 

@@ -10,7 +10,7 @@ from grammar.exact import exact_measurement
 from grammar.search import search
 from privacy.seeded import SeededRandomness
 
-from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
+from dpsql.audit.databases.database_batch import NO_TABLES, DatabaseBatch
 from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.emit.release.release import emit_release
 from dpsql.emit.strategy.unit_batches import can_be_batched
@@ -24,7 +24,7 @@ from dpsql.session.compile.compiled import CompiledRelease
 class _Database(WorldEngine):
     """One synthetic database, which remembers nothing, and counts what it is asked of its units."""
 
-    def __init__(self, worlds: Worlds, world: int) -> None:
+    def __init__(self, worlds: DatabaseBatch, world: int) -> None:
         super().__init__(worlds, world)
         self.asked = 0
 
@@ -66,7 +66,7 @@ def _shown(release: CompiledRelease) -> Step:
     return replace(release.step, measurement=exact_measurement(release, threshold=1))
 
 
-def _answer(step: Step, worlds: Worlds, world: int) -> tuple[pa.Table, int]:
+def _answer(step: Step, worlds: DatabaseBatch, world: int) -> tuple[pa.Table, int]:
     engine = _Database(worlds, world)
     found = run(Job(DuckDBSource(), (step,)), engine, SeededRandomness("parts"))
     return found[step.name], engine.asked

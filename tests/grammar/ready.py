@@ -132,7 +132,7 @@ class ReadyWorlds:
 
 
 def _rows(found: Search, world: int) -> Rows:
-    found.worlds.enter(world)
+    found.worlds.load(world)
     return {
         name: found.worlds.connection.execute(f'FROM "{name}"').fetchall()
         for name in found.worlds.schema.tables

@@ -14,8 +14,8 @@ from grammar.public_rows import PUBLIC
 from grammar.weighing_search import told_apart
 
 from dpsql.analysis.lineage.lineage import unit_kind
-from dpsql.audit.databases.database_batch import Groups, Released, StatementFails, Worlds
-from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.database_batch import DatabaseBatch, Groups, Released, StatementFails
+from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows, Unit
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
 from dpsql.privacy.distance import NeighborDistance
@@ -46,7 +46,7 @@ class Pair:
 class Search:
     """All pairs of one schema, and the engine that holds them."""
 
-    worlds: Worlds
+    worlds: DatabaseBatch
     pairs: tuple[Pair, ...]
 
     def of(self, worlds: range) -> Search:
@@ -59,12 +59,12 @@ class Search:
 
     def released(self, world: int, release: CompiledRelease, tables: Released) -> pa.Table:
         """What later releases read of this one: any fixed values will do, the exact ones do."""
-        self.worlds.enter(world)
+        self.worlds.load(world)
         return exact_table(self.worlds.connection, release, tables)
 
     def alone(self, world: int, release: CompiledRelease, salt: str) -> Groups:
         """What the engine finds in one database, by the SQL as it is; `totals` comes before."""
-        self.worlds.enter(world)
+        self.worlds.load(world)
         raw = raw_groups(self.worlds.connection, release, salt).totals
         rows = [tuple(row.values()) for row in raw.to_pylist()]
         count = len(release.step.bounded.contributions.statistics)
@@ -99,14 +99,16 @@ def one_of(
     pairs: list[Pair] = []
     for number in range(databases):
         numbers: dict[frozenset[Unit], int] = {}
-        for pair in neighbours(schema, public, random, verified, apart or schema.neighbor_distance):
+        for pair in neighboring_databases(
+            schema, public, random, verified, apart or schema.neighbor_distance
+        ):
             for lacking, rows in zip(pair.lacks, pair.pair, strict=True):
                 if lacking not in numbers:
                     numbers[lacking] = len(found)
                     found.append(_shuffled(rows, random))
             one, other = (numbers[lacking] for lacking in pair.lacks)
             pairs.append(Pair(number, one, other, pair.unit, pair.lacks, pair.full))
-    return Search(Worlds.apart(schema, public, found), tuple(pairs))
+    return Search(DatabaseBatch.separately(schema, public, found), tuple(pairs))
 
 
 def _shuffled(rows: Rows, random: Random) -> Rows:

@@ -14,7 +14,7 @@ from grammar.compiler import schema_of
 from grammar.exact import exact_table, raw_groups
 from grammar.public_rows import PUBLIC, create_tables
 
-from dpsql.audit.databases.boundary_values import pool
+from dpsql.audit.databases.boundary_values import boundary_values
 from dpsql.engine.duckdb.lockdown import configure
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
@@ -167,7 +167,7 @@ def _value(
         return _identity(f"({drawn} % {count})", column)
     if column.name in (table.key or ()):
         return _identity(f"({drawn} % {UNITS})", column)
-    value = _one_of([*map(_text, pool(column)), None], drawn, column)
+    value = _one_of([*map(_text, boundary_values(column)), None], drawn, column)
     if isinstance(column.type, Double) and storage.other_zeros:
         swapped = f"CASE WHEN {value} = 0 OR isnan({value}) THEN -{value} ELSE {value} END"
         return f"CAST({swapped} AS {column.type})"

@@ -284,7 +284,7 @@ def test_show_tells_what_is_kept(opened: Open) -> None:
     assert data == "current"
     assert epsilon == pytest.approx(0.1, rel=0.01)
     assert statement == f"CREATE RELEASE By_Status AS {BY_STATUS}"
-    assert "By_Status" in alice.catalogue.tables
+    assert "By_Status" in alice.catalog.tables
     assert "By_Status" not in alice.schema.tables
 
 

@@ -124,7 +124,7 @@ SERVICE_MUTANTS = (
     _Service(
         "what is logged acts on the terminal",
         "cli/log.py",
-        "return visible_lines(super().format(record))",
+        "return sanitize_lines(super().format(record))",
         "return super().format(record)",
         "tests/pgwire/test_wire_log.py",
     ),

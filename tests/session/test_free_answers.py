@@ -14,7 +14,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.errors import BudgetSpent, Refused
 from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.report.explain_text import Explanation
-from dpsql.report.local_epsilon import beside_ledger
+from dpsql.report.local_epsilon import local_epsilon_lines
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.saved.create import SaveRequest
@@ -165,10 +165,10 @@ def test_explain_privacy_says_what_answers_lose_beside_the_ledger(session: Sessi
 
 
 def test_the_budget_says_what_is_promised_with_the_answers_losses(file: Path) -> None:
-    (line,) = beside_ledger(load_schema(file))
+    (line,) = local_epsilon_lines(load_schema(file))
     assert "epsilon = 1 (smokes) + 2 (drink) = 3" in line
     assert line.endswith("stays within epsilon 4")
     file.write_text(file.read_text().replace("change_one", "change_one\ngroup_size: 3"))
-    (line,) = beside_ledger(load_schema(file))
+    (line,) = local_epsilon_lines(load_schema(file))
     assert "3 * (1 (smokes) + 2 (drink)) = 9" in line
-    assert not list(beside_ledger(load_schema(_without_rows(file))))
+    assert not list(local_epsilon_lines(load_schema(_without_rows(file))))

@@ -169,12 +169,12 @@ def test_periods_meet_without_gap_or_overlap() -> None:
 def test_a_server_goes_on_to_the_next_period(path: Path) -> None:
     dataset = Dataset(path, Limits(workers=1))
     try:
-        now = dataset.edition().schema
+        now = dataset.snapshot().schema
         assert now.period is not None
         before = period_of(now.period.interval, now.period.first - dt.timedelta(days=1))
-        dataset.edition().schema = replace(now, period=before)
-        assert dataset.edition().schema.period == now.period
-        kept = dataset.edition()
-        assert dataset.edition() is kept
+        dataset.snapshot().schema = replace(now, period=before)
+        assert dataset.snapshot().schema.period == now.period
+        kept = dataset.snapshot()
+        assert dataset.snapshot() is kept
     finally:
         dataset.close()

@@ -14,7 +14,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.pgwire.workers.tasks import RunJob, tables_of
-from dpsql.pgwire.workers.worker import _Desk
+from dpsql.pgwire.workers.worker import _EnginePool
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.load.column_types import engine_source
@@ -142,7 +142,7 @@ def test_a_worker_answers(schema: Schema, sql: str, change: Callable[[Path], Non
     with open_source(schema) as engine:
         version = engine.fingerprint()
     sidecar = sidecar_of(schema, lambda: version)
-    desk = _Desk(2**30, 1)
+    desk = _EnginePool(2**30, 1)
     assert tables_of(desk.do(RunJob(job, version, sidecar)))
     change(sidecar_path(schema))
     for found in (sidecar, sidecar_of(schema, lambda: version), None):

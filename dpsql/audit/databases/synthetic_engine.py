@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
+from dpsql.audit.databases.database_batch import NO_TABLES, DatabaseBatch
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.errors import InternalError
@@ -19,7 +19,7 @@ from dpsql.errors import InternalError
 class WorldEngine:
     """Database `world` of `worlds`; one at a time is asked."""
 
-    def __init__(self, worlds: Worlds, world: int) -> None:
+    def __init__(self, worlds: DatabaseBatch, world: int) -> None:
         self._worlds, self._world = worlds, world
         self._known: dict[str, Raw] = {}
 
@@ -37,7 +37,7 @@ class WorldEngine:
             return self._known[sql]
         for name, table in tables.items():
             self._worlds.connection.register(name, table)
-        self._worlds.enter(self._world)
+        self._worlds.load(self._world)
         found = self._worlds.connection.sql(sql, params=list(parameters) or None)
         raw = Raw(found.to_arrow_table())
         if not parameters:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.audit.databases.database_batch import NO_TABLES, Released, Worlds
+from dpsql.audit.databases.database_batch import NO_TABLES, DatabaseBatch, Released
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
@@ -31,18 +31,20 @@ _NEXT_TO_NOTHING = DiscreteLaplace(Fraction(1, 1000))
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class AnswerSampler:
     """What a release finds in one database, ready to be answered again and again."""
 
     step: Step
     raw: RawGroups
 
     @classmethod
-    def of(cls, step: Step, worlds: Worlds, world: int, released: Released = NO_TABLES) -> Drawing:
+    def of(
+        cls, step: Step, worlds: DatabaseBatch, world: int, released: Released = NO_TABLES
+    ) -> AnswerSampler:
         """Run the engine's part once; the salt is fixed, since bounds hold for each salt."""
         query = step.query
-        worlds.offer(query, {name: released[name] for name in step.reads})
-        worlds.enter(world)
+        worlds.create_views(query, {name: released[name] for name in step.reads})
+        worlds.load(world)
 
         def found(sql: str, *, salted: bool) -> pa.Table:
             return worlds.connection.sql(sql, params=[_SALT] if salted else None).to_arrow_table()
@@ -78,9 +80,9 @@ class Answers:
     shown: NDArray[np.bool_]
 
 
-def draw(drawing: Drawing, keys: Sequence[Group], count: int) -> Answers:
+def sample_answers(sampler: AnswerSampler, keys: Sequence[Group], count: int) -> Answers:
     """Draw `count` independent answers by the release's own mechanisms, in one go."""
-    step, randomness, totals = drawing.step, SystemRandomness(), drawing.totals()
+    step, randomness, totals = sampler.step, SystemRandomness(), sampler.totals()
     measurement, terms = step.measurement, step.bounded.contributions
     own = [key for key in keys if key in totals]
     places = np.array([place for place, key in enumerate(keys) if key in totals], dtype=np.int64)
@@ -98,7 +100,7 @@ def draw(drawing: Drawing, keys: Sequence[Group], count: int) -> Answers:
         shown &= (integers[selection] >= measurement.threshold).astype(np.bool_)
     choices: list[Integers] = []
     for chosen, table, chooser in zip(
-        terms.cell_choices, drawing.raw.histograms, measurement.choosers, strict=True
+        terms.cell_choices, sampler.raw.histograms, measurement.choosers, strict=True
     ):
         rows = rows_in_cells(table, step.bounded, step.query)
         cells = [tuple(map(canonical, key)) for key in own] * count
@@ -107,10 +109,10 @@ def draw(drawing: Drawing, keys: Sequence[Group], count: int) -> Answers:
     return Answers(tuple(integers), tuple(choices), shown)
 
 
-def _spread(values: Integers, count: int, places: NDArray[np.int64], keys: int) -> Integers:
+def _spread(values: Integers, count: int, indices: NDArray[np.int64], keys: int) -> Integers:
     """The values of some keys in columns for all of them."""
     spread = np.zeros((count, keys), dtype=values.dtype)
-    spread[:, places] = values.reshape(count, places.size)
+    spread[:, indices] = values.reshape(count, indices.size)
     return spread
 
 

@@ -47,7 +47,7 @@ def violations(
     yield from _together(changed, release, derived)
 
 
-def moved(before: Histogram, after: Histogram) -> list[dict[int, int]]:
+def cell_changes(before: Histogram, after: Histogram) -> list[dict[int, int]]:
     """By how much each cell's count changed, for every group where one did."""
     return [
         {c: a.get(c, 0) - b.get(c, 0) for c in {*a, *b}}
@@ -72,12 +72,12 @@ def cell_violations(
         for cell in {c for found in (ours, theirs) for cells in found.values() for c in cells}:
             if not 0 <= cell < selection.cells.count:
                 yield f"statistic 0 of cells: there is no {cell}"
-        found = moved(ours, theirs)
+        found = cell_changes(ours, theirs)
         if len(found) > derived.groups * derived.units:
             yield f"groups [{found}] of cells, derived {derived.groups}"
         if max(map(rows_moved, found), default=0) > rows * derived.units:
             yield f"statistic 0 of cells by {found}, derived {rows * derived.units}"
-        if derived == release.sensitivity and not _is_paid_for(chooser, found, release):
+        if derived == release.sensitivity and not is_within_choice_loss(chooser, found, release):
             yield f"statistic 0 of a choice by {found}"
 
 
@@ -86,7 +86,7 @@ def rows_moved(change: dict[int, int]) -> int:
     return sum(map(abs, change.values()))
 
 
-def _is_paid_for(
+def is_within_choice_loss(
     chooser: SelectionMechanism, changed: list[dict[int, int]], release: CompiledRelease
 ) -> bool:
     """Whether the choice's own parameters pay for all that changed in its cells."""

@@ -25,7 +25,7 @@ from dpsql.analysis.lineage.unit_identity import identifies_unit
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
 from dpsql.bind.expression.coercion import COUNT_TYPE
-from dpsql.bind.proof.unmatched_public_rows import Qualified, release_of
+from dpsql.bind.proof.unmatched_public_rows import Qualified, release_without_unmatched
 from dpsql.bind.subquery.single_row import grouping_of
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput, OutputKind
 from dpsql.plan.bounded_release.cell_selection import MAX_LISTED
@@ -49,7 +49,11 @@ def released(
     others = tuple(output for output in aggregates if output not in texts)
     parts = [_text(source, keys, output, qualified, context) for output in texts]
     is_alone = bool(parts) and not others and not keys
-    rows: Plan = parts.pop(0) if is_alone else release_of(source, keys, others, qualified, names)
+    rows: Plan = (
+        parts.pop(0)
+        if is_alone
+        else release_without_unmatched(source, keys, others, qualified, names)
+    )
     own = [key.column for key in keys]
     for part in parts:
         # A group without such a value is there, and so is one whose key is NULL.
@@ -101,7 +105,9 @@ def _text(
         count = AggregateCall(AggregateFunction.COUNT, (), False, None, COUNT_TYPE, at=call.at)
         asked = (AggregateOutput(names.column("count", COUNT_TYPE), count),)
         function = AggregateFunction.ARG_MAX
-    rows = release_of(Filter(source, conjunction(wanted)), (*pairs, value), asked, qualified, names)
+    rows = release_without_unmatched(
+        Filter(source, conjunction(wanted)), (*pairs, value), asked, qualified, names
+    )
     groups = tuple(Output(names.column(p.column.name, p.column.type), p.column) for p in pairs)
     arguments = (value.column, *(o.column for o in asked))
     best = replace(call, function=function, arguments=arguments, filter=None, distinct=False)

@@ -17,7 +17,7 @@ from sqlglot import exp
 from dpsql.analysis.domains.column_domains import column_domains, declared_domain
 from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
 from dpsql.bind.column_ids import Names
-from dpsql.bind.context import Context, Cte, Selected
+from dpsql.bind.context import BoundQuery, Context, Cte
 from dpsql.bind.expression.current_time import reads_clock
 from dpsql.bind.from_clause.common_table_expression import named_query
 from dpsql.bind.query.query import bind_query
@@ -39,22 +39,22 @@ def resolved(schema: Schema) -> Schema:
     return replace(schema, views={n: _described(v, schema) for n, v in schema.views.items()})
 
 
-def viewed(view: View, node: exp.Table, context: Context) -> Selected:
+def viewed(view: View, node: exp.Table, context: Context) -> BoundQuery:
     """The rows of `view` where `node` names it, under column ids of their own."""
-    if view in context.reading:
-        names = " → ".join(v.name for v in (*context.reading, view))
+    if view in context.view_stack:
+        names = " → ".join(v.name for v in (*context.view_stack, view))
         raise SyntaxFault(
             f"view {view.name} reads itself: {names}", at=span(node), hint="name tables in it"
         )
     known = context.views.get(view.name)
     if known is None or known.bound is None or visibility(known.bound.plan) is Visibility.PRIVATE:
-        known = Cte(_placed(parse_query(view.query), node), context.of_view(view), ())
+        known = Cte(_placed(parse_query(view.query), node), context.view_context(view), ())
         context.views[view.name] = known
     bound = named_query(known, node, context)
     assert isinstance(bound.plan, Project)
     # What is in a view that reads hidden tables isn't shown; views in it neither.
     scans = (p for p in operators(bound.plan) if isinstance(p, Scan))
-    hides = not context.reading and any(scan.table.hidden_behind for scan in scans)
+    hides = not context.view_stack and any(scan.table.hidden_behind for scan in scans)
     outputs = tuple(
         replace(output, declared=_domain(view, name, output.column.type))
         for output, name in zip(bound.plan.outputs, bound.names, strict=True)
@@ -108,7 +108,7 @@ def _described(view: View, schema: Schema) -> View:
     """`view` with the table that it seems to be."""
     place = ("views", view.name)
     try:
-        context = Context(schema, Names()).of_view(view)
+        context = Context(schema, Names()).view_context(view)
         bound = bind_query(parse_query(view.query), context)
     except SchemaFault:
         raise
@@ -130,7 +130,7 @@ def _described(view: View, schema: Schema) -> View:
     return replace(view, table=table, is_release=released)
 
 
-def _check_columns(view: View, bound: Selected) -> None:
+def _check_columns(view: View, bound: BoundQuery) -> None:
     """Each column has a name that a statement can say, and what is declared is of one of them."""
     place, document = ("views", view.name), view.document
     seen: set[str] = set()

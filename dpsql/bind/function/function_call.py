@@ -7,7 +7,7 @@ import datetime as dt
 from sqlglot import exp
 
 from dpsql.bind.expression.cast import convert
-from dpsql.bind.function.function_nodes import shaped
+from dpsql.bind.function.function_nodes import match_node
 from dpsql.bind.function.irregular_functions import Named
 from dpsql.bind.function.width_bucket import bins_instead
 from dpsql.bind.syntax.allowlist import unlisted
@@ -25,7 +25,7 @@ from dpsql.schema.sql_type import Date, SqlType, Timestamp, Varchar
 
 def function_call(node: exp.Expr) -> Named | None:
     """The scalar function that `node` calls, and its arguments; None if it is no call."""
-    found = shaped(node)
+    found = match_node(node)
     if isinstance(node, exp.Collate | exp.Array | exp.Struct):
         raise unlisted(node)
     if found is None and isinstance(node, exp.Func):

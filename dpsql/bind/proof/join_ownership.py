@@ -27,8 +27,8 @@ from dpsql.schema.sql_type import BIGINT, Integer
 Pair = tuple[Expression, Expression]
 
 
-def check_units(
-    join: Join, places: Mapping[Plan, Span | None], qualified: Callable[[Column], str]
+def check_same_unit(
+    join: Join, spans: Mapping[Plan, Span | None], qualified: Callable[[Column], str]
 ) -> None:
     """Refuse a join of private sources unless keys prove that rows that meet share a unit.
 
@@ -38,12 +38,12 @@ def check_units(
     private = [s for s in join.sources if visibility(s) is Visibility.PRIVATE]
     if len(private) < 2:
         return
-    _check_kinds(private, places.get(private[-1]))
+    _check_kinds(private, spans.get(private[-1]))
     equal, connected, waiting = _Equal(matched(join.on)), [private[0]], private[1:]
     while waiting:
         linked = [s for s in waiting if any(_share_unit(equal, s, c) for c in connected)]
         if not linked:
-            raise _unproved(equal, connected, waiting[0], places.get(waiting[0]), qualified)
+            raise _unproved(equal, connected, waiting[0], spans.get(waiting[0]), qualified)
         connected += linked
         waiting = [s for s in waiting if s not in linked]
 
@@ -88,7 +88,7 @@ def outer_join(
     return OuterJoin(kind, left, right, on, unit)
 
 
-def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair]) -> None:
+def require_subquery_unit(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair]) -> None:
     """Refuse to ask private rows anything that isn't about the asking row's own unit."""
     if visibility(relation) is not Visibility.PRIVATE:
         return
@@ -107,7 +107,7 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
             hint="compare a count: (SELECT count(*) FROM … WHERE inner = outer) > 0",
             note="subqueries",
         )
-    if not asks_own_unit([source], relation, equal):
+    if not is_same_unit([source], relation, equal):
         raise Refused(
             "the subquery asks rows of other privacy units",
             at=span(node),
@@ -117,7 +117,7 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
         )
 
 
-def check_everywhere(source: Plan, keys: Iterable[Output]) -> None:
+def require_total_keys(source: Plan, keys: Iterable[Output]) -> None:
     """Refuse keys that name a unit in some rows, and none where an outer join left them NULL.
 
     As a release no unit's group would appear; as groups of units, that of NULL is of several.
@@ -134,7 +134,7 @@ def check_everywhere(source: Plan, keys: Iterable[Output]) -> None:
         )
 
 
-def asks_own_unit(sources: Sequence[Plan], relation: Plan, equal: list[Pair]) -> bool:
+def is_same_unit(sources: Sequence[Plan], relation: Plan, equal: list[Pair]) -> bool:
     """Whether `equal` proves that the rows of `sources` ask about rows of their own unit."""
     agreed = _Equal(equal)
     named = (pairs for source in sources for pairs in _shared(source, relation))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from dpsql.audit.attacks.attacks import AttackReport, Outcome, most_right
+from dpsql.audit.attacks.attacks import AttackReport, Outcome, max_right
 from dpsql.audit.attacks.reconstruction import Reconstruction
 from dpsql.report.html.page import whole_page
 
@@ -21,22 +21,22 @@ are."""
 _WIDTH, _HEIGHT, _ROW, _LABELS = 720, 220, 64, 150
 
 
-def page(found: AttackReport) -> str:
+def page(report: AttackReport) -> str:
     """Success rates as bars, reconstruction over the number of queries, and both as tables."""
-    epsilon = f"{float(found.epsilon):g}"
-    trials = found.outcomes[0].trials
-    people = found.reconstructions[0].people
+    epsilon = f"{float(report.epsilon):g}"
+    trials = report.outcomes[0].trials
+    people = report.reconstructions[0].people
     body = "\n".join(
         [
             "<h1>Attacks on plain DuckDB and on dpsql</h1>",
             f"<p>{_ATTACKS.format(trials=trials, epsilon=epsilon)}</p>",
             "<h2>Guesses that were right</h2>",
-            _bars(found.outcomes),
-            _outcomes(found.outcomes),
+            _bars(report.outcomes),
+            _outcomes(report.outcomes),
             "<h2>Secrets reconstructed</h2>",
             f"<p>{_REBUILT.format(people=people, epsilon=epsilon)}</p>",
-            _curves(found.reconstructions, most_right(found.epsilon)),
-            _reconstructions(found.reconstructions),
+            _curves(report.reconstructions, max_right(report.epsilon)),
+            _reconstructions(report.reconstructions),
         ]
     )
     return whole_page("Attacks on plain DuckDB and on dpsql", body, _STYLE)
@@ -54,7 +54,7 @@ def _bars(outcomes: Sequence[Outcome]) -> str:
                 f'<rect class="{kind}" x="{_LABELS}" y="{top + at}" width="{width:.1f}" '
                 'height="18"/>'
             )
-    line = _LABELS + wide * outcomes[0].most
+    line = _LABELS + wide * outcomes[0].max_right
     parts.append(f'<path class="most" d="M{line:.1f} 0 V{height}"/>')
     label = "bars of success rates: DuckDB above, dpsql below, and the most that is allowed"
     return (
@@ -63,18 +63,18 @@ def _bars(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def _curves(found: Sequence[Reconstruction], most: float) -> str:
-    last = max(r.queries for r in found)
+def _curves(report: Sequence[Reconstruction], largest: float) -> str:
+    last = max(r.queries for r in report)
 
     def line(rights: Sequence[int]) -> str:
         places = [
             f"{_WIDTH * r.queries / last:.1f} {_HEIGHT * (1 - right / r.people):.1f}"
-            for r, right in zip(found, rights, strict=True)
+            for r, right in zip(report, rights, strict=True)
         ]
         return "M" + " L".join(places)
 
-    plain, ours = line([r.plain for r in found]), line([r.private for r in found])
-    level = _HEIGHT * (1 - most)
+    plain, ours = line([r.plain for r in report]), line([r.private for r in report])
+    level = _HEIGHT * (1 - largest)
     return (
         f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         'aria-label="secrets that are right, over the number of counts">'
@@ -85,16 +85,16 @@ def _curves(found: Sequence[Reconstruction], most: float) -> str:
 
 def _outcomes(outcomes: Sequence[Outcome]) -> str:
     rows = [
-        (o.name, o.about, f"{o.plain / o.trials:.1%}", f"{o.private / o.trials:.1%}",
-         f"{o.most:.1%}")
+        (o.name, o.description, f"{o.plain / o.trials:.1%}", f"{o.private / o.trials:.1%}",
+         f"{o.max_right:.1%}")
         for o in outcomes
     ]  # fmt: skip
     return _table(("attack", "what is guessed", "DuckDB", "dpsql", "at most, on average"), rows)
 
 
-def _reconstructions(found: Sequence[Reconstruction]) -> str:
+def _reconstructions(report: Sequence[Reconstruction]) -> str:
     rows = [
-        (str(r.queries), f"{r.plain / r.people:.1%}", f"{r.private / r.people:.1%}") for r in found
+        (str(r.queries), f"{r.plain / r.people:.1%}", f"{r.private / r.people:.1%}") for r in report
     ]
     return _table(("counts", "DuckDB", "dpsql"), rows)
 

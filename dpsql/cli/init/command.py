@@ -7,20 +7,20 @@ from pathlib import Path
 
 import click
 
-from dpsql.cli.exit_codes import explained, say
+from dpsql.cli.exit_codes import echo_err, reporting_errors
 from dpsql.cli.init.draft import Draft
 from dpsql.cli.init.from_database import of_database, of_folder
 from dpsql.cli.init.from_smartnoise import of_metadata
 from dpsql.cli.init.schema_yaml import skeleton
 from dpsql.errors import SourceFault
-from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.sanitize import sanitize
 
 STDOUT = Path("-")
 
 
 def init(source: Path, output: Path) -> None:
     """Write the skeleton to `output`; a file that is there is never overwritten."""
-    with explained():
+    with reporting_errors():
         text = skeleton(_draft(source, output))
     if output == STDOUT:
         click.echo(text, nl=False)
@@ -32,9 +32,9 @@ def init(source: Path, output: Path) -> None:
         raise click.UsageError(
             f"{output} exists: remove it, or name another file with --output"
         ) from None
-    say(f"wrote {visible(str(output))}")
-    say("next: decide what its comments ask, then run")
-    say(f"  dpsql check {visible(str(output))}")
+    echo_err(f"wrote {sanitize(str(output))}")
+    echo_err("next: decide what its comments ask, then run")
+    echo_err(f"  dpsql check {sanitize(str(output))}")
 
 
 def _draft(source: Path, output: Path) -> Draft:

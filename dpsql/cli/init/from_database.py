@@ -97,17 +97,17 @@ def _table(
 
 def _column(
     name: str,
-    found: str,
+    source_type: str,
     references: Mapping[str, str],
     comments: Mapping[str, str],
     *,
     is_delimited: bool,
 ) -> DraftColumn:
-    offered = known_type(found)
+    offered = known_type(source_type)
     return DraftColumn(
         name,
         None if offered is None else str(offered).lower(),
-        "text" if is_delimited else found,
+        "text" if is_delimited else source_type,
         references=references.get(name),
         comment=comments.get(name, ""),
     )

@@ -10,7 +10,7 @@ from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.session import Session
 
 
-def kept_tables(session: Session) -> Result:
+def saved_releases(session: Session) -> Result:
     """A row for each kept table: its own maker's first, then the oldest.
 
     `rows` is NULL until it was opened, where a cap has to pay for that. `version` is that of the

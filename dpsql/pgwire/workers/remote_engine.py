@@ -16,7 +16,7 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionCancelled, InternalError
-from dpsql.pgwire.workers.admission_queue import Line, Ticket
+from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 from dpsql.pgwire.workers.pool import Pool
 from dpsql.pgwire.workers.tasks import (
     LACKED,
@@ -139,7 +139,7 @@ class RemoteEngine:
         with self._guard:
             self._running.add(cancelled)
         try:
-            reply = self._pool.do(task, cancelled)
+            reply = self._pool.run(task, cancelled)
             if reply in {STOPPED, LACKED} and cancelled.is_set():
                 raise ExecutionCancelled
             return reply
@@ -157,12 +157,12 @@ class RemoteExecution(Execution):
         engine: RemoteEngine,
         facts: Callable[[], SourceFacts],
         progress: Progress,
-        aside: WholeEngine,
+        sandbox: WholeEngine,
     ) -> None:
         super().__init__(schema, progress)
         self._remote = engine
         self._shared_facts = facts
-        self._aside = aside
+        self._aside = sandbox
 
     def source(self) -> Engine:
         """The workers."""
@@ -199,19 +199,19 @@ class RemoteSession(Session):
         schema: Schema,
         analyst: str,
         engine: RemoteEngine,
-        line: Line,
+        line: AdmissionQueue,
         facts: Callable[[], SourceFacts],
         progress: Progress,
-        aside: WholeEngine,
+        sandbox: WholeEngine,
     ) -> None:
-        execution = RemoteExecution(schema, engine, facts, progress, aside)
+        execution = RemoteExecution(schema, engine, facts, progress, sandbox)
         super().__init__(schema, analyst=analyst, progress=progress, execution=execution)
         self._line = line
         self._ticket = Ticket()
 
     def interrupt(self) -> None:
         """Stop what is running; its charge stands. What waits for its turn isn't charged."""
-        self._line.give_back(self._ticket)
+        self._line.cancel(self._ticket)
         super().interrupt()
 
     def _answer(self, sql: str, prepared: CompiledStatement) -> Answer:
@@ -220,5 +220,5 @@ class RemoteSession(Session):
         if not due:
             return super()._answer(sql, prepared)
         self._ticket = Ticket()
-        with self._line.turn(self._ticket, due):
+        with self._line.acquire(self._ticket, due):
             return super()._answer(sql, prepared)

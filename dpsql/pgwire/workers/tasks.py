@@ -76,7 +76,7 @@ class ReadPrepared:
 
 
 @dataclass(frozen=True, slots=True)
-class AskCatalogue:
+class AskCatalog:
     """One SELECT over the catalogue called `name`, with at most so many `rows` and `size` bytes."""
 
     name: str
@@ -86,7 +86,7 @@ class AskCatalogue:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadCatalogue:
+class LoadCatalog:
     """Have the catalogue called `name`; its `contents` are sent once the worker asks for them."""
 
     name: str
@@ -99,8 +99,8 @@ Task = (
     | Fingerprint
     | ReadColumns
     | ReadPrepared
-    | LoadCatalogue
-    | AskCatalogue
+    | LoadCatalog
+    | AskCatalog
     | SandboxQuery
 )
 

@@ -47,9 +47,9 @@ from dpsql.pgwire.workers.tasks import (
     TEXT,
     TOO_LARGE,
     UNANSWERED,
-    AskCatalogue,
+    AskCatalog,
     Fingerprint,
-    LoadCatalogue,
+    LoadCatalog,
     ReadColumns,
     ReadPrepared,
     ReadPublic,
@@ -85,7 +85,7 @@ def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     warnings.simplefilter("ignore")  # DuckDB's go to the operator's terminal
     told = causes_shown()
     told.__enter__()  # until the process ends
-    desk = _Desk(memory_bytes, threads)
+    desk = _EnginePool(memory_bytes, threads)
     tasks: SimpleQueue[Task] = SimpleQueue()
     threading.Thread(target=_serve, args=(pipe, desk, tasks), daemon=True).start()
     with suppress(EOFError, OSError):
@@ -99,16 +99,16 @@ def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     os._exit(0)
 
 
-def _serve(pipe: Connection, desk: _Desk, tasks: SimpleQueue[Task]) -> None:
+def _serve(pipe: Connection, engines: _EnginePool, tasks: SimpleQueue[Task]) -> None:
     while True:
-        reply = desk.do(tasks.get())
+        reply = engines.do(tasks.get())
         try:
             pipe.send_bytes(reply)
         except OSError:
             os._exit(0)
 
 
-class _Desk:
+class _EnginePool:
     def __init__(self, memory_bytes: int, threads: int) -> None:
         self._memory = f"{memory_bytes * 3 // 4 // 1024 // 1024}MiB"
         self._threads = threads
@@ -130,12 +130,12 @@ class _Desk:
                 case ReadPrepared(source=source, sidecar=sidecar):
                     found = sorted(self._engine(source, sidecar).sidecar_tables)
                     return TEXT + json.dumps(found).encode()
-                case LoadCatalogue(name=name, contents=contents):
+                case LoadCatalog(name=name, contents=contents):
                     if contents is not None:
                         self._enclosures.load(contents)
                     return TEXT if self._enclosures.has(name) else NOT_LOADED
-                case AskCatalogue():
-                    return self._asked(task)
+                case AskCatalog():
+                    return self._run_task(task)
                 case SandboxQuery():
                     return self._whole(task)
         except SourceLocked as error:
@@ -161,7 +161,7 @@ class _Desk:
         for _, engine in list(self._open.values()):
             engine.interrupt()
 
-    def _asked(self, task: AskCatalogue) -> bytes:
+    def _run_task(self, task: AskCatalog) -> bytes:
         """Why a question has no answer may be told in a word: a catalogue is public."""
         try:
             found = self._enclosures.answer(task.name, task.sql, task.rows, task.size)
@@ -173,9 +173,9 @@ class _Desk:
             return UNANSWERED + _sqlstate(error).encode()
         return packed({"rows": found})
 
-    def _whole(self, asked: SandboxQuery) -> bytes:
+    def _whole(self, query: SandboxQuery) -> bytes:
         try:
-            return packed({"rows": self._enclosures.run(asked)})
+            return packed({"rows": self._enclosures.run(query)})
         except duckdb.InterruptException:
             return STOPPED
         except (TooLargeAnswer, duckdb.OutOfMemoryException, MemoryError, pa.ArrowMemoryError):

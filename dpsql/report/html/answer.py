@@ -8,15 +8,15 @@ from html import escape
 from typing import Final
 
 from dpsql.report.cost import paid
-from dpsql.report.error_columns import SIGN, half_width_rows
+from dpsql.report.error_columns import PLUS_MINUS, half_width_rows
 from dpsql.report.result.python_value import Value, python_rows
 from dpsql.report.result.result import Result
 from dpsql.report.result.type_objects import NUMBER
 
-MOST_ROWS: Final = 100
+MAX_ROWS: Final = 100
 """More aren't shown: they are there to be fetched."""
 
-MOST_SIGNS: Final = 200
+MAX_CHARACTERS: Final = 200
 """Of one value."""
 
 _STYLE: Final = """<style>
@@ -39,7 +39,7 @@ def _body(result: Result) -> Iterator[str]:
     numeric = [column[1] == NUMBER for column in result.description]
     heads = zip(result.names, numeric, strict=True)
     yield f"<table><tr>{''.join(_cell('th', escape(_cut(n)), is_n) for n, is_n in heads)}</tr>"
-    some = result.table.slice(0, MOST_ROWS)
+    some = result.table.slice(0, MAX_ROWS)
     widths = half_width_rows(result, some.num_rows)
     for number, row in enumerate(python_rows(some, result.types)):
         cells: list[str] = []
@@ -56,19 +56,19 @@ def _body(result: Result) -> Iterator[str]:
 
 
 def _value(value: Value, width: float | None, is_number: bool) -> str:  # noqa: FBT001
-    text = escape(_cut(_spelled(value)))
+    text = escape(_cut(_text_of(value)))
     if value is None or width is None:
         return _cell("td", f"<small>{text}</small>" if value is None else text, is_number)
     is_noise = isinstance(value, int | float | Decimal) and abs(float(value)) <= width
     text = f"<span class='noise'>{text}</span>" if is_noise else text
-    return _cell("td", f"{text} <small>{SIGN} {width:.6g}</small>", is_number)
+    return _cell("td", f"{text} <small>{PLUS_MINUS} {width:.6g}</small>", is_number)
 
 
 def _cell(tag: str, text: str, is_number: bool) -> str:  # noqa: FBT001
     return f"<{tag} class='n'>{text}</{tag}>" if is_number else f"<{tag}>{text}</{tag}>"
 
 
-def _spelled(value: Value) -> str:
+def _text_of(value: Value) -> str:
     match value:
         case None:
             return "NULL"
@@ -81,4 +81,4 @@ def _spelled(value: Value) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MOST_SIGNS else f"{text[:MOST_SIGNS]}…"
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}…"

@@ -9,14 +9,14 @@ from html import escape
 
 from dpsql.ledger.refusal import Refusal
 from dpsql.report.budget import Allowance, Budget
-from dpsql.report.budget_history import Point, Record, Share, shares
+from dpsql.report.budget_history import Point, Record, Share, spend_by
 from dpsql.report.html.page import whole_page
-from dpsql.report.local_epsilon import beside_ledger
-from dpsql.report.terminal.sanitize import visible
+from dpsql.report.local_epsilon import local_epsilon_lines
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import to_ledger_currency
 
-_MOST_STATEMENTS = 20
+_MAX_STATEMENTS = 20
 _LATEST = 200
 _WIDTH, _HEIGHT = 720, 160
 
@@ -31,15 +31,15 @@ def page(
 ) -> str:
     """What is left, the burn-down, what each analyst and statement took, refusals, entries."""
     cap = to_ledger_currency(schema, schema.budget.epsilon)
-    by_analyst = shares(schema, cap, ((r.analyst, r) for r in records), len(records))
+    by_analyst = spend_by(schema, cap, ((r.analyst, r) for r in records), len(records))
     statements = ((" ".join(r.statement.split()), r) for r in records)
-    by_statement = shares(schema, cap, statements, _MOST_STATEMENTS)
+    by_statement = spend_by(schema, cap, statements, _MAX_STATEMENTS)
     title = f"Privacy budget of {_text(schema.ledger_name)}"
     parts = [
         f"<h1>{title}</h1>",
         f"<p>as of {now:%Y-%m-%d %H:%M} UTC</p>",
         _balance(budget),
-        *(f"<p>{_text(line)}</p>" for line in beside_ledger(schema)),
+        *(f"<p>{_text(line)}</p>" for line in local_epsilon_lines(schema)),
         "<h2>What was left over time</h2>",
         _burn_down(points, now),
         "<h2>Spent by analyst</h2>",
@@ -68,9 +68,9 @@ def _balance(budget: Budget) -> str:
     return f"{_table(lines)}\n<p>{enough} {note}</p>"
 
 
-def _amounts(found: Allowance) -> list[str]:
-    epsilons = (found.epsilon_spent, found.epsilon_left, found.epsilon_cap)
-    return [*map(_digits, epsilons), _digits(found.delta_spent), _digits(found.delta_cap)]
+def _amounts(allowance: Allowance) -> list[str]:
+    epsilons = (allowance.epsilon_spent, allowance.epsilon_left, allowance.epsilon_cap)
+    return [*map(_digits, epsilons), _digits(allowance.delta_spent), _digits(allowance.delta_cap)]
 
 
 def _burn_down(points: Sequence[Point], now: datetime) -> str:
@@ -97,11 +97,11 @@ def _y(point: Point) -> float:
     return _HEIGHT * (1 - float(point.left))
 
 
-def _shares(name: str, found: Sequence[Share]) -> str:
-    if not found:
+def _shares(name: str, shares: Sequence[Share]) -> str:
+    if not shares:
         return "<p>Nobody spent anything.</p>"
     lines = [_row("th", [name, "charges", "ε together", "of the budget"])]
-    for share in found:
+    for share in shares:
         percent = 100 * float(share.share)
         bar = f'<span class="bar" style="width:{min(100.0, percent):.1f}%"></span>{percent:.1f} %'
         cells = [share.name, str(share.times), f"{float(share.epsilon):.4g}"]
@@ -109,19 +109,19 @@ def _shares(name: str, found: Sequence[Share]) -> str:
     return _table(lines)
 
 
-def _refusals(found: Sequence[Refusal]) -> str:
-    if not found:
+def _refusals(refusals: Sequence[Refusal]) -> str:
+    if not refusals:
         return "<p>Nothing was refused.</p>"
     lines = [_row("th", ["last", "analyst", "times", "SQLSTATE", "why", "statement"])]
-    for refusal in reversed(found):
+    for refusal in reversed(refusals):
         cells = [_time(refusal.last), refusal.analyst, str(refusal.count), refusal.sqlstate]
         lines.append(_row("td", [*cells, refusal.message, refusal.query]))
     return _table(lines)
 
 
-def _entries(found: Sequence[Record]) -> str:
+def _entries(records: Sequence[Record]) -> str:
     lines = [_row("th", ["entry", "at", "analyst", "ε", "outcome", "statement"])]
-    for record in reversed(found):
+    for record in reversed(records):
         epsilon = f"{float(record.epsilon):.4g}" if record.analyst else ""
         cells = [str(record.entry), _time(record.at), record.analyst, epsilon, record.outcome]
         lines.append(_row("td", [*cells, record.statement]))
@@ -139,7 +139,7 @@ def _row(kind: str, cells: Sequence[str], last: str = "") -> str:
 
 
 def _text(text: str) -> str:
-    return escape(visible(text))
+    return escape(sanitize(text))
 
 
 def _digits(number: Decimal | None) -> str:

@@ -21,24 +21,26 @@ _STYLE: Final = """<style>
 </style>"""
 
 
-def page(proof: PrivacyReport) -> str:
+def page(report: PrivacyReport) -> str:
     """The fragment; nothing in it acts, and names from the statement are escaped."""
-    return "\n".join(["<div class='dpsql-proof'>", _STYLE, *_body(proof), "</div>"])
+    return "\n".join(["<div class='dpsql-proof'>", _STYLE, *_body(report), "</div>"])
 
 
-def _body(proof: PrivacyReport) -> Iterator[str]:
-    yield from _table(proof.operators)
-    for release in proof.releases:
+def _body(report: PrivacyReport) -> Iterator[str]:
+    yield from _table(report.operators)
+    for release in report.releases:
         yield from _release(release)
-    if proof.totals:
+    if report.totals:
         yield "<h4>totals</h4>"
-        yield from _list(map(escape, proof.totals))
-    yield "<div class='cost'>" + "<br>".join(escape(line) for line in price(proof.price)) + "</div>"
-    if proof.advice:
+        yield from _list(map(escape, report.totals))
+    yield (
+        "<div class='cost'>" + "<br>".join(escape(line) for line in price(report.price)) + "</div>"
+    )
+    if report.advice:
         yield "<h4>to get less noise for it</h4>"
-        yield from _list(map(escape, proof.advice))
-    if proof.releases:
-        yield from _sql("the answer, of what was released", proof.finish)
+        yield from _list(map(escape, report.advice))
+    if report.releases:
+        yield from _sql("the answer, of what was released", report.finish)
 
 
 def _release(release: ReleaseReport) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
-from dpsql.bind.statements.create_synopsis import bind_synopsis, whole_of
+from dpsql.bind.statements.create_synopsis import bind_synopsis, query_span
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.public_facts import Facts
@@ -173,7 +173,7 @@ def _placed(sql: str, settings: Settings) -> Iterator[None]:
         yield
     except Error as error:
         if settings.rounds is not None:
-            error.at = error.at or whole_of(sql)
+            error.at = error.at or query_span(sql)
         raise
 
 

@@ -177,13 +177,13 @@ def _cte(table: exp.Table) -> exp.CTE | None:
     while at is not None:
         clause = at.args.get("with_")
         for cte in clause.expressions if clause is not None else []:
-            if cte.alias.casefold() == name and not _within(table, cte):
+            if cte.alias.casefold() == name and not _in_scope(table, cte):
                 return cte if isinstance(cte, exp.CTE) else None
         at = at.parent
     return None
 
 
-def _within(node: exp.Expr, outer: exp.Expr) -> bool:
+def _in_scope(node: exp.Expr, outer: exp.Expr) -> bool:
     at: exp.Expr | None = node
     while at is not None and at is not outer:
         at = at.parent
