@@ -253,10 +253,10 @@ class LedgerFull(LedgerFault):
 
 
 class SchemaFault(ProgrammingError):
-    """The schema file is wrong; the message names file, line, path (`place`) and fix."""
+    """The schema file is wrong; the message names file, line, path and fix."""
 
     sqlstate = "F0000"
-    place: tuple[str | int, ...] = ()
+    document_path: tuple[str | int, ...] = ()
     instead = "the dataset's schema is being changed, and can't be used now"
 
 

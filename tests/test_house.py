@@ -71,15 +71,15 @@ def test_notes_show_every_limit_and_term() -> None:
         "ByUnit": "determines the keys",
     }
     assert {limit.__name__ for limit in get_args(GroupLimit)} == set(shown)
-    terms = {"Ones": "rows = ", "Present": "rows with ", "Amount": " less "}
+    terms = {"RowCount": "rows = ", "NonNullCount": "rows with ", "Sum": " less "}
     terms |= {
-        "Presence": "units = ",
-        "Over": "units with too many rows",
+        "UnitCount": "units = ",
+        "UnitsOverLimit": "units with too many rows",
         "Square": "square of (",
         "Product": ") * (",
-        "Deviations": "squared differences of ",
+        "PairwiseDeviations": "squared differences of ",
     }
-    terms |= {"Distinct": "distinct doctor_id = ", "DistinctSum": "sum of distinct "}
+    terms |= {"DistinctValues": "distinct doctor_id = ", "DistinctSum": "sum of distinct "}
     assert {term.__name__ for term in get_args(Term)} == set(terms)
     for text in (*shown.values(), *terms.values()):
         assert text in notes()

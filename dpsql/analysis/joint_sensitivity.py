@@ -20,11 +20,11 @@ from itertools import combinations, product
 from math import prod
 
 from dpsql.plan.bounded_release.statistic import (
-    Amount,
-    Measured,
+    Discretized,
     Product,
     Square,
     Statistic,
+    Sum,
 )
 from dpsql.plan.comparison import negated
 from dpsql.plan.expression import (
@@ -38,7 +38,7 @@ from dpsql.plan.expression import (
     conjuncts,
 )
 
-MOST_CORNERS = 64
+MAX_CORNERS = 64
 """Of a block with more, each statistic is taken for itself."""
 
 Corner = dict[int, int]
@@ -46,39 +46,41 @@ Corner = dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """What a row adds to the statistics at `places` has no larger norm than one of `corners` has.
+class StatisticGroup:
+    """What a row adds to the statistics at `indices` has no larger norm than one of `corners` has.
 
     That holds however the statistics are weighted.
     """
 
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
     corners: tuple[tuple[int, ...], ...]
 
-    def of_rows(self, rows: Sequence[int]) -> Block:
+    def of_rows(self, rows: Sequence[int]) -> StatisticGroup:
         """What so many rows add: `rows[place]` of them to the statistic at `place`."""
         corners = tuple(
-            tuple(rows[p] * most for p, most in zip(self.places, corner, strict=True))
+            tuple(rows[p] * most for p, most in zip(self.indices, corner, strict=True))
             for corner in self.corners
         )
-        return Block(self.places, corners)
+        return StatisticGroup(self.indices, corners)
 
 
-def blocks(statistics: Sequence[Statistic], *, squared: bool) -> tuple[Block, ...]:
+def statistic_groups(
+    statistics: Sequence[Statistic], *, squared: bool
+) -> tuple[StatisticGroup, ...]:
     """A partition of the statistics' places; `squared`: for L2 norms, else for L1 norms."""
     by_filter: dict[Expression | None, list[int]] = {}
     for place, statistic in enumerate(statistics):
         by_filter.setdefault(statistic.filter, []).append(place)
-    found: list[Block] = []
+    found: list[StatisticGroup] = []
     families = _exclusive([f for f in by_filter if f is not None])
     for family in families:
         parts = {only: _parts(by_filter[only], statistics, squared=squared) for only in family}
         places = [place for only in family for place in by_filter[only]]
         # Units and their values are counted beside the rows, which needn't exclude each other.
-        beside = not all(statistics[p].is_of_rows for p in places)
+        beside = not all(statistics[p].is_row_sum for p in places)
         # Counted before they are made: twenty variances under one filter have 2^20 of them.
         many = sum(prod(len(part) for part in own) for own in parts.values())
-        if beside or len(family) == 1 or many > MOST_CORNERS:
+        if beside or len(family) == 1 or many > MAX_CORNERS:
             found += [_block(part) for own in parts.values() for part in own]
         else:
             found.append(_block([c for own in parts.values() for c in _combined(own)]))
@@ -87,11 +89,11 @@ def blocks(statistics: Sequence[Statistic], *, squared: bool) -> tuple[Block, ..
     return tuple(found)
 
 
-def _block(corners: Sequence[Corner]) -> Block:
+def _block(corners: Sequence[Corner]) -> StatisticGroup:
     places = tuple(sorted({place for corner in corners for place in corner}))
     # A set has another order in each process, and a release another key with it.
     changes = sorted(tuple(c.get(place, 0) for place in places) for c in corners)
-    return Block(places, tuple(changes))
+    return StatisticGroup(places, tuple(changes))
 
 
 def _combined(parts: Sequence[Sequence[Corner]]) -> list[Corner]:
@@ -101,26 +103,26 @@ def _combined(parts: Sequence[Sequence[Corner]]) -> list[Corner]:
 
 
 def _parts(
-    places: Sequence[int], statistics: Sequence[Statistic], *, squared: bool
+    indices: Sequence[int], statistics: Sequence[Statistic], *, squared: bool
 ) -> list[list[Corner]]:
     """The corners of statistics of the same rows, in parts that have no value in common."""
-    rest, parts = set(places), []
+    rest, parts = set(indices), []
     if squared:
-        for values in _connected([statistics[p] for p in places]):
-            own = [p for p in places if _values(statistics[p]) & values]
+        for values in _connected([statistics[p] for p in indices]):
+            own = [p for p in indices if _values(statistics[p]) & values]
             # In the order of their places: nothing may depend on how a set lies in memory.
             terms = [statistics[p].term for p in own]
             bent = [t.value for t in terms if isinstance(t, Square)]
-            if bent and 2 ** len(bent) <= MOST_CORNERS:
+            if bent and 2 ** len(bent) <= MAX_CORNERS:
                 parts.append([_corner(far, bent, own, statistics) for far in _subsets(bent)])
                 rest -= set(own)
     return [*parts, *([{place: statistics[place].magnitude}] for place in sorted(rest))]
 
 
 def _corner(
-    far: frozenset[Measured],
-    bent: Sequence[Measured],
-    places: Iterable[int],
+    far: frozenset[Discretized],
+    bent: Sequence[Discretized],
+    indices: Iterable[int],
     statistics: Sequence[Statistic],
 ) -> Corner:
     """The largest additions where, of the values that are squared, those in `far` are at an end.
@@ -129,17 +131,17 @@ def _corner(
     """
     central = frozenset(bent) - far
     found: Corner = {}
-    for place in places:
+    for place in indices:
         term = statistics[place].term
         gone = isinstance(term, Square) and term.value in far
-        gone |= isinstance(term, Amount | Product) and bool(_values(statistics[place]) & central)
+        gone |= isinstance(term, Sum | Product) and bool(_values(statistics[place]) & central)
         found[place] = 0 if gone else statistics[place].magnitude
     return found
 
 
-def _connected(statistics: Sequence[Statistic]) -> list[frozenset[Measured]]:
+def _connected(statistics: Sequence[Statistic]) -> list[frozenset[Discretized]]:
     """Values that products connect, each set once."""
-    found: list[frozenset[Measured]] = []
+    found: list[frozenset[Discretized]] = []
     for statistic in statistics:
         values = _values(statistic)
         touching = [known for known in found if known & values]
@@ -149,9 +151,9 @@ def _connected(statistics: Sequence[Statistic]) -> list[frozenset[Measured]]:
     return found
 
 
-def _values(statistic: Statistic) -> frozenset[Measured]:
+def _values(statistic: Statistic) -> frozenset[Discretized]:
     match statistic.term:
-        case Amount(value=value) | Square(value=value):
+        case Sum(value=value) | Square(value=value):
             return frozenset({value})
         case Product(left=left, right=right):
             return frozenset({left, right})
@@ -159,7 +161,7 @@ def _values(statistic: Statistic) -> frozenset[Measured]:
             return frozenset()
 
 
-def _subsets(values: Sequence[Measured]) -> list[frozenset[Measured]]:
+def _subsets(values: Sequence[Discretized]) -> list[frozenset[Discretized]]:
     return [
         frozenset(chosen)
         for size in range(len(values) + 1)

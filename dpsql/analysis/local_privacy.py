@@ -23,46 +23,46 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpsql.analysis.public_row_count import all_rows
-from dpsql.analysis.randomized_response import lifted
+from dpsql.analysis.public_row_count import rows_before_filter
+from dpsql.analysis.randomized_response import extract_conditions
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, OneRowPerUnit
-from dpsql.plan.bounded_release.statistic import Amount, Ones
+from dpsql.plan.bounded_release.statistic import RowCount, Sum
 from dpsql.plan.traversal import columns
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, Table
-from dpsql.schema.randomized_response_loss import shows_answers
+from dpsql.schema.randomized_response_loss import releases_responses_exactly
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
+class LocalOnly:
     """The columns of randomised answers that are read of all rows of `table`, and nothing else."""
 
     table: Table
     columns: tuple[Column, ...]
 
 
-def answers_alone(bounded: BoundedRelease, apart: Apart) -> Alone | None:
+def local_only(bounded: BoundedRelease, distance: NeighborDistance) -> LocalOnly | None:
     """What `bounded` is made of, if that is randomised answers alone; None if it isn't.
 
-    `apart`: how far the databases are that nobody may tell from each other.
+    `distance`: how far the databases are that nobody may tell from each other.
     """
-    terms = bounded.terms
-    scan = all_rows(terms.source)
-    if scan is None or not shows_answers(scan.table, apart):
+    terms = bounded.contributions
+    scan = rows_before_filter(terms.source)
+    if scan is None or not releases_responses_exactly(scan.table, distance):
         return None
-    if not isinstance(bounded.limited, OneRowPerUnit) or terms.selections:
+    if not isinstance(bounded.limited, OneRowPerUnit) or terms.cell_choices:
         return None
-    if bounded.selection is not None or bounded.least is not None:
+    if bounded.partition_count_index is not None or bounded.min_units is not None:
         return None
-    if not all(isinstance(statistic.term, Ones | Amount) for statistic in terms.statistics):
+    if not all(isinstance(statistic.term, RowCount | Sum) for statistic in terms.statistics):
         return None  # units are told apart by more than what they said
     read = columns(
         *(key.expression for key in terms.keys),
-        *(s.term.value.argument for s in terms.statistics if isinstance(s.term, Amount)),
+        *(s.term.value.argument for s in terms.statistics if isinstance(s.term, Sum)),
         *(s.filter for s in terms.statistics if s.filter is not None),
     )
-    answers = lifted(terms.source, None).responses
+    answers = extract_conditions(terms.source, None).responses
     if not terms.statistics or not read <= answers.keys():
         return None
     named = {found.name for column, found in answers.items() if column in read}
-    return Alone(scan.table, tuple(scan.table.columns[name] for name in sorted(named)))
+    return LocalOnly(scan.table, tuple(scan.table.columns[name] for name in sorted(named)))

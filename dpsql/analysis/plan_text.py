@@ -1,7 +1,7 @@
 """The chain of operators of a bounded release as text, each line with its distance.
 
-LimitGroups(6, by domain)                   Groups(count=1, per_unit=6)
-ClampPartials(rows_per_group=60)          Units(count=1)
+LimitGroups(6, by domain)                   PerGroup(units=1, groups_per_unit=6)
+ClampPerGroup(rows_per_group=60)          Units(count=1)
 …
 """
 
@@ -10,17 +10,22 @@ from __future__ import annotations
 from typing import assert_never
 
 from dpsql.analysis.lineage.lineage import Visibility, has_row_units, unit_kind, visibility
-from dpsql.analysis.stability import distance, limited_distance, partials_distance, terms_distance
+from dpsql.analysis.stability import (
+    contribution_stability,
+    limited_stability,
+    stability,
+    unit_group_stability,
+)
 from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByDomain,
     ByHash,
     ByUnit,
+    Contributions,
     GroupLimit,
     LimitGroups,
     OneRowPerUnit,
-    Terms,
 )
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import (
@@ -28,20 +33,20 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
-from dpsql.privacy.distance import Distance, Groups, Units
+from dpsql.privacy.distance import Distance, PerGroup, Units
 from dpsql.schema.model import EntityUnit, Public, RowUnit
 
 Line = tuple[int, str, str]
@@ -50,22 +55,22 @@ WIDTH = 90
 """Remarks of longer lines don't push the others' aside."""
 
 
-def chain(bounded: BoundedRelease, units: int) -> str:
+def plan_text(bounded: BoundedRelease, units: int) -> str:
     """The operators of `bounded`, outermost first, with what `units` units change in each."""
-    return aligned(chain_lines(bounded, units))
+    return aligned(plan_lines(bounded, units))
 
 
-def chain_lines(bounded: BoundedRelease, units: int) -> list[Line]:
+def plan_lines(bounded: BoundedRelease, units: int) -> list[Line]:
     """The same line by line: depth, operator, distance."""
     return [(depth, text, show(found)) for depth, text, found in _bounded(bounded, units)]
 
 
 def view_line(view: str, rows: Plan, units: int) -> Line:
     """The one line of a release whose rows a view hides."""
-    return 0, _view(view, rows), show(distance(rows, units))
+    return 0, _view(view, rows), show(stability(rows, units))
 
 
-def tree(plan: Plan, units: int) -> str:
+def tree_text(plan: Plan, units: int) -> str:
     """The operators of a plan, private ones with their distance, others with what they are."""
     return aligned(tree_lines(plan, units))
 
@@ -84,13 +89,13 @@ def aligned(lines: list[Line]) -> str:
     )
 
 
-def show(found: Distance) -> str:
+def show(lines: Distance) -> str:
     """A distance as the notes write it."""
-    match found:
+    match lines:
         case Units(count=count):
             return f"Units(count={count})"
-        case Groups(count=count, per_unit=per_unit):
-            return f"Groups(count={count}, per_unit={per_unit})"
+        case PerGroup(units=count, groups_per_unit=per_unit):
+            return f"PerGroup(units={count}, groups_per_unit={per_unit})"
         case missing:
             assert_never(missing)
 
@@ -111,7 +116,7 @@ def describe_limit(limit: GroupLimit, rows: int | None = None) -> str:
 
 def _bounded(bounded: BoundedRelease, units: int) -> list[tuple[int, str, Distance]]:
     limited = bounded.limited
-    top = limited_distance(limited, units)
+    top = limited_stability(limited, units)
     match limited:
         case OneRowPerUnit():
             head: list[tuple[int, str, Distance]] = [(0, "OneRowPerUnit()", top)]
@@ -120,26 +125,26 @@ def _bounded(bounded: BoundedRelease, units: int) -> list[tuple[int, str, Distan
                 (0, describe_limit(limit, limited.rows), top),
                 (
                     1,
-                    f"ClampPartials(rows_per_group={clamped.rows_per_group})",
-                    partials_distance(clamped, units),
+                    f"ClampPerGroup(rows_per_group={clamped.rows_per_group})",
+                    unit_group_stability(clamped, units),
                 ),
-                (2, "Partials(per unit and group)", partials_distance(clamped.source, units)),
+                (2, "PerUnitGroup(partial sums)", unit_group_stability(clamped.source, units)),
             ]
         case missing:
             assert_never(missing)
-    terms = bounded.terms
+    terms = bounded.contributions
     depth = len(head)
     return [
         *head,
-        (depth, _terms(terms), terms_distance(terms, units)),
+        (depth, _contributions(terms), contribution_stability(terms, units)),
         *_rows(terms.source, units, depth + 1),
     ]
 
 
 def _plan(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]:
     return [
-        (depth, operator(plan), distance(plan, units)),
-        *(line for source in _told(plan) for line in _plan(source, units, depth + 1)),
+        (depth, operator(plan), stability(plan, units)),
+        *(line for source in _summary(plan) for line in _plan(source, units, depth + 1)),
     ]
 
 
@@ -147,25 +152,25 @@ def _rows(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]
     """The rows of a release; where a view makes it of what it hides, that view alone."""
     hidden = hidden_in(plan)
     if hidden:
-        return [(depth, _view(hidden, plan), distance(plan, units))]
+        return [(depth, _view(hidden, plan), stability(plan, units))]
     return _plan(plan, units, depth)
 
 
 def _lines(plan: Plan, units: int, depth: int) -> list[Line]:
     kind = visibility(plan)
-    remark = show(distance(plan, units)) if kind is Visibility.PRIVATE else kind.value
+    remark = show(stability(plan, units)) if kind is Visibility.PRIVATE else kind.value
     return [
         (depth, operator(plan), remark),
-        *(line for source in _shown(plan) for line in _lines(source, units, depth + 1)),
+        *(line for source in _operator_line(plan) for line in _lines(source, units, depth + 1)),
     ]
 
 
-def _shown(plan: Plan) -> tuple[Plan, ...]:
+def _operator_line(plan: Plan) -> tuple[Plan, ...]:
     """What is below a release has a chain of its own; what a view hides has none."""
-    return () if isinstance(plan, Release) else _told(plan)
+    return () if isinstance(plan, Release) else _summary(plan)
 
 
-def _told(plan: Plan) -> tuple[Plan, ...]:
+def _summary(plan: Plan) -> tuple[Plan, ...]:
     """What an operator reads, but for what a view reads in its reader's place."""
     return () if isinstance(plan, Project) and plan.view else sources(plan)
 
@@ -173,8 +178,8 @@ def _told(plan: Plan) -> tuple[Plan, ...]:
 def hidden_in(plan: Plan) -> str:
     """The view that hides a table which `plan` itself reads, where the release is the view's."""
     if isinstance(plan, Scan):
-        return plan.table.alias
-    return next((view for view in map(hidden_in, _told(plan)) if view), "")
+        return plan.table.hidden_behind
+    return next((view for view in map(hidden_in, _summary(plan)) if view), "")
 
 
 def _view(name: str, plan: Plan) -> str:
@@ -188,13 +193,13 @@ def _view(name: str, plan: Plan) -> str:
 def sources(plan: Plan) -> tuple[Plan, ...]:
     """What an operator reads."""
     match plan:
-        case Scan() | Values() | Whole():
+        case Scan() | Values() | PublicStatement():
             return ()
         case Join(sources=found) | Union(sources=found):
             return found
         case OuterJoin(left=left, right=right) | SetOperation(left=left, right=right):
             return (left, right)
-        case Mark(source=source, relation=relation):
+        case MarkJoin(source=source, relation=relation):
             return (source, relation)
         case (
             Filter(source=source)
@@ -214,8 +219,8 @@ def operator(plan: Plan) -> str:
     """One operator in one line."""
     match plan:
         case Scan():
-            ready = "" if plan.ready is None else ", prepared"
-            return f"Scan({plan.table.shown}, {_owner(plan)}{ready})"
+            ready = "" if plan.sidecar is None else ", prepared"
+            return f"Scan({plan.table.display_name}, {_owner(plan)}{ready})"
         case Filter(predicate=predicate):
             return f"Filter({describe(predicate)})"
         case Project(view=view) if view:
@@ -226,8 +231,8 @@ def operator(plan: Plan) -> str:
             return f"Join({' AND '.join(map(describe, on)) or 'all pairs'})"
         case OuterJoin(kind=kind, on=on):
             return f"OuterJoin({kind.value}, {' AND '.join(map(describe, on)) or 'all pairs'})"
-        case Mark(on=on):
-            return f"Mark(has a row where {' AND '.join(map(describe, on)) or 'anything'})"
+        case MarkJoin(on=on):
+            return f"MarkJoin(has a row where {' AND '.join(map(describe, on)) or 'anything'})"
         case Union():
             return "Union()"
         case SetOperation(kind=operation):
@@ -236,11 +241,11 @@ def operator(plan: Plan) -> str:
             return f"Window({', '.join(w.column.name for w in windows)})"
         case Values(rows=rows):
             return f"Values({len(rows)} rows)" if rows else "Nothing()"
-        case Whole(tables=tables):
-            return f"Whole(as written, over copies of {', '.join(tables) or 'no table'})"
+        case PublicStatement(tables=tables):
+            return f"PublicStatement(as written, over copies of {', '.join(tables) or 'no table'})"
         case Aggregate(keys=keys, aggregates=aggregates):
             return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
-        case Release(keys=keys, aggregates=aggregates, is_found=is_found):
+        case Release(keys=keys, aggregates=aggregates, lists_found_keys=is_found):
             grouped = _grouped([describe(k.expression) for k in keys], aggregates)
             return f"Release({grouped}{'; of groups that have rows' if is_found else ''})"
         case Sort(by=by):
@@ -252,16 +257,16 @@ def operator(plan: Plan) -> str:
             assert_never(missing)
 
 
-def _terms(terms: Terms) -> str:
+def _contributions(terms: Contributions) -> str:
     parts = [describe(key.expression) for key in terms.keys]
     listed = {place for found in terms.domains for place in found.keys}
     sizes = " x ".join(str(len(found.cells)) for found in terms.domains)
     keys = f"keys={', '.join(parts)}" if parts else "no keys"
     if not parts:
-        return f"Terms({keys})"
+        return f"Contributions({keys})"
     if len(listed) == len(parts):
-        return f"Terms({keys}; {sizes} cells)"
-    return f"Terms({keys}; {'partly ' if listed else ''}unlisted)"
+        return f"Contributions({keys}; {sizes} cells)"
+    return f"Contributions({keys}; {'partly ' if listed else ''}unlisted)"
 
 
 def _grouped(keys: list[str], aggregates: tuple[AggregateOutput, ...]) -> str:
@@ -279,7 +284,7 @@ def _owner(scan: Scan) -> str:
             by = ", ".join(hops[0].columns)
             return f"unit={by if len(hops[0].columns) == 1 else f'({by})'} → {kind}"
         case EntityUnit(hops=hops, column=column):
-            path = [hop.shown for hop in hops]
+            path = [hop.text for hop in hops]
             return f"unit={'.'.join([*path, column])}"
         case missing:
             assert_never(missing)

@@ -13,43 +13,43 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.schema.model import RowUnit
 
 
-def public_rows(plan: Plan) -> int | None:
+def public_row_count(plan: Plan) -> int | None:
     """The declared number of rows of `plan`, None where it isn't public.
 
     Nothing is proved by the number: a wrong one makes answers wrong, and no neighbour tell more.
     """
-    scan = all_rows(plan)
+    scan = rows_before_filter(plan)
     return scan.table.rows if scan and isinstance(scan.table.ownership, RowUnit) else None
 
 
-def all_rows(plan: Plan) -> Scan | None:
+def rows_before_filter(plan: Plan) -> Scan | None:
     """The table all of whose rows `plan` has, each once; None where it may have others."""
     match plan:
         case Scan():
             return plan
         case Project(source=source):
-            return all_rows(source)
+            return rows_before_filter(source)
         case (
             Filter()
             | Join()
             | OuterJoin()
-            | Mark()
+            | MarkJoin()
             | Union()
             | SetOperation()
             | Aggregate()
@@ -58,7 +58,7 @@ def all_rows(plan: Plan) -> Scan | None:
             | Limit()
             | Release()
             | Values()
-            | Whole()
+            | PublicStatement()
         ):
             return None
         case missing:

@@ -18,7 +18,7 @@ from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Filter, Join, Output, Plan, Project, Scan
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns, operators
-from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.sql_type import Boolean
 
@@ -29,14 +29,14 @@ class Response:
 
     name: str
     values: tuple[Literal, ...]
-    mechanism: RandomisedResponse
+    mechanism: RandomizedResponse
 
 
 Responses = Mapping[Column, Response]
 
 
 @dataclass(frozen=True, slots=True)
-class Lifted:
+class ResponseConditions:
     """A plan that keeps rows whatever was said; conditions on that; the columns of answers."""
 
     plan: Plan
@@ -44,38 +44,42 @@ class Lifted:
     responses: Responses
 
 
-def lifted(plan: Plan, at: Span | None) -> Lifted:
+def extract_conditions(plan: Plan, at: Span | None) -> ResponseConditions:
     """`plan` without conditions on randomised answers; Refused where it reads them otherwise.
 
     `at` is where the statement asks for what is made of it.
     """
-    if not any(isinstance(part, Scan) and _answers(part) for part in operators(plan)):
-        return Lifted(plan, (), {})
+    if not any(isinstance(part, Scan) and _response_columns(part) for part in operators(plan)):
+        return ResponseConditions(plan, (), {})
     match plan:
         case Scan():
-            return Lifted(plan, (), _answers(plan))
+            return ResponseConditions(plan, (), _response_columns(plan))
         case Filter(source=source, predicate=predicate):
-            below = lifted(source, at)
+            below = extract_conditions(source, at)
             parts = conjuncts(predicate)
             own = tuple(part for part in parts if columns(part) & below.responses.keys())
             rest = tuple(part for part in parts if part not in own)
             kept = replace(plan, source=below.plan, predicate=conjunction(rest)) if rest else None
-            return Lifted(kept or below.plan, (*below.conditions, *own), below.responses)
+            return ResponseConditions(
+                kept or below.plan, (*below.conditions, *own), below.responses
+            )
         case Project(source=source, outputs=outputs):
-            return _projected(plan, lifted(source, at), outputs, at)
+            return _projected(plan, extract_conditions(source, at), outputs, at)
         case Join(sources=sources, on=on):
-            found = [lifted(source, at) for source in sources]
+            found = [extract_conditions(source, at) for source in sources]
             responses = {c: r for one in found for c, r in one.responses.items()}
             if columns(*on) & responses.keys():
-                raise no_estimate("a join on randomised answers", at)
+                raise no_estimator_error("a join on randomised answers", at)
             conditions = tuple(part for one in found for part in one.conditions)
             joined = replace(plan, sources=tuple(one.plan for one in found))
-            return Lifted(joined, conditions, responses)
+            return ResponseConditions(joined, conditions, responses)
         case _:
-            raise no_estimate("randomised answers below anything but conditions and joins", at)
+            raise no_estimator_error(
+                "randomised answers below anything but conditions and joins", at
+            )
 
 
-def no_estimate(what: str, at: Span | None, hint: str = "", fix: str = "") -> Refused:
+def no_estimator_error(what: str, at: Span | None, hint: str = "", fix: str = "") -> Refused:
     """The refusal of what would be made of what was said."""
     return Refused(
         f"{what}: no unbiased estimate is known",
@@ -86,20 +90,20 @@ def no_estimate(what: str, at: Span | None, hint: str = "", fix: str = "") -> Re
     )
 
 
-def no_ratio(call: AggregateCall, what: str, count: str | None) -> Refused:
+def no_ratio_error(call: AggregateCall, what: str, count: str | None) -> Refused:
     """The refusal of an average of estimates: their sum by `count`, where one is estimated."""
     is_known = count is not None and call.filter is None
     ratio = f"sum({describe(call.arguments[0])}) / {count}" if is_known else ""
-    return no_estimate(what, call.at, "write sum(x) / count(*): both are estimated", ratio)
+    return no_estimator_error(what, call.at, "write sum(x) / count(*): both are estimated", ratio)
 
 
 def _projected(
-    plan: Project, below: Lifted, outputs: tuple[Output, ...], at: Span | None
-) -> Lifted:
+    plan: Project, below: ResponseConditions, outputs: tuple[Output, ...], at: Span | None
+) -> ResponseConditions:
     named = {o.column: o.expression for o in outputs if o.expression in below.responses}
     for output in outputs:
         if output.column not in named and columns(output.expression) & below.responses.keys():
-            raise no_estimate(
+            raise no_estimator_error(
                 f"{output.column.name}, computed of randomised answers in a subquery", at
             )
     handed = {o.column for o in outputs}
@@ -107,12 +111,12 @@ def _projected(
     carried = tuple(Output(c, c) for c in output_columns(below.plan) if c in needed)
     responses = {c: below.responses[e] for c, e in named.items() if isinstance(e, Column)}
     responses |= {c: r for c, r in below.responses.items() if c in needed}
-    return Lifted(
+    return ResponseConditions(
         replace(plan, source=below.plan, outputs=(*outputs, *carried)), below.conditions, responses
     )
 
 
-def _answers(scan: Scan) -> dict[Column, Response]:
+def _response_columns(scan: Scan) -> dict[Column, Response]:
     declared = {c: scan.table.columns[c.name] for c in scan.columns}
     return {c: _response(d, d.response) for c, d in declared.items() if d.response is not None}
 
@@ -120,4 +124,4 @@ def _answers(scan: Scan) -> dict[Column, Response]:
 def _response(declared: Declared, epsilon: Fraction) -> Response:
     listed = (False, True) if isinstance(declared.type, Boolean) else declared.values or ()
     values = tuple(Literal(value, declared.type) for value in listed)
-    return Response(declared.name, values, RandomisedResponse.of_epsilon(epsilon, len(values)))
+    return Response(declared.name, values, RandomizedResponse.of_epsilon(epsilon, len(values)))

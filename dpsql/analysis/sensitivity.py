@@ -8,8 +8,8 @@ from fractions import Fraction
 from math import isqrt
 from typing import assert_never
 
-from dpsql.analysis.joint_sensitivity import Block, blocks
-from dpsql.analysis.stability import limited_distance
+from dpsql.analysis.joint_sensitivity import StatisticGroup, statistic_groups
+from dpsql.analysis.stability import limited_stability
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
@@ -19,21 +19,21 @@ from dpsql.plan.bounded_release.bounded_release import (
     OneRowPerUnit,
 )
 from dpsql.plan.bounded_release.statistic import (
-    Amount,
-    Deviations,
-    Distinct,
     DistinctSum,
-    Ones,
-    Over,
-    Presence,
-    Present,
+    DistinctValues,
+    NonNullCount,
+    PairwiseDeviations,
     Product,
+    RowCount,
     Square,
     Statistic,
+    Sum,
+    UnitCount,
+    UnitsOverLimit,
 )
-from dpsql.privacy.distance import Apart, Groups
+from dpsql.privacy.distance import NeighborDistance, PerGroup
 
-Measure = Callable[[int, int], Fraction]
+NormTerm = Callable[[int, int], Fraction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,51 +45,57 @@ class Norm:
     """
 
     groups: tuple[int, ...]
-    blocks: tuple[Block, ...]
+    statistic_groups: tuple[StatisticGroup, ...]
 
     @property
     def groups_of_each(self) -> tuple[int, ...]:
         """The groups of each statistic, by its place."""
-        found = {p: n for b, n in zip(self.blocks, self.groups, strict=True) for p in b.places}
+        found = {
+            p: n for b, n in zip(self.statistic_groups, self.groups, strict=True) for p in b.indices
+        }
         return tuple(found[place] for place in range(len(found)))
 
     @property
-    def apart(self) -> tuple[int, ...] | None:
+    def independent_bounds(self) -> tuple[int, ...] | None:
         """The change of each statistic, if all may be extreme at once; None if they may not."""
-        if any(len(block.corners) > 1 for block in self.blocks):
+        if any(len(block.corners) > 1 for block in self.statistic_groups):
             return None
-        found = {p: c for b in self.blocks for p, c in zip(b.places, b.corners[0], strict=True)}
+        found = {
+            p: c
+            for b in self.statistic_groups
+            for p, c in zip(b.indices, b.corners[0], strict=True)
+        }
         return tuple(found[place] for place in range(len(found)))
 
     @property
     def corners(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """For each block its corners, as changes of all statistics."""
-        places = range(sum(len(block.places) for block in self.blocks))
+        places = range(sum(len(block.indices) for block in self.statistic_groups))
         return tuple(
             tuple(
-                tuple(dict(zip(block.places, corner, strict=True)).get(p, 0) for p in places)
+                tuple(dict(zip(block.indices, corner, strict=True)).get(p, 0) for p in places)
                 for corner in block.corners
             )
-            for block in self.blocks
+            for block in self.statistic_groups
         )
 
-    def total(self, measure: Measure) -> Fraction:
+    def total(self, measure: NormTerm) -> Fraction:
         """Σ of `measure`(place, change) over blocks and groups, at the worst corners."""
-        worst = (number * b for number, b in zip(self.groups, self._worst(measure), strict=True))
+        worst = (number * b for number, b in zip(self.groups, self._extremes(measure), strict=True))
         return sum(worst, Fraction(0))
 
-    def in_one_group(self, measure: Measure) -> Fraction:
+    def per_group(self, measure: NormTerm) -> Fraction:
         """The same for a single group."""
-        return sum(self._worst(measure), Fraction(0))
+        return sum(self._extremes(measure), Fraction(0))
 
-    def _worst(self, measure: Measure) -> list[Fraction]:
+    def _extremes(self, measure: NormTerm) -> list[Fraction]:
         """Σ of `measure`(place, change) at each block's worst corner."""
         return [
             max(
-                sum((measure(p, c) for p, c in zip(b.places, k, strict=True)), Fraction(0))
+                sum((measure(p, c) for p, c in zip(b.indices, k, strict=True)), Fraction(0))
                 for k in b.corners
             )
-            for b in self.blocks
+            for b in self.statistic_groups
         ]
 
 
@@ -110,13 +116,13 @@ class Sensitivity:
     l2: Norm
 
 
-def sensitivity(release: BoundedRelease, apart: Apart) -> Sensitivity:
+def sensitivity(release: BoundedRelease, distance: NeighborDistance) -> Sensitivity:
     """What so many privacy units can change in the integers of `release`."""
-    changed = limited_distance(release.limited, apart.steps)
-    statistics = release.terms.statistics
-    if apart.replaced:
+    changed = limited_stability(release.limited, distance.steps)
+    statistics = release.contributions.statistics
+    if distance.is_replacement:
         return _replaced(release, changed)
-    if any(isinstance(s.term, Deviations) for s in statistics):
+    if any(isinstance(s.term, PairwiseDeviations) for s in statistics):
         raise Refused(
             "squared differences of all pairs of rows have no bound where rows are removed",
             hint="ask with neighbors: change_one",
@@ -124,11 +130,11 @@ def sensitivity(release: BoundedRelease, apart: Apart) -> Sensitivity:
         )
     bounds = tuple(partial_bound(s, release.limited) for s in statistics)
     return Sensitivity(
-        groups=changed.per_unit,
-        per_group=tuple(changed.count * bound for bound in bounds),
-        units=changed.count,
-        l1=_norm(changed.per_unit, release, changed.count, squared=False),
-        l2=_norm(changed.per_unit, release, changed.count, squared=True),
+        groups=changed.groups_per_unit,
+        per_group=tuple(changed.units * bound for bound in bounds),
+        units=changed.units,
+        l1=_norm(changed.groups_per_unit, release, changed.units, squared=False),
+        l2=_norm(changed.groups_per_unit, release, changed.units, squared=True),
     )
 
 
@@ -136,17 +142,17 @@ def _norm(
     groups: int, release: BoundedRelease, units: int, *, squared: bool, times: int = 1
 ) -> Norm:
     """Each unit has its rows in one of the databases only; or others, `times` as many, in each."""
-    statistics = release.terms.statistics
+    statistics = release.contributions.statistics
     bounds = (partial_bound(s, release.limited) for s in statistics)
     rows = [units * bound // s.magnitude for s, bound in zip(statistics, bounds, strict=True)]
-    found = tuple(block.of_rows(rows) for block in blocks(statistics, squared=squared))
-    filled = filled_groups(release.limited, groups)
+    found = tuple(block.of_rows(rows) for block in statistic_groups(statistics, squared=squared))
+    filled = groups_at_row_limit(release.limited, groups)
     # A block is of rows or of units: joint never has both in one.
-    of_rows = [all(statistics[place].is_of_rows for place in block.places) for block in found]
+    of_rows = [all(statistics[place].is_row_sum for place in block.indices) for block in found]
     return Norm(tuple(times * (filled if rows else groups) for rows in of_rows), found)
 
 
-def filled_groups(limited: Limited, groups: int) -> int:
+def groups_at_row_limit(limited: Limited, groups: int) -> int:
     """How many groups a unit can fill with as many rows as count in one, being in `groups`.
 
     Let u_g rows of a unit count in group g: none is more than r, `rows_per_group`, and all
@@ -164,15 +170,15 @@ def filled_groups(limited: Limited, groups: int) -> int:
             assert_never(missing)
 
 
-def _replaced(release: BoundedRelease, changed: Groups) -> Sensitivity:
+def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
     """Each of `changed.count / 2` units is another in the other database: t in a group becomes t'.
 
     Both lie in the interval [-a, b] that the unit's sum is clamped to, and 0 does: t and t' are a
     + b apart at most. In a table of [6, 10] a row's change moves a count of all rows by 0, one of
     some rows by 1, a sum by 4 where it is one of differences from 8, by 10 where rows drop out.
     """
-    units, groups = changed.count // 2, changed.per_unit
-    statistics, limited = release.terms.statistics, release.limited
+    units, groups = changed.units // 2, changed.groups_per_unit
+    statistics, limited = release.contributions.statistics, release.limited
     intervals = [partial_interval(s, limited) for s in statistics]
     widths = [high - low for low, high in intervals]
     norms = []
@@ -184,40 +190,45 @@ def _replaced(release: BoundedRelease, changed: Groups) -> Sensitivity:
         found = _norm(groups, release, units, squared=squared, times=2)
         if squared:
             found = replace(
-                found, blocks=tuple(_widened(b, intervals, units) for b in found.blocks)
+                found,
+                statistic_groups=tuple(
+                    _widened(b, intervals, units) for b in found.statistic_groups
+                ),
             )
         if _has_few_groups(release):
             # There are no others: |t - t'| in each.
-            alone = [Block((p,), ((units * width,),)) for p, width in enumerate(widths)]
+            alone = [StatisticGroup((p,), ((units * width,),)) for p, width in enumerate(widths)]
             own = Norm((groups,) * len(alone), tuple(alone))
             found = _less(found, own, widths, power=1 + squared)
         norms.append(found)
     return Sensitivity(
         groups=groups,
         per_group=tuple(units * width for width in widths),
-        units=changed.count,
+        units=changed.units,
         l1=norms[0],
         l2=norms[1],
     )
 
 
-def _widened(block: Block, intervals: Sequence[tuple[int, int]], units: int) -> Block:
+def _widened(
+    block: StatisticGroup, intervals: Sequence[tuple[int, int]], units: int
+) -> StatisticGroup:
     """`block` such that twice the square of its worst corner bounds that of t - t' in any weights.
 
     Of one statistic: (t - t')² <= (a + b)², and t² + t'² <= 2·max(a, b)² in groups that aren't
     shared. Of several: (t - t')² <= t² + t'² where all values have one sign, 2·(t² + t'²) else, and
     either t or t' adds no more than the worst corner does.
     """
-    if len(block.places) == 1:
-        low, high = intervals[block.places[0]]
+    if len(block.indices) == 1:
+        low, high = intervals[block.indices[0]]
         most = max(-low, high, _root_up((high - low) ** 2, 2))
-        return Block(block.places, ((units * most,),))
-    signed = [intervals[place][0] < 0 < intervals[place][1] for place in block.places]
+        return StatisticGroup(block.indices, ((units * most,),))
+    signed = [intervals[place][0] < 0 < intervals[place][1] for place in block.indices]
     corners = tuple(
         tuple(_root_up(2 * c * c, 1) if s else c for s, c in zip(signed, corner, strict=True))
         for corner in block.corners
     )
-    return Block(block.places, corners)
+    return StatisticGroup(block.indices, corners)
 
 
 def _root_up(square: int, parts: int) -> int:
@@ -246,28 +257,28 @@ def _has_few_groups(release: BoundedRelease) -> bool:
 def partial_bound(statistic: Statistic, limited: Limited) -> int:
     """The most that one unit adds to or takes from `statistic` in one group."""
     match statistic.term:
-        case Presence() | Over():
+        case UnitCount() | UnitsOverLimit():
             return 1  # a unit is there, with too many rows, or it isn't
-        case Distinct(most=most):
+        case DistinctValues(limit=most):
             return values_per_group(most, limited)
-        case DistinctSum(most=most):
+        case DistinctSum(limit=most):
             return values_per_group(most, limited) * statistic.magnitude
-        case Ones() | Present() | Amount() | Square() | Product() | Deviations():
+        case RowCount() | NonNullCount() | Sum() | Square() | Product() | PairwiseDeviations():
             return rows_per_group(limited) * statistic.magnitude
         case missing:
             assert_never(missing)
 
 
-def values_per_group(most: int | None, limited: Limited) -> int:
+def values_per_group(limit: int | None, limited: Limited) -> int:
     """How many distinct values a unit brings to one group; others may have them too, or not."""
     rows = rows_per_group(limited)
-    return rows if most is None else min(rows, most)
+    return rows if limit is None else min(rows, limit)
 
 
 def partial_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
     """What one unit's sum in a group is clamped to, 0 always in it: there it may be missing."""
     bound = partial_bound(statistic, limited)
-    if isinstance(statistic.term, Presence | Over):
+    if isinstance(statistic.term, UnitCount | UnitsOverLimit):
         return 0, bound
     # Of values no more than of rows: each is one row's at least.
     rows, (least, most) = bound // statistic.magnitude, statistic.interval

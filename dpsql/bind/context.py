@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dpsql.bind.column_ids import Names
-from dpsql.bind.saved_release import NO_RELEASES, Releases
+from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.scope import Scope
-from dpsql.bind.syntax.complexity import Repeated
+from dpsql.bind.syntax.complexity import RepeatedSize
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.errors import Span
 from dpsql.plan.expression import Column, Expression
@@ -20,18 +20,18 @@ from dpsql.schema.model import Schema, View
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class BoundQuery:
     """A bound query: its plan, whose first columns are the answer's, and their names.
 
     `correlated` are the conditions that name columns of the query around it; they aren't part of
-    the plan, which hands on what they read of it, after the answer's columns. `asking` are columns
-    of that query whose values the plan is for: an empty relation stands for them in it.
+    the plan, which hands on what they read of it, after the answer's columns. `subquery_columns`
+    are columns of that query whose values the plan is for: an empty relation stands for them in it.
     """
 
     plan: Plan
     names: tuple[str, ...]
     correlated: tuple[Expression, ...] = ()
-    asking: tuple[Output, ...] = ()
+    subquery_columns: tuple[Output, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -49,7 +49,7 @@ class Cte:
     query: exp.Expr | None
     context: Context
     aliases: tuple[str, ...]
-    bound: Selected | None = None
+    bound: BoundQuery | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Context:
     `releases` are the tables that analysts keep, beside those of the schema.
     `outer` is the scope of the query around this one, None where nothing of it can be named;
     `outermost` tells that the query's rows are the statement's answer. `views` holds the views that
-    the statement has named, `reading` those whose text this is, outermost first: theirs is the
+    the statement has named, `view_stack` those whose text this is, outermost first: theirs is the
     owner's, who sees every table. `single` gathers what the statement takes for one row, and
     `values` the releases of which scalar subqueries read a group at a time.
     """
@@ -78,10 +78,10 @@ class Context:
     ctes: Mapping[str, Cte] = field(default_factory=dict)
     outer: Scope | None = None
     outermost: bool = True
-    repeated: Repeated = field(default_factory=Repeated)
+    cte_size: RepeatedSize = field(default_factory=RepeatedSize)
     views: dict[str, Cte] = field(default_factory=dict)
-    reading: tuple[View, ...] = ()
-    releases: Releases = NO_RELEASES
+    view_stack: tuple[View, ...] = ()
+    releases: SavedReleaseNames = NO_RELEASES
     single: list[SingleRow] = field(default_factory=list)
     values: list[Plan] = field(default_factory=list)
 
@@ -89,21 +89,21 @@ class Context:
         """The same with one more named query."""
         return replace(self, ctes={**self.ctes, name.casefold(): cte})
 
-    def inside(self, outer: Scope | None) -> Context:
+    def subquery_context(self, outer: Scope | None) -> Context:
         """The context of a subquery: it can name columns of `outer`, of nothing beyond it."""
         return replace(self, outer=outer, outermost=False)
 
-    def of_view(self, view: View) -> Context:
+    def view_context(self, view: View) -> Context:
         """The context of a view's query, which knows nothing of the statement that names it."""
-        own = replace(self, parameters={}, ctes={}, reading=(*self.reading, view))
-        return own.inside(None)
+        own = replace(self, parameters={}, ctes={}, view_stack=(*self.view_stack, view))
+        return own.subquery_context(None)
 
 
-def renamed(selected: Selected, names: Names, aliases: Sequence[str] = ()) -> Selected:
+def renamed(selected: BoundQuery, names: Names, aliases: Sequence[str] = ()) -> BoundQuery:
     """The same rows under columns of their own: a query can be named twice in one FROM."""
     shown = (*aliases, *selected.names[len(aliases) :])
     outputs = tuple(
         Output(names.column(name, column.type), column)
         for name, column in zip(shown, selected.columns, strict=False)
     )
-    return Selected(Project(selected.plan, outputs), shown)
+    return BoundQuery(Project(selected.plan, outputs), shown)

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from dpsql.schema.model import Table
 
 
-class Releases(Protocol):
+class SavedReleaseNames(Protocol):
     """What the analyst may read of what was kept; asked for names that the schema lacks."""
 
     def find(self, name: str) -> Table | None:

@@ -66,7 +66,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ResolvedColumn:
     """One column that `*` stands for, and the relation that has it."""
 
     relation: Relation
@@ -153,7 +153,7 @@ class Scope:
         having = [r for r in self.relations if folded in r.columns]
         found = [r.columns[folded] for r in having]
         if len(found) > 1:
-            owners = [self._told(r) for r in having]
+            owners = [self._candidates(r) for r in having]
             raise AmbiguousColumn(
                 f"column {name} is ambiguous: {' and '.join(owners)} have it",
                 at=at,
@@ -174,13 +174,13 @@ class Scope:
 
     def expand(
         self, table: Sequence[str], at: Span | None, without: Sequence[exp.Expr] = ()
-    ) -> list[Named]:
+    ) -> list[ResolvedColumn]:
         """The columns that `*` or `table.*` means, in order, but for those named in `without`.
 
         By `*`, merged ones are there once.
         """
         relations = [self._relation(table, at)] if table else self.relations
-        every = [Named(r, name, column) for r in relations for name, column in r.named]
+        every = [ResolvedColumn(r, name, column) for r in relations for name, column in r.named]
         for left_out in without:
             kept = [one for one in every if not one.is_called(left_out)]
             if len(kept) == len(every):
@@ -190,7 +190,7 @@ class Scope:
             every = kept
         if table:
             return every
-        found: list[Named] = []
+        found: list[ResolvedColumn] = []
         hidden: set[Expression] = set()
         for one in every:
             merged = self.merged.get(one.name.casefold())
@@ -205,10 +205,10 @@ class Scope:
         """`table.column`, as the statement can write it."""
         for relation in self.relations:
             if column in relation.columns.values():
-                return f"{self._told(relation)}.{column.name}"
+                return f"{self._candidates(relation)}.{column.name}"
         return column.name
 
-    def _told(self, relation: Relation) -> str:
+    def _candidates(self, relation: Relation) -> str:
         """A relation's name as the statement can write it, with its schema if another has it."""
         folded = relation.name.casefold()
         several = sum(other.name.casefold() == folded for other in self.relations) > 1
@@ -232,9 +232,9 @@ class Scope:
             raise UnknownTable(
                 f"{name} is in FROM more than once",
                 at=at,
-                hint=f"write {' or '.join(map(self._told, found))}",
+                hint=f"write {' or '.join(map(self._candidates, found))}",
             )
-        names = ", ".join(map(self._told, self.relations))
+        names = ", ".join(map(self._candidates, self.relations))
         raise UnknownTable(
             f"no table {name} in FROM", at=at, hint=f"FROM names {names}" if names else ""
         )

@@ -9,12 +9,12 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
 from dpsql.bind.column_ids import Names
-from dpsql.bind.context import Context, Selected, SingleRow
+from dpsql.bind.context import BoundQuery, Context, SingleRow
 from dpsql.bind.expression.current_time import reads_clock
 from dpsql.bind.from_clause.view import views_read_clock
-from dpsql.bind.grouping.empty_groups import with_found_groups
+from dpsql.bind.grouping.empty_groups import with_groups_that_have_rows
 from dpsql.bind.query.query import bind_query
-from dpsql.bind.saved_release import NO_RELEASES, Releases
+from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statements.suggest_bounds import is_suggestion, suggestion
 from dpsql.bind.syntax.complexity import check_nesting
 from dpsql.bind.syntax.parameter import Parameters
@@ -48,7 +48,7 @@ def bind(
     sql: str,
     schema: Schema,
     parameters: Parameters = NO_PARAMETERS,
-    releases: Releases = NO_RELEASES,
+    releases: SavedReleaseNames = NO_RELEASES,
 ) -> Statement:
     """The plan of the one query that `sql` is, over the schema's tables and over `releases`.
 
@@ -73,8 +73,8 @@ def bind(
     return _bound(selected, context, clocked=reads_clock(tree) or views_read_clock(context))
 
 
-def _bound(selected: Selected, context: Context, *, clocked: bool) -> Statement:
-    plan = with_found_groups(selected.plan, context.values)
+def _bound(selected: BoundQuery, context: Context, *, clocked: bool) -> Statement:
+    plan = with_groups_that_have_rows(selected.plan, context.values)
     single = tuple(context.single)
     return Statement(plan, output_columns(plan), selected.names, clocked, single)
 
@@ -93,7 +93,7 @@ def _check_used(tree: exp.Expr, parameters: Parameters) -> None:
 
 
 def _individuals(plan: Plan, at: Span | None) -> WouldShowIndividuals:
-    table = private_scans(plan)[0].table.shown
+    table = private_scans(plan)[0].table.display_name
     return WouldShowIndividuals(
         f"the answer would list rows of {table}, or its units one by one",
         at=at,

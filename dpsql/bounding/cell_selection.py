@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from dpsql.analysis.domains.expression_domain import DAY, Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import narrow
-from dpsql.bounding.statistics.discretization import Range, range_of
+from dpsql.bounding.statistics.discretization import Grid, grid_of
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import (
     QUANTILES,
@@ -24,18 +24,18 @@ from dpsql.plan.aggregate import (
     AggregateFunction,
     AggregateOutput,
     OpenFunction,
-    Part,
+    OutputKind,
 )
 from dpsql.plan.bounded_release.cell_selection import (
-    MOST_LISTED,
+    MAX_LISTED,
+    CellChoice,
     Cells,
-    Listed,
-    MostFrequent,
-    Places,
-    Selection,
-    Spaced,
+    EquidistantCells,
+    ListedCells,
+    Mode,
+    QuantileRanks,
 )
-from dpsql.plan.bounded_release.estimator import FormulaOutput, Named, Position
+from dpsql.plan.bounded_release.estimator import ChosenValue, EstimatedColumn, QuantileValue
 from dpsql.plan.expression import Expression, conjunction, conjuncts
 from dpsql.plan.expression_text import describe
 from dpsql.privacy.domain import Value
@@ -54,7 +54,7 @@ _Key = tuple[Cells, Expression | None]
 
 
 @dataclass(slots=True)
-class Selections:
+class CellChoices:
     """Collects the selections of one release; quantiles of the same rows are chosen together."""
 
     domains: Environment
@@ -62,9 +62,9 @@ class Selections:
     modes: list[_Key] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def formulas(
+    def estimators(
         self, outputs: tuple[AggregateOutput, ...], count: int | None
-    ) -> tuple[FormulaOutput, ...]:
+    ) -> tuple[EstimatedColumn, ...]:
         """The formula of each of `outputs`, all of them functions in CHOSEN.
 
         `count` is the place of a statistic that counts the rows of each group, if there is one.
@@ -72,45 +72,49 @@ class Selections:
         for output in outputs:
             _check_value(output.call)
             self._collect(output.call)
-        chosen = [(o.column, self._formula(o.call)) for o in outputs]
-        return tuple(FormulaOutput(column, replace(f, count=count)) for column, f in chosen)
+        chosen = [(o.column, self._estimator(o.call)) for o in outputs]
+        return tuple(EstimatedColumn(column, replace(f, count=count)) for column, f in chosen)
 
-    def found(self) -> tuple[Selection, ...]:
+    def choices(self) -> tuple[CellChoice, ...]:
         """The selections, those of quantiles first."""
         chosen = [
-            Selection(cells, only, Places(tuple(sorted(places))))
+            CellChoice(cells, only, QuantileRanks(tuple(sorted(places))))
             for (cells, only), places in self.quantiles.items()
         ]
-        modes = [Selection(cells, only, MostFrequent()) for cells, only in self.modes]
+        modes = [CellChoice(cells, only, Mode()) for cells, only in self.modes]
         return (*chosen, *modes)
 
     def _collect(self, call: AggregateCall) -> None:
         key = self._key(call)
         if call.function in (AggregateFunction.MIN, AggregateFunction.MAX):
-            percent = float(100 * place_of(call))
+            percent = float(100 * fraction_of(call))
             self.notes.append(f"{call.function.value} is the {percent:g} % quantile")
         if call.function is AggregateFunction.MODE:
             if key not in self.modes:
                 self.modes.append(key)
         else:
-            self.quantiles.setdefault(key, set()).add(place_of(call))
+            self.quantiles.setdefault(key, set()).add(fraction_of(call))
 
-    def _formula(self, call: AggregateCall) -> Position | Named:
+    def _estimator(self, call: AggregateCall) -> QuantileValue | ChosenValue:
         key, is_mode = self._key(call), call.function is AggregateFunction.MODE
         before = 0
-        for selection in self.found():
+        for selection in self.choices():
             if (selection.cells, selection.filter) == key:
-                match selection.wanted, selection.cells:
-                    case Places(quantiles=quantiles), Spaced(value=value, width=width):
-                        place = before + quantiles.index(place_of(call))
+                match selection.target, selection.cells:
+                    case QuantileRanks(quantiles=quantiles), EquidistantCells(
+                        value=value, width=width
+                    ):
+                        place = before + quantiles.index(fraction_of(call))
                         middle = value.low + Fraction(width - 1, 2)
                         step = value.step * _unit(value.argument.type, call.type)
                         high = self._range(call).high * step
-                        return Position(place, middle * step, width * step, high, call.type)
-                    case Places(quantiles=quantiles), Listed(values=values) if not is_mode:
-                        return Named(before + quantiles.index(place_of(call)), values)
-                    case MostFrequent(), Listed(values=values) if is_mode:
-                        return Named(before, values)
+                        return QuantileValue(place, middle * step, width * step, high, call.type)
+                    case QuantileRanks(quantiles=quantiles), ListedCells(values=values) if (
+                        not is_mode
+                    ):
+                        return ChosenValue(before + quantiles.index(fraction_of(call)), values)
+                    case Mode(), ListedCells(values=values) if is_mode:
+                        return ChosenValue(before, values)
                     case _:
                         pass
             before += selection.choices
@@ -120,18 +124,18 @@ class Selections:
         (argument,) = call.arguments
         only = None if call.filter is None else _ordered(call.filter)
         if call.function is AggregateFunction.MODE:
-            return _listed(call, argument, self._known(call)), only
+            return _listed_choice(call, argument, self._known(call)), only
         if isinstance(argument.type, Varchar | Boolean):
-            listed = _listed(call, argument, self._known(call))
+            listed = _listed_choice(call, argument, self._known(call))
             # Engines compare text by its bytes, as Python does by its code points.
             return replace(listed, values=tuple(sorted(listed.values, key=_in_order))), only
         found = self._range(call)
-        value = found.around(argument, found.low)
-        return Spaced(value, -(-(value.high - value.low + 1) // CELLS)), only
+        value = found.centered(argument, found.low)
+        return EquidistantCells(value, -(-(value.high - value.low + 1) // CELLS)), only
 
-    def _range(self, call: AggregateCall) -> Range:
+    def _range(self, call: AggregateCall) -> Grid:
         (argument,) = call.arguments
-        return range_of(argument, self._known(call), call.at, squared=False, ordered=True)
+        return grid_of(argument, self._known(call), call.at, squared=False, ordered=True)
 
     def _known(self, call: AggregateCall) -> Environment:
         """What is known of the rows that `call` is over."""
@@ -149,16 +153,16 @@ def _check_value(call: AggregateCall) -> None:
 
     Fifty rows of 1,000 have their median at 1,000, however noisy its rank.
     """
-    if call.part in (Part.LOW, Part.HIGH, Part.STDDEV):
+    if call.output_kind in (OutputKind.LOW, OutputKind.HIGH, OutputKind.STDDEV):
         raise Refused(
-            f"{call.part.value}() of what is chosen by its rank",
+            f"{call.output_kind.value}() of what is chosen by its rank",
             at=call.at,
             hint="EXPLAIN PRIVACY tells by how many rows its rank may be off",
             note="error_functions",
         )
 
 
-def place_of(call: AggregateCall) -> Fraction:
+def fraction_of(call: AggregateCall) -> Fraction:
     """Which quantile answers `call`: of extremes, one that has rows on both sides."""
     match call.function:
         case AggregateFunction.MIN:
@@ -171,9 +175,9 @@ def place_of(call: AggregateCall) -> Fraction:
             return min(max(call.fraction, EXTREME), 1 - EXTREME)
 
 
-def _listed(call: AggregateCall, argument: Expression, domains: Environment) -> Listed:
+def _listed_choice(call: AggregateCall, argument: Expression, domains: Environment) -> ListedCells:
     values = domain(argument, domains).values
-    if not values or len(values) > MOST_LISTED:
+    if not values or len(values) > MAX_LISTED:
         text = describe(argument)
         raise Refused(
             f"{call.function.value} of {text} needs its values to be known",
@@ -181,7 +185,7 @@ def _listed(call: AggregateCall, argument: Expression, domains: Environment) -> 
             hint="declare `values` of it in the schema" + _first_group(call.function, text),
             note="aggregate_quantile",
         )
-    return Listed(argument, values)
+    return ListedCells(argument, values)
 
 
 def _first_group(function: AggregateFunction | OpenFunction, text: str) -> str:

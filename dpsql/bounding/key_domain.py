@@ -15,7 +15,7 @@ from itertools import chain
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.domains.finite_domain import images
 from dpsql.analysis.lineage.lineage import private_scans
-from dpsql.analysis.lineage.public_keys import public_rows
+from dpsql.analysis.lineage.public_keys import public_key_source
 from dpsql.bounding.public_facts import Facts
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Cell, KeyDomain
@@ -33,30 +33,30 @@ MAX_CELLS = 1_000_000
 def key_domains(
     keys: tuple[Output, ...],
     source: Plan,
-    listed: Plan | None,
+    key_source: Plan | None,
     below: Environment,
     facts: Facts,
 ) -> tuple[KeyDomain, ...]:
     """The domains of those keys that have one: public keys jointly, functions of one column too.
 
-    `listed` is a public plan of all of them, if there is one.
+    `key_source` is a public plan of all of them, if there is one.
     """
     for key in keys:
         if isinstance(key.expression.type, Interval) or (
-            isinstance(key.expression.type, Double) and listed is not None
+            isinstance(key.expression.type, Double) and key_source is not None
         ):
             raise _several_forms(key)
     found: list[KeyDomain] = []
-    rows = None if listed is None else facts.rows(listed, MAX_CELLS)
+    rows = None if key_source is None else facts.rows(key_source, MAX_CELLS)
     if rows is not None:
         found.append(_checked(KeyDomain(tuple(range(len(keys))), rows)))
     shared = () if found else tuple(p for p, k in enumerate(keys) if _is_joint(k, source))
-    public = public_rows(source, tuple(keys[p] for p in shared)) if shared else None
+    public = public_key_source(source, tuple(keys[p] for p in shared)) if shared else None
     rows = None
     if public is not None and not _are_many(source, tuple(keys[p] for p in shared), facts):
         rows = facts.rows(public.plan, MAX_CELLS)
     if public is not None and rows is not None:
-        nulls = ((None,) * len(shared),) if public.or_null else ()
+        nulls = ((None,) * len(shared),) if public.includes_null else ()
         distinct = tuple(dict.fromkeys((*rows, *nulls)))
         # The very same list is read again sooner than an equal one.
         same = len(distinct) == len(rows)
@@ -78,12 +78,12 @@ def key_domains(
     return tuple(found)
 
 
-def few_enough(found: tuple[KeyDomain, ...]) -> tuple[KeyDomain, ...]:
+def within_cell_limit(cells: tuple[KeyDomain, ...]) -> tuple[KeyDomain, ...]:
     """Domains that have up to MAX_CELLS together: keys of the longest are listed no more."""
-    kept = sorted(found, key=lambda domain: len(domain.cells))
+    kept = sorted(cells, key=lambda domain: len(domain.cells))
     while math.prod(len(domain.cells) for domain in kept) > MAX_CELLS:
         kept.pop()
-    return tuple(domain for domain in found if domain in kept)
+    return tuple(domain for domain in cells if domain in kept)
 
 
 def _of_one_column(keys: tuple[Output, ...], covered: set[int]) -> dict[Column, tuple[int, ...]]:
@@ -111,10 +111,10 @@ def _several_forms(output: Output) -> Refused:
     )
 
 
-def _cells(found: Domain, kind: SqlType) -> tuple[Cell, ...] | None:
+def _cells(domain: Domain, kind: SqlType) -> tuple[Cell, ...] | None:
     """All values of a domain, with NULL if it is among them; None if they can't be listed."""
-    values: tuple[Value, ...] | None = found.values
-    ends = None if found.bounds is None else found.bounds.ends
+    values: tuple[Value, ...] | None = domain.values
+    ends = None if domain.bounds is None else domain.bounds.ends
     if values is None and ends is not None and ends[1] - ends[0] < MAX_CELLS:
         numbers = range(math.ceil(ends[0]), math.floor(ends[1]) + 1)
         match kind:
@@ -127,7 +127,7 @@ def _cells(found: Domain, kind: SqlType) -> tuple[Cell, ...] | None:
     if values is None:
         return None
     cells: tuple[Cell, ...] = tuple((value,) for value in values)
-    return (*cells, (None,)) if found.nullable else cells
+    return (*cells, (None,)) if domain.nullable else cells
 
 
 def _referenced(
@@ -142,12 +142,12 @@ def _referenced(
             cells = None if reference is None else facts.referenced(reference, MAX_CELLS)
             if cells is None:
                 return None
-            cells = _held(cells, key.type)
+            cells = _typed_cells(cells, key.type)
             return (*cells, (None,)) if domain(key, below).nullable else cells
     return None
 
 
-def _held(cells: tuple[Cell, ...], kind: SqlType) -> tuple[Cell, ...]:
+def _typed_cells(cells: tuple[Cell, ...], kind: SqlType) -> tuple[Cell, ...]:
     """Those that `kind` has: of a wider type of integers, 2 ** 40 is no INTEGER's."""
     if not isinstance(kind, Integer) or not cells:
         return cells
@@ -159,7 +159,10 @@ def _held(cells: tuple[Cell, ...], kind: SqlType) -> tuple[Cell, ...]:
 
 def _is_joint(key: Output, source: Plan) -> bool:
     """A key of public rows, whose values they list; not a double, of whose zeros they have two."""
-    return not isinstance(key.expression.type, Double) and public_rows(source, (key,)) is not None
+    return (
+        not isinstance(key.expression.type, Double)
+        and public_key_source(source, (key,)) is not None
+    )
 
 
 def _are_many(source: Plan, keys: tuple[Output, ...], facts: Facts) -> bool:
@@ -170,7 +173,7 @@ def _are_many(source: Plan, keys: tuple[Output, ...], facts: Facts) -> bool:
     """
     parts: list[tuple[frozenset[Plan], tuple[Output, ...]]] = []
     for key in keys:
-        found = public_rows(source, (key,))
+        found = public_key_source(source, (key,))
         if found is None:
             return False
         tables = frozenset(plan for plan in operators(found.plan) if not sources(plan))
@@ -183,7 +186,7 @@ def _are_many(source: Plan, keys: tuple[Output, ...], facts: Facts) -> bool:
         return False
     count = 1
     for _, together in parts:
-        public = public_rows(source, together)
+        public = public_key_source(source, together)
         if public is None:
             return False
         rows = facts.rows(public.plan, MAX_CELLS)
@@ -191,13 +194,13 @@ def _are_many(source: Plan, keys: tuple[Output, ...], facts: Facts) -> bool:
     return count > MAX_CELLS
 
 
-def _checked(found: KeyDomain) -> KeyDomain:
+def _checked(cells: KeyDomain) -> KeyDomain:
     # Most lists have no equal values; only where some are does it take a closer look.
-    if len(set(found.cells)) != len(found.cells) and (
-        len(set(map(_canonical, found.cells))) != len(found.cells)
+    if len(set(cells.cells)) != len(cells.cells) and (
+        len(set(map(_canonical, cells.cells))) != len(cells.cells)
     ):
         raise Refused("a group key's domain lists a value twice", note="group_by")
-    return found
+    return cells
 
 
 def _canonical(cell: Cell) -> tuple[object, ...]:

@@ -13,12 +13,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import narrow
 from dpsql.bounding.public_facts import Facts
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall, AggregateFunction, AggregateOutput
-from dpsql.plan.bounded_release.cell_selection import MOST_LISTED
+from dpsql.plan.bounded_release.cell_selection import MAX_LISTED
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression, IsNull, Literal, Not
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Release, Scan
 from dpsql.plan.traversal import replace_sources
@@ -32,12 +32,12 @@ _SMALLEST: Final = Literal(-Fraction(sys.float_info.max), Double())
 
 def with_public_bounds(release: Release, facts: Facts) -> Release:
     """`release` over public tables whose rows tell what its arguments lie between, if need be."""
-    below = environment(release.source)
+    below = column_domains(release.source)
     calls = (output.call for output in release.aggregates)
     if not any(
         _is_unbounded(argument, below if call.filter is None else narrow(call.filter, below))
         for call in calls
-        if call.function is not AggregateFunction.COUNT or call.part in LEFT_OUT
+        if call.function is not AggregateFunction.COUNT or call.output_kind in LEFT_OUT
         for argument in call.arguments
     ):
         return release
@@ -82,7 +82,7 @@ def _domain(scan: Scan, column: Column, facts: Facts) -> Domain:
     rows = Filter(replace(scan, columns=(column,)), there)
     nullable = scan.table.columns[column.name].nullable
     value = Column(1, column.name, column.type)
-    listed = facts.rows(Aggregate(rows, (Output(value, column),), ()), MOST_LISTED)
+    listed = facts.rows(Aggregate(rows, (Output(value, column),), ()), MAX_LISTED)
     values = [] if listed is None else [cell for (cell,) in listed if cell is not None]
     if values:
         # Equal values of one type sort, and both zeros of a double are one.

@@ -20,7 +20,7 @@ class Facts(Protocol):
         """
         ...
 
-    def prepared(self, table: Table) -> bool:
+    def in_sidecar(self, table: Table) -> bool:
         """Tell whether `table`'s rows stand ready with their unit."""
         ...
 

@@ -6,8 +6,8 @@ count(*) FILTER (WHERE said = 'yes' AND age > 60)   →  (c - q·n) / (p - q)
 
 with c of the rows over 60 that said so, and n of all rows over 60. In general a function f of an
 answer stands for (f - q·Σf) / (p - q), Σ over all answers, which has the expected value f of the
-true one (Warner 1965; Kairouz, Bonawitz & Ramage 2016); so sums are unbiased, of whatever other
-columns they are. What isn't such a sum would be of what was said, and is refused.
+true one (Warner 1965; Kairouz, Bonawitz & Ramage 2016); so sums are unbiased. What isn't such a sum
+would be of what was said, and is refused.
 """
 
 from __future__ import annotations
@@ -18,10 +18,16 @@ from fractions import Fraction
 from math import lcm
 
 from dpsql.analysis.domains.known_values import constant
-from dpsql.analysis.randomized_response import Response, Responses, lifted, no_estimate, no_ratio
-from dpsql.bounding.randomized_response_keys import AnswerKey, answer_key, of_groups
-from dpsql.plan.aggregate import AggregateCall, AggregateFunction, Part
-from dpsql.plan.bounded_release.estimator import Formula, Linear, Said
+from dpsql.analysis.randomized_response import (
+    Response,
+    Responses,
+    extract_conditions,
+    no_estimator_error,
+    no_ratio_error,
+)
+from dpsql.bounding.randomized_response_keys import AnswerKey, answer_key, group_estimator
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OutputKind
+from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, ResponseVariance
 from dpsql.plan.expression import (
     Column,
     Compare,
@@ -35,28 +41,28 @@ from dpsql.plan.expression import (
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import columns, expressions
-from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.schema.sql_type import BIGINT, Double
 
-Asked = Callable[[AggregateCall], Formula]
+EstimateOf = Callable[[AggregateCall], Estimator]
 Largest = Callable[[AggregateCall], tuple[Fraction, int]]
 Ends = Callable[[Expression], tuple[Fraction, Fraction] | None]
 
 _SUMMED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFunction.AVG})
-_SHOWN = frozenset({Part.VALUE, Part.LOW, Part.HIGH, Part.STDDEV})
+_SHOWN = frozenset({OutputKind.VALUE, OutputKind.LOW, OutputKind.HIGH, OutputKind.STDDEV})
 
 
 @dataclass(frozen=True, slots=True)
-class _Split:
+class _AnswerCondition:
     """A call over one column of answers: the answers it asks for, and its other conditions."""
 
     column: Column
     response: Response
-    among: tuple[Literal, ...]
-    others: Expression | None
+    listed: tuple[Literal, ...]
+    rest: Expression | None
 
 
-def of_true_answers(release: Release) -> tuple[Release, Responses, AnswerKey | None]:
+def estimate_true_answers(release: Release) -> tuple[Release, Responses, AnswerKey | None]:
     """`release` with conditions on randomised answers in its aggregates, and the answers it reads.
 
     With the one that it groups by, if there is one. Refused where it would show what was said: as
@@ -64,21 +70,21 @@ def of_true_answers(release: Release) -> tuple[Release, Responses, AnswerKey | N
     """
     places = [*(a.call.at for a in release.aggregates), *(key.at for key in release.keys)]
     at = next((place for place in places if place is not None), None)
-    found = lifted(release.source, at)
+    found = extract_conditions(release.source, at)
     if not found.responses and not found.conditions:
         return release, {}, None
     said = found.responses.keys()
     key = answer_key(release.keys, found)
     if found.conditions and not release.aggregates:
-        raise no_estimate("keys by what was said", at)
+        raise no_estimator_error("keys by what was said", at)
     filtered = tuple(
         replace(output, call=_with(output.call, found.conditions)) for output in release.aggregates
     )
     for output in filtered:
         call = output.call
         is_asked = key is not None or columns(*expressions(call)) & said
-        if is_asked and (call.function not in _SUMMED or call.part not in _SHOWN):
-            raise no_estimate(f"{call.function.value}() of randomised answers", call.at)
+        if is_asked and (call.function not in _SUMMED or call.output_kind not in _SHOWN):
+            raise no_estimator_error(f"{call.function.value}() of randomised answers", call.at)
     return replace(release, source=found.plan, aggregates=filtered), found.responses, key
 
 
@@ -87,86 +93,88 @@ def _with(call: AggregateCall, conditions: tuple[Expression, ...]) -> AggregateC
     return replace(call, filter=conjunction((*own, *conditions))) if conditions else call
 
 
-def of_responses(
+def response_estimator(
     call: AggregateCall,
     responses: Responses,
     key: AnswerKey | None,
-    formula: Asked,
+    estimate: EstimateOf,
     largest: Largest,
     ends: Ends,
-) -> Formula | None:
+) -> Estimator | None:
     """The formula of `call` over true answers; None if it reads none, and isn't grouped by them.
 
-    `formula` is that of a call that reads what was said; `largest` are the magnitude of its
+    `estimate` is that of a call that reads what was said; `largest` are the magnitude of its
     argument, and how many rows one answer may be in; `ends` is what an argument is clamped to.
     """
     if key is not None:
-        return of_groups(call, responses, key, formula, largest)
+        return group_estimator(call, responses, key, estimate, largest)
     read = [c for c in columns(call.filter, *call.arguments) if c in responses]
     if not read:
         return None
     if len(read) > 1:
-        raise no_estimate("two columns of randomised answers together", call.at)
+        raise no_estimator_error("two columns of randomised answers together", call.at)
     (column,) = read
-    if call.distinct or call.part not in _SHOWN:
-        raise no_estimate(f"{call.function.value}() of randomised answers", call.at)
-    found = _split(call, column, responses[column])
+    if call.distinct or call.output_kind not in _SHOWN:
+        raise no_estimator_error(f"{call.function.value}() of randomised answers", call.at)
+    found = _answer_condition(call, column, responses[column])
     of_answers = [argument for argument in call.arguments if column in columns(argument)]
     match call.function:
         case AggregateFunction.COUNT if not of_answers or of_answers == [column]:
             counted = replace(call, arguments=() if of_answers else call.arguments)
-            return _weighed(counted, found, _indicator(found), formula, largest)
+            return _weighted(counted, found, _indicator(found), estimate, largest)
         case AggregateFunction.SUM if not of_answers:
-            return _weighed(call, found, _indicator(found), formula, largest)
+            return _weighted(call, found, _indicator(found), estimate, largest)
         case AggregateFunction.SUM | AggregateFunction.AVG if of_answers:
-            worth = _worth(call, found, ends)
-            return _of_values(call, found, worth, formula, largest)
+            return _of_values(call, found, _scale(call, found, ends), estimate, largest)
         case AggregateFunction.AVG:
-            raise no_ratio(
-                call, "avg() of rows by what was said", f"count({describe(call.arguments[0])})"
-            )
+            count = f"count({describe(call.arguments[0])})"
+            raise no_ratio_error(call, "avg() of rows by what was said", count)
         case function:
-            raise no_estimate(f"{function.value}() of randomised answers", call.at)
+            raise no_estimator_error(f"{function.value}() of randomised answers", call.at)
 
 
-def _split(call: AggregateCall, column: Column, response: Response) -> _Split:
+def _answer_condition(call: AggregateCall, column: Column, response: Response) -> _AnswerCondition:
     own: list[Expression] = []
     others: list[Expression] = []
     for part in conjuncts(call.filter) if call.filter is not None else ():
         (own if column in columns(part) else others).append(part)
     if any(columns(part) != {column} for part in own):
-        raise no_estimate("a condition on a randomised answer and on other columns", call.at)
+        raise no_estimator_error("a condition on a randomised answer and on other columns", call.at)
     among = tuple(
         value for value in response.values if all(_holds(part, {column: value}) for part in own)
     )
-    return _Split(column, response, among, conjunction(tuple(others)) if others else None)
+    return _AnswerCondition(column, response, among, conjunction(tuple(others)) if others else None)
 
 
 def _holds(condition: Expression, fixed: dict[Column, Literal]) -> bool:
     found = constant(condition, fixed)
     if found is None:
-        raise no_estimate("a condition on randomised answers that isn't known for each", None)
+        raise no_estimator_error(
+            "a condition on randomised answers that isn't known for each", None
+        )
     return found.value is True
 
 
-def _indicator(found: _Split) -> dict[Literal, Fraction]:
-    return dict.fromkeys(found.among, Fraction(1))
+def _indicator(condition: _AnswerCondition) -> dict[Literal, Fraction]:
+    return dict.fromkeys(condition.listed, Fraction(1))
 
 
-def _worth(call: AggregateCall, found: _Split, ends: Ends) -> dict[Literal, Fraction]:
+def _scale(call: AggregateCall, condition: _AnswerCondition, ends: Ends) -> dict[Literal, Fraction]:
     """The number that each answer stands for, within the bounds that a view declares of it."""
     (argument,) = call.arguments
     low_high = ends(argument)
-    if columns(argument) != {found.column}:
-        raise no_estimate("an argument of a randomised answer and of other columns", call.at)
+    if columns(argument) != {condition.column}:
+        raise no_estimator_error("an argument of a randomised answer and of other columns", call.at)
     worth: dict[Literal, Fraction] = {}
-    for value in found.response.values:
-        number = constant(argument, {found.column: value})
+    for value in condition.response.values:
+        number = constant(argument, {condition.column: value})
         if number is None or (number.value is not None and _number(number.value) is None):
-            raise no_estimate("a function of randomised answers that isn't known for each", call.at)
+            raise no_estimator_error(
+                "a function of randomised answers that isn't known for each", call.at
+            )
         if number.value is None and call.function is AggregateFunction.AVG:
-            raise no_ratio(call, "avg() of rows by what was said", None)
-        if number.value is not None and value in found.among:
+            raise no_ratio_error(call, "avg() of rows by what was said", None)
+        if number.value is not None and value in condition.listed:
             exact = _number(number.value) or Fraction(0)
             worth[value] = exact if low_high is None else max(low_high[0], min(exact, low_high[1]))
     return worth
@@ -174,69 +182,75 @@ def _worth(call: AggregateCall, found: _Split, ends: Ends) -> dict[Literal, Frac
 
 def _of_values(
     call: AggregateCall,
-    found: _Split,
-    worth: dict[Literal, Fraction],
-    formula: Asked,
+    condition: _AnswerCondition,
+    scale: dict[Literal, Fraction],
+    estimate: EstimateOf,
     largest: Largest,
-) -> Formula:
+) -> Estimator:
     """What the numbers of answers add up to, or their mean."""
     counted = AggregateCall(
         AggregateFunction.COUNT, (), distinct=False, filter=call.filter, type=BIGINT, at=call.at
     )
-    total = _weighed(replace(counted, type=call.type), found, worth, formula, largest)
+    total = _weighted(replace(counted, type=call.type), condition, scale, estimate, largest)
     if call.function is AggregateFunction.SUM:
         return total
-    rows = formula(replace(counted, filter=found.others))
-    if len(found.among) < len(found.response.values):
-        raise no_ratio(call, "avg() of rows by what was said", "count(*)")
-    if not isinstance(rows, Linear) or rows.terms or total.said is None:
+    rows = estimate(replace(counted, filter=condition.rest))
+    if len(condition.listed) < len(condition.response.values):
+        raise no_ratio_error(call, "avg() of rows by what was said", "count(*)")
+    if not isinstance(rows, LinearEstimator) or rows.summands or total.response_variance is None:
         what = "avg() of randomised answers of rows whose number isn't public"
-        raise no_ratio(call, what, "count(*)")
+        raise no_ratio_error(call, what, "count(*)")
     return _scaled(total, 1 / rows.constant)
 
 
-def _weighed(
+def _weighted(
     call: AggregateCall,
-    found: _Split,
-    worth: dict[Literal, Fraction],
-    formula: Asked,
+    condition: _AnswerCondition,
+    scale: dict[Literal, Fraction],
+    estimate: EstimateOf,
     largest: Largest,
-) -> Linear:
-    """Σ over rows of (f - q·Σf) / (p - q), f being the `worth` of what was said."""
-    noise = found.response.mechanism
+) -> LinearEstimator:
+    """Σ over rows of (f - q·Σf) / (p - q), f being the `scale` of what was said."""
+    response, noise = condition.response, condition.response.mechanism
     spread = noise.p - noise.q
-    parts: list[tuple[Fraction, Linear]] = []
-    for value, one in worth.items():
-        said = Compare(Comparison.EQUAL, found.column, value)
-        kept = (said,) if found.others is None else (found.others, said)
-        parts.append((one / spread, _linear(formula(replace(call, filter=conjunction(kept))))))
-    everybody = _linear(formula(replace(call, filter=found.others)))
-    parts.append((-noise.q * sum(worth.values(), Fraction(0)) / spread, everybody))
-    rows = _linear(formula(_all_rows(call, found.others)))
+    parts: list[tuple[Fraction, LinearEstimator]] = []
+    for value, one in scale.items():
+        said = Compare(Comparison.EQUAL, condition.column, value)
+        kept = (said,) if condition.rest is None else (condition.rest, said)
+        parts.append((one / spread, _linear(estimate(replace(call, filter=conjunction(kept))))))
+    everybody = _linear(estimate(replace(call, filter=condition.rest)))
+    parts.append((-noise.q * sum(scale.values(), Fraction(0)) / spread, everybody))
+    rows = _linear(estimate(_all_rows(call, condition.rest)))
     # Of n rows, r to an answer, there are n / r answers that add r times as much: r² · n / r.
-    amount, together = largest(replace(call, filter=found.others))
-    variances = {true: _variance(found.response, worth, true) for true in found.response.values}
+    amount, together = largest(replace(call, filter=condition.rest))
+    variances = {true: _variance(response, scale, true) for true in response.values}
     inside = outside = max(variances.values())
-    if call.function is AggregateFunction.COUNT and set(worth.values()) == {Fraction(1)}:
-        inside = max(variance for true, variance in variances.items() if true in worth)
-        out = [variance for true, variance in variances.items() if true not in worth]
+    if call.function is AggregateFunction.COUNT and set(scale.values()) == {Fraction(1)}:
+        inside = max(variance for true, variance in variances.items() if true in scale)
+        out = [variance for true, variance in variances.items() if true not in scale]
         outside = max(out, default=inside)
     factor = amount**2 * together
-    return replace(_combined(parts, call), said=Said(inside * factor, outside * factor, rows))
+    added = ResponseVariance(inside * factor, outside * factor, rows)
+    return replace(_combined(parts, call), response_variance=added)
 
 
-def _all_rows(call: AggregateCall, others: Expression | None) -> AggregateCall:
+def _all_rows(call: AggregateCall, rest: Expression | None) -> AggregateCall:
     return AggregateCall(
-        AggregateFunction.COUNT, (), distinct=False, filter=others, type=BIGINT, at=call.at
+        AggregateFunction.COUNT,
+        (),
+        distinct=False,
+        filter=rest,
+        type=BIGINT,
+        at=call.at,
     )
 
 
-def _variance(response: Response, worth: dict[Literal, Fraction], true: Literal) -> Fraction:
-    """The variance of a row's (f - q·Σf) / (p - q), f being the `worth` of what is said."""
-    noise: RandomisedResponse = response.mechanism
-    more, own = noise.p - noise.q, worth.get(true, Fraction(0))
-    mean = noise.q * sum(worth.values(), Fraction(0)) + more * own
-    square = noise.q * sum((w * w for w in worth.values()), Fraction(0)) + more * own**2
+def _variance(response: Response, scale: dict[Literal, Fraction], true: Literal) -> Fraction:
+    """The variance of a row's (f - q·Σf) / (p - q), f being the `scale` of what is said."""
+    noise: RandomizedResponse = response.mechanism
+    more, own = noise.p - noise.q, scale.get(true, Fraction(0))
+    mean = noise.q * sum(scale.values(), Fraction(0)) + more * own
+    square = noise.q * sum((w * w for w in scale.values()), Fraction(0)) + more * own**2
     return (square - mean**2) / more**2
 
 
@@ -244,30 +258,32 @@ def _number(value: Scalar) -> Fraction | None:
     return Fraction(value) if isinstance(value, int | Fraction) else None
 
 
-def _linear(formula: Formula) -> Linear:
-    if not isinstance(formula, Linear):
+def _linear(estimator: Estimator) -> LinearEstimator:
+    if not isinstance(estimator, LinearEstimator):
         raise TypeError("counts and sums are linear")
-    return formula
+    return estimator
 
 
-def _scaled(formula: Linear, factor: Fraction) -> Linear:
-    said = formula.said
+def _scaled(estimator: LinearEstimator, factor: Fraction) -> LinearEstimator:
+    said = estimator.response_variance
     return replace(
-        formula,
-        step=formula.step * factor,
-        constant=formula.constant * factor,
+        estimator,
+        step=estimator.step * factor,
+        constant=estimator.constant * factor,
         type=Double(),
-        said=None if said is None else _within(said, factor**2),
+        response_variance=None if said is None else _scaled_variance(said, factor**2),
     )
 
 
-def _within(said: Said, factor: Fraction) -> Said:
+def _scaled_variance(variance: ResponseVariance, factor: Fraction) -> ResponseVariance:
     """Of other numbers than counts, any row may be the worst."""
-    worst = max(said.inside, said.outside) * factor
-    return Said(worst, worst, said.rows)
+    worst = max(variance.inside, variance.outside) * factor
+    return ResponseVariance(worst, worst, variance.rows)
 
 
-def _combined(parts: list[tuple[Fraction, Linear]], call: AggregateCall) -> Linear:
+def _combined(
+    parts: list[tuple[Fraction, LinearEstimator]], call: AggregateCall
+) -> LinearEstimator:
     """The weighted sum of `parts`, exactly."""
     weights: dict[int, Fraction] = {}
     for place, weight in _weights(parts):
@@ -275,10 +291,10 @@ def _combined(parts: list[tuple[Fraction, Linear]], call: AggregateCall) -> Line
     below = lcm(*(weight.denominator for weight in weights.values()))
     terms = tuple((place, int(weight * below)) for place, weight in weights.items() if weight)
     constant_part = sum((weight * part.constant for weight, part in parts), Fraction(0))
-    least = parts[-1][1].least
-    return Linear(terms, Fraction(1, below), call.type, least, constant_part)
+    least = parts[-1][1].minimum
+    return LinearEstimator(terms, Fraction(1, below), call.type, least, constant_part)
 
 
-def _weights(parts: list[tuple[Fraction, Linear]]) -> Iterator[tuple[int, Fraction]]:
+def _weights(parts: list[tuple[Fraction, LinearEstimator]]) -> Iterator[tuple[int, Fraction]]:
     for weight, part in parts:
-        yield from ((place, weight * factor * part.step) for place, factor in part.terms)
+        yield from ((place, weight * factor * part.step) for place, factor in part.summands)

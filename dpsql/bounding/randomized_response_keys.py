@@ -18,11 +18,22 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
-from dpsql.analysis.randomized_response import Lifted, Response, Responses, no_estimate, no_ratio
+from dpsql.analysis.randomized_response import (
+    Response,
+    ResponseConditions,
+    Responses,
+    no_estimator_error,
+    no_ratio_error,
+)
 from dpsql.bounding.settings import Settings
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import KeyDomain
-from dpsql.plan.bounded_release.estimator import Formula, Linear, Others, Said
+from dpsql.plan.bounded_release.estimator import (
+    CrossGroupSum,
+    Estimator,
+    LinearEstimator,
+    ResponseVariance,
+)
 from dpsql.plan.expression import Column
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Output, Release
@@ -35,35 +46,35 @@ _ONE = "ask of one column of answers at a time"
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """The key at `place` is a column of randomised answers."""
+    """The key at `index` is a column of randomised answers."""
 
-    place: int
+    index: int
     column: Column
     response: Response
 
 
-def answer_key(keys: tuple[Output, ...], found: Lifted) -> AnswerKey | None:
+def answer_key(keys: tuple[Output, ...], responses: ResponseConditions) -> AnswerKey | None:
     """The one of `keys` that is a column of randomised answers, None if they read none."""
-    said = found.responses.keys()
+    said = responses.responses.keys()
     read = [(place, key) for place, key in enumerate(keys) if columns(key.expression) & said]
     if not read:
         return None
     (place, key), *more = read
     if more:
-        raise no_estimate("GROUP BY two columns of randomised answers", more[0][1].at, _ONE)
+        raise no_estimator_error("GROUP BY two columns of randomised answers", more[0][1].at, _ONE)
     if not isinstance(key.expression, Column):
-        raise no_estimate(
+        raise no_estimator_error(
             "GROUP BY a function of randomised answers",
             key.at,
             "group by the column in a subquery, and the subquery's rows by the function",
         )
-    if found.conditions:
-        raise no_estimate(
+    if responses.conditions:
+        raise no_estimator_error(
             "GROUP BY of rows by what was said",
             key.at,
             "write conditions on the column of GROUP BY in HAVING: it asks of estimates",
         )
-    return AnswerKey(place, key.expression, found.responses[key.expression])
+    return AnswerKey(place, key.expression, responses.responses[key.expression])
 
 
 def check_groups(
@@ -74,43 +85,49 @@ def check_groups(
     Of `drink` beside a `city` that isn't listed, noise decides which of (tea, Bonn), (coffee, Bonn)
     are there.
     """
-    at = release.keys[key.place].at
-    own = next((found for found in domains if key.place in found.keys), None)
+    at = release.keys[key.index].at
+    own = next((found for found in domains if key.index in found.keys), None)
     answers = {(value.value,) for value in key.response.values}
     if own is None or len(own.keys) > 1 or set(own.cells) != answers:
-        raise no_estimate("GROUP BY some of the randomised answers", at, _EACH)
+        raise no_estimator_error("GROUP BY some of the randomised answers", at, _EACH)
     if sum(len(found.keys) for found in domains) < len(release.keys):
-        raise no_estimate("GROUP BY randomised answers beside keys without a domain", at, _EACH)
+        raise no_estimator_error(
+            "GROUP BY randomised answers beside keys without a domain", at, _EACH
+        )
     if settings.min_units is not None:
-        raise no_estimate(
+        raise no_estimator_error(
             "groups of randomised answers of which small ones are left out",
             at,
             "SET dpsql.min_units = DEFAULT",
         )
     if settings.rounds is not None:
-        raise no_estimate("a synopsis by randomised answers", at, "write CREATE RELEASE instead")
+        raise no_estimator_error(
+            "a synopsis by randomised answers", at, "write CREATE RELEASE instead"
+        )
 
 
-def of_groups(
+def group_estimator(
     call: AggregateCall,
     responses: Responses,
     key: AnswerKey,
-    formula: Callable[[AggregateCall], Formula],
+    estimate: Callable[[AggregateCall], Estimator],
     largest: Callable[[AggregateCall], tuple[Fraction, int]],
-) -> Linear:
+) -> LinearEstimator:
     """The formula of `call` over those who would truly answer as its group's key says.
 
-    `formula` and `largest` are as `randomized_response.of_responses` has them.
+    `estimate` and `largest` are as `randomized_response.response_estimator` has them.
     """
     if call.function is AggregateFunction.COUNT and call.arguments == (key.column,):
         call = replace(call, arguments=())  # an answer is never missing
     if columns(*expressions(call)) & responses.keys():
-        raise no_estimate("randomised answers in groups by randomised answers", call.at, _ONE)
+        raise no_estimator_error(
+            "randomised answers in groups by randomised answers", call.at, _ONE
+        )
     if call.function is AggregateFunction.AVG:
         count = f"count({describe(call.arguments[0])})"
-        raise no_ratio(call, "avg() by randomised answers", count)
+        raise no_ratio_error(call, "avg() by randomised answers", count)
     if call.distinct or call.function not in (AggregateFunction.COUNT, AggregateFunction.SUM):
-        raise no_estimate(f"{call.function.value}() by randomised answers", call.at)
+        raise no_estimator_error(f"{call.function.value}() by randomised answers", call.at)
     noise = key.response.mechanism
     # Of n rows, r to an answer, there are n / r answers that add r times as much: r² · n / r.
     amount, together = largest(call)
@@ -120,29 +137,33 @@ def of_groups(
     rows = AggregateCall(
         AggregateFunction.COUNT, (), distinct=False, filter=call.filter, type=BIGINT, at=call.at
     )
-    everybody = _with_others(_linear(formula(rows)), key, Fraction(1), Fraction(1))
+    everybody = _with_cross_group(_linear(estimate(rows)), key, Fraction(1), Fraction(1))
     spread = noise.p - noise.q
-    of_true = _with_others(_linear(formula(call)), key, (1 - noise.q) / spread, -noise.q / spread)
-    return replace(of_true, said=Said(inside, outside, everybody))
+    of_true = _with_cross_group(
+        _linear(estimate(call)), key, (1 - noise.q) / spread, -noise.q / spread
+    )
+    return replace(of_true, response_variance=ResponseVariance(inside, outside, everybody))
 
 
-def _with_others(formula: Linear, key: AnswerKey, own: Fraction, others: Fraction) -> Linear:
-    """`own` times the group's sum and `others` times that of the groups of all other answers."""
-    below = lcm(own.denominator, others.denominator)
-    first, second = (int(factor * below) for factor in (own, others))
+def _with_cross_group(
+    formula: LinearEstimator, key: AnswerKey, own: Fraction, cross_group: Fraction
+) -> LinearEstimator:
+    """`own` times the group's sum plus `cross_group` times that of all other answers' groups."""
+    below = lcm(own.denominator, cross_group.denominator)
+    first, second = (int(factor * below) for factor in (own, cross_group))
     return replace(
         formula,
-        terms=tuple((place, first * factor) for place, factor in formula.terms),
+        summands=tuple((place, first * factor) for place, factor in formula.summands),
         step=formula.step / below,
-        others=Others(
-            key.place,
+        cross_group=CrossGroupSum(
+            key.index,
             len(key.response.values) - 1,
-            tuple((place, second * factor) for place, factor in formula.terms),
+            tuple((place, second * factor) for place, factor in formula.summands),
         ),
     )
 
 
-def _linear(formula: Formula) -> Linear:
-    if not isinstance(formula, Linear) or formula.constant:
+def _linear(estimator: Estimator) -> LinearEstimator:
+    if not isinstance(estimator, LinearEstimator) or estimator.constant:
         raise TypeError("counts and sums of groups are linear in statistics")
-    return formula
+    return estimator

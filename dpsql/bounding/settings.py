@@ -42,9 +42,9 @@ class Settings:
     def tightened(self, limits: Limits) -> Limits:
         """The schema's limits, or lower ones."""
         return Limits(
-            _least(limits.groups, self.groups),
-            _least(limits.rows_per_group, self.rows_per_group),
-            _least(limits.rows, self.rows),
+            _tighter(limits.groups, self.groups),
+            _tighter(limits.rows_per_group, self.rows_per_group),
+            _tighter(limits.rows, self.rows),
             limits.declared,
         )
 
@@ -52,5 +52,5 @@ class Settings:
 AS_DECLARED = Settings()
 
 
-def _least(declared: int, asked: int | None) -> int:
-    return declared if asked is None else min(declared, asked)
+def _tighter(declared: int, requested: int | None) -> int:
+    return declared if requested is None else min(declared, requested)

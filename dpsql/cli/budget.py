@@ -11,27 +11,27 @@ from typing import Literal, assert_never
 
 import click
 
-from dpsql.cli.exit_codes import explained
+from dpsql.cli.exit_codes import reporting_errors
 from dpsql.ledger.chain.hash_chain import utc_now
 from dpsql.ledger.refusal import Refusal
 from dpsql.report.budget import Allowance, Budget, read_budget
-from dpsql.report.budget_history import Point, Record, burn_down, records
-from dpsql.report.burn_down_chart import picture
+from dpsql.report.budget_history import Point, Record, burn_down, rows
+from dpsql.report.burn_down_chart import burn_down_chart
 from dpsql.report.cost import digits
 from dpsql.report.export import csv, json
 from dpsql.report.html.budget import page
-from dpsql.report.local_epsilon import beside_ledger
-from dpsql.report.terminal.sanitize import visible
+from dpsql.report.local_epsilon import local_epsilon_lines
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.ledger_access import existing_ledger, ledger_location
 
-Form = Literal["table", "csv", "json"]
+OutputFormat = Literal["table", "csv", "json"]
 
 _HEADINGS = ("at", "analyst", "epsilon", "outcome", "statement")
 _LATEST = 10
-_MOST_OF_A_QUERY = 60
+_MAX_QUERY_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,18 @@ class Past:
     now: datetime
 
 
-def budget(path: Path, analyst: str, form: Form, html: Path | None, *, history: bool) -> None:
+def budget(
+    path: Path, analyst: str, form: OutputFormat, html: Path | None, *, history: bool
+) -> None:
     """Print the balances and the latest entries, or every entry; or write the page `html`."""
-    with explained():
+    with reporting_errors():
         schema = load_schema(path)
         found = read_budget(schema, analyst, schema.per_query.epsilon)
         past = _past(schema)
         if html is not None:
             text = page(schema, found, past.records, past.points, past.refusals, past.now)
             html.write_text(text, encoding="utf-8")
-            click.echo(visible(str(html)))
+            click.echo(sanitize(str(html)))
             return
         match form:
             case "table":
@@ -71,17 +73,17 @@ def _past(schema: Schema) -> Past:
         if ledger is None:
             return Past((), (), (), utc_now())
         entries = list(ledger.history())
-        found = tuple(records(schema, entries))
+        found = tuple(rows(schema, entries))
         return Past(found, burn_down(entries), ledger.refusals(), utc_now())
 
 
-def _print(schema: Schema, found: Budget, past: Past, *, history: bool) -> None:
-    click.echo(f"dataset {schema.account}: {_balance(found.dataset)}")
-    if found.own.epsilon_cap is not None:
-        click.echo(f"analyst {visible(found.analyst)}: {_balance(found.own)}")
-    for line in beside_ledger(schema):
+def _print(schema: Schema, budget: Budget, past: Past, *, history: bool) -> None:
+    click.echo(f"dataset {schema.ledger_name}: {_balance(budget.dataset)}")
+    if budget.own.epsilon_cap is not None:
+        click.echo(f"analyst {sanitize(budget.analyst)}: {_balance(budget.own)}")
+    for line in local_epsilon_lines(schema):
         click.echo(line)
-    click.echo(_further(found))
+    click.echo(_further(budget))
     if not past.points:
         click.echo("nothing was charged yet")
         return
@@ -90,7 +92,7 @@ def _print(schema: Schema, found: Budget, past: Past, *, history: bool) -> None:
     click.echo(_entries(schema, past.records, history=history))
     if past.refusals:
         times = sum(refusal.count for refusal in past.refusals)
-        click.echo(f"\nrefused: {times}, the latest: {visible(_short(past.refusals[-1].message))}")
+        click.echo(f"\nrefused: {times}, the latest: {sanitize(_short(past.refusals[-1].message))}")
 
 
 def _draw(past: Past) -> None:
@@ -101,30 +103,30 @@ def _draw(past: Past) -> None:
     console = Console(highlight=False)
     now = Point(max(past.now, past.points[-1].at), past.points[-1].left)
     console.print()
-    for line in picture(past.points, now):
+    for line in burn_down_chart(past.points, now):
         console.print(Text(line, style="cyan"), no_wrap=True, overflow="crop")
 
 
-def _balance(found: Allowance) -> str:
-    text = f"epsilon {digits(found.epsilon_spent)} spent of {digits(found.epsilon_cap)}"
-    text += f", {digits(found.epsilon_left)} left"
-    if found.delta_cap:
-        text += f"; delta {digits(found.delta_spent)} spent of {digits(found.delta_cap)}"
+def _balance(allowance: Allowance) -> str:
+    text = f"epsilon {digits(allowance.epsilon_spent)} spent of {digits(allowance.epsilon_cap)}"
+    text += f", {digits(allowance.epsilon_left)} left"
+    if allowance.delta_cap:
+        text += f"; delta {digits(allowance.delta_spent)} spent of {digits(allowance.delta_cap)}"
     return text
 
 
-def _further(found: Budget) -> str:
-    queries = "1 query" if found.queries_left == 1 else f"{found.queries_left} queries"
-    text = f"enough for {queries} at epsilon = {digits(found.epsilon)}"
-    if found.accounting == "zcdp":
+def _further(budget: Budget) -> str:
+    queries = "1 query" if budget.queries_left == 1 else f"{budget.queries_left} queries"
+    text = f"enough for {queries} at epsilon = {digits(budget.epsilon)}"
+    if budget.accounting == "zcdp":
         text += " (losses add up as rho, so the epsilons above don't sum to the cap)"
     return text
 
 
-def _entries(schema: Schema, found: Sequence[Record], *, history: bool) -> str:
-    latest = found if history else found[-_LATEST:]
-    some = len(latest) < len(found)
-    title = f"the latest {len(latest)} of {len(found)} entries" if some else "entries"
+def _entries(schema: Schema, past: Sequence[Record], *, history: bool) -> str:
+    latest = past if history else past[-_LATEST:]
+    some = len(latest) < len(past)
+    title = f"the latest {len(latest)} of {len(past)} entries" if some else "entries"
     rows = [
         [
             f"{record.at.astimezone():%Y-%m-%d %H:%M}",
@@ -135,7 +137,7 @@ def _entries(schema: Schema, found: Sequence[Record], *, history: bool) -> str:
         ]
         for record in latest
     ]
-    return f"\n{title}, in {visible(str(ledger_location(schema)))}\n\n{listing(_HEADINGS, rows)}"
+    return f"\n{title}, in {sanitize(str(ledger_location(schema)))}\n\n{listing(_HEADINGS, rows)}"
 
 
 _NAMES = (
@@ -168,4 +170,4 @@ def _row(record: Record) -> tuple[int | str | float, ...]:
 
 def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _MOST_OF_A_QUERY else line[:_MOST_OF_A_QUERY] + "…"
+    return line if len(line) <= _MAX_QUERY_LENGTH else line[:_MAX_QUERY_LENGTH] + "…"

@@ -8,16 +8,16 @@ from typing import assert_never
 
 import click
 
-from dpsql.cli.exit_codes import ExitCode, explained, say
+from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.engine.atomic_file import remove_left_behind
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.read_check import Reading
 from dpsql.errors import SchemaFault, SourceFault
 from dpsql.pgwire.login.users import renaming, users_path
 from dpsql.report.terminal.error_message import describe
 from dpsql.report.terminal.progress import Cancelled, Watch
-from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing
 from dpsql.schema.load.all_faults import all_faults
 from dpsql.schema.load.column_types import engine_source
@@ -36,32 +36,32 @@ def check(path: Path) -> None:
     watch = Watch()
     engines: list[DuckDBEngine] = []
     stops: list[Callable[[], None]] = []
-    with explained():
+    with reporting_errors():
         watch.step("reading the schema")
         schema = _loaded(path)
         for left in (*remove_left(schema), *remove_left_behind(users_path(schema))):
-            say(f"removed {left}, which a command left behind that was killed")
+            echo_err(f"removed {left}, which a command left behind that was killed")
         for old in old_files(schema):
-            say(f"{old} isn't read any more: remove it, if it is no other program's")
+            echo_err(f"{old} isn't read any more: remove it, if it is no other program's")
         if rename := renaming(schema.ledger, schema.path):
-            say(rename)
+            echo_err(rename)
         try:
             holds, rows, lacking = watch.run(
                 lambda: _verified(schema, watch, engines, stops), lambda: _stop(stops)
             )
         except Cancelled:
-            say("cancelled; no key was recorded")
+            echo_err("cancelled; no key was recorded")
             raise click.exceptions.Exit(ExitCode.CANCELLED) from None
         with existing_ledger(schema) as ledger:
             state = "not made yet" if ledger is None else "as the schema says"
     click.echo(report(schema, holds))
-    click.echo(f"\nledger: {visible(str(ledger_location(schema)))} ({state})")
+    click.echo(f"\nledger: {sanitize(str(ledger_location(schema)))} ({state})")
     if sidecar_path(schema).exists():
-        ready = ", ".join(sorted(engines[0].prepared))
+        ready = ", ".join(sorted(engines[0].sidecar_tables))
         again = "none: the file is of other data, owners or bounds; run dpsql prepare again"
         click.echo(f"prepared: {ready or again}")
     for line in lacking:
-        click.echo(visible(line))
+        click.echo(sanitize(line))
     _judge(schema, holds, rows)
 
 
@@ -70,9 +70,9 @@ def _loaded(path: Path) -> Schema:
     try:
         return load_dataset(path)
     except SchemaFault as first:
-        *others, last = [*all_faults(path, read_catalogue)] or [first]
+        *others, last = [*all_faults(path, read_catalog)] or [first]
         for fault in others:
-            say(describe(fault, None))
+            echo_err(describe(fault, None))
         raise last from None
 
 
@@ -112,7 +112,7 @@ def _lacking(table: Table, rows: int, every: int) -> str:
     hops = table.ownership.hops
     why = f"{table.ownership.column} is NULL"
     if hops:
-        why = f"what they reference is NULL, or isn't there, on the way by {hops[0].shown}"
+        why = f"what they reference is NULL, or isn't there, on the way by {hops[0].text}"
     return f"{table.name}: {rows:,} of {every:,} rows have no unit, and count nowhere: {why}"
 
 
@@ -138,7 +138,7 @@ def report(schema: Schema, holds: Mapping[str, bool]) -> str:
     rows += [_view(view, view.table) for view in schema.views.values() if view.table is not None]
     budget = schema.budget
     head = (
-        f"dataset {schema.account}: epsilon = {float(budget.epsilon):g}, "
+        f"dataset {schema.ledger_name}: epsilon = {float(budget.epsilon):g}, "
         f"delta = {float(budget.delta):g} ({budget.accounting.value}), "
         f"neighbours: {schema.relation}"
     )
@@ -163,7 +163,7 @@ def owner(table: Table) -> str:
         case RowUnit():
             return "each its own unit"
         case EntityUnit(kind=kind, hops=hops, column=column):
-            steps = [hop.shown for hop in hops]
+            steps = [hop.text for hop in hops]
             return f"{kind}, by {'.'.join([*steps, column]) if steps else column}"
         case missing:
             assert_never(missing)
@@ -188,8 +188,8 @@ def limits(table: Table) -> str:
             assert_never(missing)
 
 
-def _limits(found: Limits, names: Sequence[str]) -> str:
-    return ", ".join(f"{name} {getattr(found, name)}" for name in names)
+def _limits(limits: Limits, names: Sequence[str]) -> str:
+    return ", ".join(f"{name} {getattr(limits, name)}" for name in names)
 
 
 def _key(table: Table, holds: bool | None) -> str:  # noqa: FBT001 - None: not declared
@@ -207,13 +207,17 @@ def _judge(schema: Schema, holds: Mapping[str, bool], rows: Mapping[str, int]) -
         return
     for name in broken:
         key = ", ".join(schema.tables[name].key or ())
-        say(f"error: the key of {name} is not unique: several rows have the same {key}, or none")
+        echo_err(
+            f"error: the key of {name} is not unique: several rows have the same {key}, or none"
+        )
     if broken:
-        say(
+        echo_err(
             "hint: correct the data, or remove key: from the schema; until then queries pay its"
             " limits"
         )
     for name in others:
-        say(f"error: {name} is declared with {declared[name]} rows, and has {rows[name]}")
-        say(f"hint: write rows: {rows[name]}; until then its answers are off, and no less private")
+        echo_err(f"error: {name} is declared with {declared[name]} rows, and has {rows[name]}")
+        echo_err(
+            f"hint: write rows: {rows[name]}; until then its answers are off, and no less private"
+        )
     raise click.exceptions.Exit(ExitCode.FAILED)

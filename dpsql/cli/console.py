@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import platformdirs
 
-from dpsql.cli.exit_codes import ExitCode, explained
+from dpsql.cli.exit_codes import ExitCode, reporting_errors
 from dpsql.console.repl import Console
 from dpsql.errors import BudgetSpent
 from dpsql.schema.load.paths import STATE
@@ -17,7 +17,7 @@ from dpsql.schema.load.paths import STATE
 
 def console(schema: Path, *, epsilon: float | None, analyst: str) -> None:
     """Prompt, or run what stdin has until the first failure."""
-    with explained():
+    with reporting_errors():
         found = Console(schema, analyst=analyst, epsilon=epsilon)
         if sys.stdin.isatty() and sys.stdout.isatty():
             found.interact(_history())

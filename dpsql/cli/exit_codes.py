@@ -24,16 +24,16 @@ class ExitCode(IntEnum):
 
 
 @contextmanager
-def explained(sql: str | None = None) -> Iterator[None]:
+def reporting_errors(sql: str | None = None) -> Iterator[None]:
     """Errors become messages on stderr and exit codes; `sql` is the text they point into."""
     try:
         yield
     except Error as error:
-        say(describe(error, sql))
+        echo_err(describe(error, sql))
         spent = isinstance(error, BudgetSpent)
         raise click.exceptions.Exit(ExitCode.BUDGET_SPENT if spent else ExitCode.FAILED) from None
 
 
-def say(text: str) -> None:
+def echo_err(text: str) -> None:
     """Write a line to stderr, in colour only where somebody sees it."""
     click.echo(text, err=True, color=False if os.environ.get("NO_COLOR") else None)

@@ -7,27 +7,27 @@ from pathlib import Path
 
 import click
 
-from dpsql.cli.exit_codes import ExitCode, explained, say
-from dpsql.ledger.charge import read_proof
+from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
+from dpsql.ledger.charge import parse_receipt_id
 from dpsql.ledger.storage.opening import exists
-from dpsql.ledger.terms import Terms
-from dpsql.report.terminal.sanitize import visible
+from dpsql.ledger.terms import LedgerTerms
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.schema.policy_diff import loosened
+from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.compile.loss_conversion import epsilon_of, ledger_terms
-from dpsql.session.ledger_access import anchor_path, ledger_location, recorded_ledger, standing
+from dpsql.session.ledger_access import anchor_path, dataset_wide, ledger_location, recorded_ledger
 
 
 def verify(path: Path, receipts: Sequence[str]) -> None:
     """Print what was found in order, or fail with what was not."""
-    with explained():
+    with reporting_errors():
         schema = load_schema(path)
-        proofs = [read_proof(text) for text in receipts]
+        proofs = [parse_receipt_id(text) for text in receipts]
         with recorded_ledger(schema) as ledger:
             report = ledger.verify(*proofs)
             spent = epsilon_of(schema, ledger.balance().spent.amount)
-    click.echo(f"{visible(str(ledger_location(schema)))}: in order")
+    click.echo(f"{sanitize(str(ledger_location(schema)))}: in order")
     click.echo(f"{report.entries} entries, the last with hash {report.hash}")
     click.echo(f"spent: epsilon = {float(spent):.6g}; {_counted(report.answers)} kept")
     click.echo("agreed: chain, anchor, balances, requests, readers and answers")
@@ -37,7 +37,7 @@ def verify(path: Path, receipts: Sequence[str]) -> None:
 
 def amend(path: Path, reason: str | None) -> None:
     """Put the schema's terms in force; without a reason, only print what that would change."""
-    with explained():
+    with reporting_errors():
         schema = load_schema(path)
         changed = [found for found in _ledgers(schema) if _differs(found)]
         if not changed:
@@ -50,20 +50,20 @@ def amend(path: Path, reason: str | None) -> None:
                 if reason is not None:
                     ledger.amend(ledger_terms(found), reason)
         if reason is None:
-            say("nothing was changed")
-            say(f"hint: agree with dpsql ledger amend {path} --reason '…'; both are recorded")
+            echo_err("nothing was changed")
+            echo_err(f"hint: agree with dpsql ledger amend {path} --reason '…'; both are recorded")
             raise click.exceptions.Exit(ExitCode.FAILED)
     click.echo("amended")
 
 
 def backup(path: Path, target: Path) -> None:
     """Copy the ledger into a new file."""
-    with explained():
+    with reporting_errors():
         schema = load_schema(path)
         with recorded_ledger(schema) as ledger:
             ledger.backup(target)
-    click.echo(f"{visible(str(target))}: a whole copy of {visible(str(ledger_location(schema)))}")
-    click.echo(f"its anchor stays {visible(str(anchor_path(schema)))}")
+    click.echo(f"{sanitize(str(target))}: a whole copy of {sanitize(str(ledger_location(schema)))}")
+    click.echo(f"its anchor stays {sanitize(str(anchor_path(schema)))}")
 
 
 def _ledgers(schema: Schema) -> list[Schema]:
@@ -71,7 +71,7 @@ def _ledgers(schema: Schema) -> list[Schema]:
     if schema.period is None:
         return [schema]
     there = exists(ledger_location(schema), anchor_path(schema))
-    return [standing(schema), schema] if there else [standing(schema)]
+    return [dataset_wide(schema), schema] if there else [dataset_wide(schema)]
 
 
 def _differs(schema: Schema) -> bool:
@@ -83,9 +83,9 @@ def _counted(answers: int) -> str:
     return "1 answer" if answers == 1 else f"{answers} answers"
 
 
-def _print_changes(schema: Schema, recorded: Terms) -> None:
-    looser = loosened(recorded.policy, schema.policy)
+def _print_changes(schema: Schema, recorded: LedgerTerms) -> None:
+    looser = policy_relaxations(recorded.policy, schema.policy)
     for change in looser:
-        click.echo(f"looser: {visible(change)}")
+        click.echo(f"looser: {sanitize(change)}")
     if not looser:
         click.echo("the schema differs from what was agreed, and is nowhere looser")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from dpsql.report.terminal.sanitize import visible_lines
+from dpsql.report.terminal.sanitize import sanitize_lines
 
 
 class VisibleFormatter(logging.Formatter):
@@ -17,7 +17,7 @@ class VisibleFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The text of `record`."""
-        return visible_lines(super().format(record))
+        return sanitize_lines(super().format(record))
 
 
 def log_to_terminal() -> None:

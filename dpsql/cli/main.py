@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from dpsql.cli.audit.commands import audit
-from dpsql.cli.exit_codes import ExitCode, say
+from dpsql.cli.exit_codes import ExitCode, echo_err
 from dpsql.cli.explain import explain
 from dpsql.cli.mcp.command import mcp
 from dpsql.cli.options import (
@@ -25,11 +25,11 @@ from dpsql.cli.options import (
 from dpsql.cli.prepare import prepare
 from dpsql.cli.serve import serve
 from dpsql.cli.user import user
-from dpsql.engine.duckdb.failure_cause import causes_told
+from dpsql.engine.duckdb.failure_cause import causes_shown
 
 if TYPE_CHECKING:
-    from dpsql.cli.budget import Form as BudgetForm
-    from dpsql.cli.query import Form
+    from dpsql.cli.budget import OutputFormat as BudgetForm
+    from dpsql.cli.query import OutputFormat
 
 _SPACE = 2048 * 1024 * 1024
 """What libraries and threads map, with some room for a statement."""
@@ -67,7 +67,7 @@ def commands() -> None:
 def query(
     schema: Path,
     sql: str | None,
-    form: Form,
+    form: OutputFormat,
     epsilon: float | None,
     analyst: str,
     batch: TextIO | None,
@@ -231,9 +231,9 @@ def demo() -> None:
 
     Takes a few seconds. Data, schema and ledger lie in a temporary folder.
     """
-    from dpsql.cli.demo.tour import tell  # noqa: PLC0415 - opens engines
+    from dpsql.cli.demo.tour import run  # noqa: PLC0415 - opens engines
 
-    tell()
+    run()
 
 
 for command in (audit, explain, mcp, prepare, serve, user):
@@ -249,28 +249,28 @@ def main() -> None:
     _warn_of_little_space()
     try:
         # Whoever runs a command may know why it failed; an error doesn't say what depends on rows.
-        with causes_told():
+        with causes_shown():
             code = commands.main(prog_name="dpsql", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        say("cancelled")
+        echo_err("cancelled")
         code = ExitCode.CANCELLED
     except BrokenPipeError:
         # Whoever read the answer has had enough of it; Python would complain while it ends.
         sys.stdout = None
         code = ExitCode.FAILED
     except OSError as error:
-        say(f"error: {(error.strerror or 'the system refused').lower()}")
+        echo_err(f"error: {(error.strerror or 'the system refused').lower()}")
         code = ExitCode.FAILED
     except Exception as error:  # noqa: BLE001 - never a traceback, which could hold data
         if _is_of_memory(error):
-            say(f"error: memory is short{_limit()}")
-            say("sqlstate: 53200")
+            echo_err(f"error: memory is short{_limit()}")
+            echo_err("sqlstate: 53200")
         else:
-            say(f"error: dpsql failed by a fault of its own ({type(error).__name__})")
-            say("sqlstate: XX000")
+            echo_err(f"error: dpsql failed by a fault of its own ({type(error).__name__})")
+            echo_err("sqlstate: XX000")
         code = ExitCode.FAILED
     sys.exit(code)
 
@@ -279,7 +279,7 @@ def _warn_of_little_space() -> None:
     """Libraries that find no room end the process, before anything of ours could say why."""
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
     if space != resource.RLIM_INFINITY and space < _SPACE:
-        say(f"warning: memory may be short{_limit()}")
+        echo_err(f"warning: memory may be short{_limit()}")
 
 
 def _is_of_memory(error: Exception) -> bool:

@@ -22,19 +22,19 @@ def prepare(schema: Path) -> None:
     limits are each query's own. After the data or their bounds change, it isn't
     used until it is made again.
     """
-    from dpsql.cli.exit_codes import ExitCode, explained, say  # noqa: PLC0415 - opens engines
+    from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors  # noqa: PLC0415 - opens engines
     from dpsql.report.terminal.progress import Cancelled, Watch  # noqa: PLC0415
     from dpsql.schema.load.load import load_schema  # noqa: PLC0415
     from dpsql.session.sidecar import sidecar_path  # noqa: PLC0415
 
     watch = Watch()
-    with explained():
+    with reporting_errors():
         watch.step("reading the schema")
         found = load_schema(schema)
         try:
             ready = watch.run(lambda: _prepared(found, watch), lambda: None)
         except Cancelled:
-            say("cancelled; nothing was prepared")
+            echo_err("cancelled; nothing was prepared")
             raise click.exceptions.Exit(ExitCode.CANCELLED) from None
     target = sidecar_path(found)
     click.echo(f"prepared {', '.join(ready) or 'no table'} in {target}")

@@ -10,46 +10,46 @@ from typing import Literal, TypeVar, assert_never
 
 import click
 
-from dpsql.cli.exit_codes import ExitCode, explained, say
+from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.report.cost import cost, cost_of_batch
-from dpsql.report.error_curve import Form as Swept
-from dpsql.report.explain_text import Form as Explained
+from dpsql.report.error_curve import OutputFormat as Swept
+from dpsql.report.explain_text import OutputFormat as Explained
 from dpsql.report.export import csv, json, parquet
 from dpsql.report.terminal.progress import Cancelled, Watch
-from dpsql.report.terminal.sanitize import visible_lines
+from dpsql.report.terminal.sanitize import sanitize_lines
 from dpsql.report.terminal.table import markdown, plain, print_on_terminal
 from dpsql.session.session import Session
 from dpsql.sqltext.script import parts
 
-Found = TypeVar("Found")
-Form = Literal["table", "csv", "json", "markdown", "parquet"]
+Result = TypeVar("Result")
+OutputFormat = Literal["table", "csv", "json", "markdown", "parquet"]
 Written = Literal["text", "json", "html", "svg"]
 
 
 def query(
-    schema: Path, sql: str, form: Form, *, errors: bool, epsilon: float | None, analyst: str
+    schema: Path, sql: str, form: OutputFormat, *, errors: bool, epsilon: float | None, analyst: str
 ) -> None:
     """Answer `sql` in the form asked for."""
     if form == "parquet" and sys.stdout.isatty():
         raise click.UsageError("Parquet isn't for terminals: redirect it, as in > answer.parquet")
-    with explained(sql):
+    with reporting_errors(sql):
         connection, cursor = _watched(
             schema, epsilon, analyst, lambda connection: connection.execute(sql)
         )
         with closing(connection):
             write(cursor, form, errors=errors)
             if cursor.privacy is not None:
-                say(cost(cursor.privacy, connection.budget))
+                echo_err(cost(cursor.privacy, connection.budget))
                 for note in cursor.privacy.notes:
-                    say(note)
+                    echo_err(note)
 
 
 def batch(
     schema: Path,
     statements: str,
-    form: Form,
+    form: OutputFormat,
     *,
     errors: bool,
     epsilon: float | None,
@@ -58,7 +58,7 @@ def batch(
     """Answer all statements of a text, composed and charged together, or none."""
     if form == "parquet":
         raise click.UsageError("Parquet holds one answer: ask for another format")
-    with explained():
+    with reporting_errors():
         connection, (cursors, found) = _watched(
             schema, epsilon, analyst, lambda connection: connection.batch(parts(statements))
         )
@@ -67,32 +67,32 @@ def batch(
                 if number:
                     click.echo()
                 write(cursor, form, errors=errors)
-            say(cost_of_batch(found, connection.budget))
+            echo_err(cost_of_batch(found, connection.budget))
 
 
 def explain(
     schema: Path, sql: str, form: Written, *, with_sql: bool, epsilon: float | None, analyst: str
 ) -> None:
     """Print the proof and the price of `sql`."""
-    with explained(sql):
+    with reporting_errors(sql):
         connection, found = _watched(
             schema, epsilon, analyst, lambda connection: connection.explain(sql)
         )
         with closing(connection):
-            click.echo(visible_lines(found.written(Explained(form), sql=with_sql)))
+            click.echo(sanitize_lines(found.written(Explained(form), sql=with_sql)))
 
 
 def sweep(schema: Path, sql: str, form: Written, epsilons: str | None, *, analyst: str) -> None:
     """Print the errors of `sql` at many epsilons."""
-    with explained(sql):
+    with reporting_errors(sql):
         connection, found = _watched(
             schema, None, analyst, lambda connection: connection.sweep(sql, epsilons)
         )
         with closing(connection):
-            click.echo(visible_lines(found.written(Swept(form))))
+            click.echo(sanitize_lines(found.written(Swept(form))))
 
 
-def write(cursor: Cursor, form: Form, *, errors: bool) -> None:
+def write(cursor: Cursor, form: OutputFormat, *, errors: bool) -> None:
     """Write an answer to stdout, nothing where there is none."""
     if cursor.description is None:
         return
@@ -119,13 +119,13 @@ def _watched(
     schema: Path,
     epsilon: float | None,
     analyst: str,
-    ask: Callable[[Connection], Found],
-) -> tuple[Connection, Found]:
+    ask: Callable[[Connection], Result],
+) -> tuple[Connection, Result]:
     """Connect and ask, with the step shown; Ctrl-C says whether the charge was made."""
     watch = Watch()
     connections: list[Connection] = []
 
-    def work() -> Found:
+    def work() -> Result:
         watch.step("reading the schema")
         session = Session(schema, analyst=analyst, epsilon=epsilon, progress=watch.step)
         connections.append(Connection(session))
@@ -140,7 +140,9 @@ def _watched(
     except Cancelled as cancelled:
         if not cancelled.running:
             _close(connections)
-        say("cancelled; " + ("its charge stands" if cancelled.charged else "nothing was charged"))
+        echo_err(
+            "cancelled; " + ("its charge stands" if cancelled.charged else "nothing was charged")
+        )
         raise click.exceptions.Exit(ExitCode.CANCELLED) from None
     except BaseException:
         _close(connections)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpsql.cli.exit_codes import ExitCode, explained, say
+from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 
 if TYPE_CHECKING:
     from dpsql.pgwire.monitoring.health_endpoint import HealthEndpoint
@@ -43,7 +43,7 @@ def serve(**given: Any) -> None:
     """
     # What opens engines is imported late: dpsql --help answers at once.
     from dpsql.cli.log import log_to_terminal  # noqa: PLC0415
-    from dpsql.pgwire.login.authentication import Door  # noqa: PLC0415
+    from dpsql.pgwire.login.authentication import Authenticator  # noqa: PLC0415
     from dpsql.pgwire.monitoring.health_endpoint import HealthEndpoint  # noqa: PLC0415
     from dpsql.pgwire.options import Options, WrongOptions, checked  # noqa: PLC0415
     from dpsql.pgwire.server import Server  # noqa: PLC0415
@@ -51,17 +51,17 @@ def serve(**given: Any) -> None:
 
     log_to_terminal()
     options = Options(**given)
-    with explained():
+    with reporting_errors():
         try:
             setup = checked(options)
         except WrongOptions as wrong:
             for fault in wrong.faults:
-                say(f"error: {fault}")
+                echo_err(f"error: {fault}")
             raise click.exceptions.Exit(ExitCode.MISUSED) from None
         _allow_many_sockets()
         dataset = Dataset(options.schema, setup.limits)
         try:
-            door = Door(setup.users, setup.limits, trusts=setup.trusts)
+            door = Authenticator(setup.users, setup.limits, trusts=setup.trusts)
             server = Server(dataset, door, setup.limits, setup.tls)
             health = HealthEndpoint(dataset, door, server.counts, setup.limits)
             asyncio.run(_run(server, health, options, setup))
@@ -81,13 +81,13 @@ async def _run(server: Server, health: HealthEndpoint, options: Options, setup: 
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     taken = await server.listen(options.host, options.port)
     how = "in plaintext" if setup.tls is None else "with TLS"
-    say(f"listening on {_address(options.host, taken)}, {how}; {setup.admitted}")
+    echo_err(f"listening on {_address(options.host, taken)}, {how}; {setup.admitted}")
     if options.health_port is not None:
         port = await health.listen(options.health_host, options.health_port)
-        say(f"health on {_address(options.health_host, port)}")
+        echo_err(f"health on {_address(options.health_host, port)}")
     await stopped.wait()
     seconds = setup.limits.drain_seconds
-    say(f"stopping: {server.busy} statements run, and have {seconds:g} s to end")
+    echo_err(f"stopping: {server.busy} statements run, and have {seconds:g} s to end")
     drained = asyncio.create_task(server.drain())
     waited = asyncio.create_task(again.wait())
     await asyncio.wait({drained, waited}, return_when=asyncio.FIRST_COMPLETED)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpsql.cli.exit_codes import explained, say
+from dpsql.cli.exit_codes import echo_err, reporting_errors
 
 if TYPE_CHECKING:
     from dpsql.pgwire.login.users import Users
@@ -39,7 +39,7 @@ def add(schema: Path, name: str, users: Path | None) -> None:
         return before.with_password(name, _password())
 
     _change(schema, users, change)
-    say(f"added {name}")
+    echo_err(f"added {name}")
 
 
 @user.command()
@@ -55,7 +55,7 @@ def passwd(schema: Path, name: str, users: Path | None) -> None:
         return before.with_password(name, _password())
 
     _change(schema, users, change)
-    say(f"changed {name}'s password")
+    echo_err(f"changed {name}'s password")
 
 
 @user.command()
@@ -65,7 +65,7 @@ def passwd(schema: Path, name: str, users: Path | None) -> None:
 def remove(schema: Path, name: str, users: Path | None) -> None:
     """Remove a user; connections that are open stay open."""
     _change(schema, users, lambda before: before.without(name))
-    say(f"removed {name}")
+    echo_err(f"removed {name}")
 
 
 @user.command("list")
@@ -74,17 +74,17 @@ def remove(schema: Path, name: str, users: Path | None) -> None:
 def show(schema: Path, users: Path | None) -> None:
     """List the users."""
     from dpsql.pgwire.login.users import read_users  # noqa: PLC0415 - slow to import
-    from dpsql.report.terminal.sanitize import visible  # noqa: PLC0415 - slow to import
+    from dpsql.report.terminal.sanitize import sanitize  # noqa: PLC0415 - slow to import
 
-    with explained():
+    with reporting_errors():
         for name in sorted(read_users(_path(schema, users)).verifiers):
-            click.echo(visible(name))
+            click.echo(sanitize(name))
 
 
 def _change(schema: Path, users: Path | None, change: Callable[[Users], Users]) -> None:
     from dpsql.pgwire.login.users import read_users, write_users  # noqa: PLC0415 - slow to import
 
-    with explained():
+    with reporting_errors():
         path = _path(schema, users)
         write_users(path, change(read_users(path)))
 

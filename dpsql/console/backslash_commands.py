@@ -11,10 +11,10 @@ from typing import Final
 import click
 
 from dpsql.console import schema_listing
-from dpsql.console.state import Desk, Edit, Next, Quit, Run
+from dpsql.console.state import ConsoleState, Edit, NextAction, Quit, Run
 from dpsql.errors import BadParameter
 from dpsql.report.budget import budget_table
-from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import plain
 
 
@@ -25,40 +25,42 @@ class Command:
     name: str
     argument: str
     meaning: str
-    run: Callable[[Desk, str], Next]
+    run: Callable[[ConsoleState, str], NextAction]
 
 
-def run_command(desk: Desk, text: str) -> Next:
+def run_command(state: ConsoleState, text: str) -> NextAction:
     r"""Run the command that `text`, which begins with a backslash, asks for."""
     name, _, argument = text.strip().partition(" ")
     command = COMMANDS.get(name.rstrip(";"))
     if command is None:
-        raise BadParameter(f"there is no command {visible(name)}", hint=r"\? lists the commands")
-    return command.run(desk, argument.strip().rstrip(";").strip())
+        raise BadParameter(f"there is no command {sanitize(name)}", hint=r"\? lists the commands")
+    return command.run(state, argument.strip().rstrip(";").strip())
 
 
-def _describe(desk: Desk, argument: str) -> Next:
-    schema = desk.connection.catalogue
+def _describe(state: ConsoleState, argument: str) -> NextAction:
+    schema = state.connection.catalog
     click.echo(
         schema_listing.columns(schema, argument) if argument else schema_listing.tables(schema)
     )
     return None
 
 
-def _tables(desk: Desk, _: str) -> Next:
-    click.echo(schema_listing.tables(desk.connection.catalogue))
+def _tables(state: ConsoleState, _: str) -> NextAction:
+    click.echo(schema_listing.tables(state.connection.catalog))
     return None
 
 
-def _datasets(desk: Desk, _: str) -> Next:
-    click.echo(schema_listing.datasets(desk.connection.schema))
+def _datasets(state: ConsoleState, _: str) -> NextAction:
+    click.echo(schema_listing.datasets(state.connection.schema))
     return None
 
 
-def _switch(name: str, what: str) -> Callable[[Desk, str], Next]:
-    def run(desk: Desk, argument: str) -> Next:
+def _switch(name: str, what: str) -> Callable[[ConsoleState, str], NextAction]:
+    def run(desk: ConsoleState, argument: str) -> NextAction:
         if argument.casefold() not in {"", "on", "off"}:
-            raise BadParameter(f"{what} on or off, not {visible(argument)}", hint="write on or off")
+            raise BadParameter(
+                f"{what} on or off, not {sanitize(argument)}", hint="write on or off"
+            )
         now = argument.casefold() == "on" if argument else not getattr(desk.settings, name)
         setattr(desk.settings, name, now)
         click.echo(f"{what} {'on' if now else 'off'}")
@@ -67,34 +69,34 @@ def _switch(name: str, what: str) -> Callable[[Desk, str], Next]:
     return run
 
 
-def _output(desk: Desk, argument: str) -> Next:
-    desk.settings.output = Path(argument).expanduser() if argument else None
-    click.echo(f"answers go to {visible(argument) if argument else 'the screen'}")
+def _output(state: ConsoleState, argument: str) -> NextAction:
+    state.settings.output = Path(argument).expanduser() if argument else None
+    click.echo(f"answers go to {sanitize(argument) if argument else 'the screen'}")
     return None
 
 
-def _include(_: Desk, argument: str) -> Next:
+def _include(_: ConsoleState, argument: str) -> NextAction:
     if not argument:
         raise BadParameter(r"\i names no file", hint=r"write \i queries.sql")
     try:
         return Run(Path(argument).expanduser().read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise BadParameter(
-            f"{visible(argument)} can't be read", hint="name a text file with statements"
+            f"{sanitize(argument)} can't be read", hint="name a text file with statements"
         ) from None
 
 
-def _edit(desk: Desk, argument: str) -> Next:
-    before = argument or (desk.last + ";" if desk.last else "")
+def _edit(state: ConsoleState, argument: str) -> NextAction:
+    before = argument or (state.last + ";" if state.last else "")
     after = click.edit(before, extension=".sql")
     return None if after is None or not after.strip() else Edit(after.strip())
 
 
-def _quit(_: Desk, __: str) -> Next:
+def _quit(_: ConsoleState, __: str) -> NextAction:
     return Quit()
 
 
-def _help(_: Desk, __: str) -> Next:
+def _help(_: ConsoleState, __: str) -> NextAction:
     heads = [f"{command.name} {command.argument}".rstrip() for command in COMMANDS.values()]
     width = max(map(len, heads))
     for head, command in zip(heads, COMMANDS.values(), strict=True):
@@ -103,14 +105,14 @@ def _help(_: Desk, __: str) -> Next:
     return None
 
 
-def _budget(desk: Desk, _: str) -> Next:
-    found = budget_table(desk.connection.budget)
+def _budget(state: ConsoleState, _: str) -> NextAction:
+    found = budget_table(state.connection.budget)
     click.echo(plain(found.description, [tuple(row.values()) for row in found.table.to_pylist()]))
     return None
 
 
-def _explain(desk: Desk, argument: str) -> Next:
-    sql = argument or desk.last
+def _explain(state: ConsoleState, argument: str) -> NextAction:
+    sql = argument or state.last
     if not sql:
         raise BadParameter(
             "there is no query to explain yet", hint=r"write \explain SELECT …, or ask one first"

@@ -44,8 +44,8 @@ class _Word:
 class SchemaCompleter(Completer):
     """Completes from what can be named now, and from the console's commands with their meanings."""
 
-    def __init__(self, catalogue: Callable[[], Schema], commands: Mapping[str, str]) -> None:
-        self._catalogue = catalogue
+    def __init__(self, catalog: Callable[[], Schema], commands: Mapping[str, str]) -> None:
+        self._catalog = catalog
         self._commands = commands
 
     def get_completions(
@@ -81,7 +81,7 @@ class SchemaCompleter(Completer):
             return []
         read = [table for name in _read(text) if (table := self._table(name)) is not None]
         return [
-            *_columns(read or self._catalogue().offered.values()),
+            *_columns(read or self._catalog().visible_tables.values()),
             *_functions(),
             *_keywords(typed),
         ]
@@ -93,7 +93,7 @@ class SchemaCompleter(Completer):
 
     def _tables(self, of: str | None = None) -> list[_Word]:
         """All tables, or those of one schema by their names within it."""
-        offered = self._catalogue().offered.values()
+        offered = self._catalog().visible_tables.values()
         if of is None:
             return [_Word(table.name, self._visibility(table)) for table in offered]
         space = MAIN if of.casefold() == PUBLIC else of.casefold()
@@ -101,7 +101,7 @@ class SchemaCompleter(Completer):
         return [_Word(bare(table.name), self._visibility(table)) for table in inside]
 
     def _visibility(self, table: Table) -> str:
-        view = self._catalogue().views.get(table.name)
+        view = self._catalog().views.get(table.name)
         if view is not None and view.is_release:
             return "released"
         return "public" if isinstance(table.ownership, Public) else "private"
@@ -114,7 +114,7 @@ class SchemaCompleter(Completer):
         return self._table(name)
 
     def _table(self, name: str) -> Table | None:
-        return self._catalogue().meant(*name.split("."))
+        return self._catalog().resolve(*name.split("."))
 
 
 def _read(text: str) -> Iterator[str]:

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
-MUCH: Final = Fraction(1, 5)
+CONFIRM_ABOVE: Final = Fraction(1, 5)
 """The share of what is left above which a query is asked about."""
 
 Ask = Callable[[str], str]
 
 
-def goes_ahead(share: Fraction, ask: Ask) -> bool:
+def confirm(share: Fraction, ask: Ask) -> bool:
     """Tell whether a query that takes `share` of what is left may run; silence means no."""
-    if share <= MUCH:
+    if share <= CONFIRM_ABOVE:
         return True
     part = "all" if share >= 1 else f"{float(share):.0%}"
     try:

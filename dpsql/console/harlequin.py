@@ -84,8 +84,8 @@ class DpsqlConnection(HarlequinConnection):
 
     def get_catalog(self) -> Catalog:
         """The declared tables."""
-        schema = self._connection.catalogue
-        return Catalog(items=[_table(t, whose(t, schema)) for t in schema.offered.values()])
+        schema = self._connection.catalog
+        return Catalog(items=[_table(t, whose(t, schema)) for t in schema.visible_tables.values()])
 
     def get_completions(self) -> list[HarlequinCompletion]:
         """The functions that have a rule."""

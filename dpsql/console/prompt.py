@@ -18,7 +18,7 @@ from pygments.lexers.sql import SqlLexer
 
 from dpsql.console.backslash_commands import COMMANDS
 from dpsql.console.completion import SchemaCompleter
-from dpsql.console.state import Desk
+from dpsql.console.state import ConsoleState
 from dpsql.errors import Error
 from dpsql.report.budget import Budget
 from dpsql.sqltext.script import is_complete
@@ -38,19 +38,19 @@ _STYLE: Final = Style.from_dict(
 class Prompt:
     """Reads from a terminal. Ctrl-R searches the history, Ctrl-X Ctrl-E opens the editor."""
 
-    def __init__(self, desk: Desk, history: Path) -> None:
-        self._desk = desk
+    def __init__(self, state: ConsoleState, history: Path) -> None:
+        self._state = state
         _private(history)
         self._session: PromptSession[str] = PromptSession(
             multiline=True,
             history=FileHistory(str(history)),
             completer=SchemaCompleter(
-                lambda: desk.connection.catalogue, {c.name: c.meaning for c in COMMANDS.values()}
+                lambda: state.connection.catalog, {c.name: c.meaning for c in COMMANDS.values()}
             ),
             complete_while_typing=False,
             lexer=PygmentsLexer(SqlLexer),
             style=_STYLE,
-            key_bindings=_keys(desk),
+            key_bindings=_keys(state),
             enable_open_in_editor=True,
             prompt_continuation=lambda width, _line, soft: "" if soft else "..> ".rjust(width),
         )
@@ -61,8 +61,8 @@ class Prompt:
             self._message(),
             default=default,
             placeholder=None
-            if self._desk.proposal is None
-            else FormattedText([("fg:ansibrightblack", f"{self._desk.proposal}  (Tab)")]),
+            if self._state.proposal is None
+            else FormattedText([("fg:ansibrightblack", f"{self._state.proposal}  (Tab)")]),
         )
 
     def ask(self, question: str) -> str:
@@ -71,10 +71,10 @@ class Prompt:
 
     def _message(self) -> FormattedText:
         try:
-            text, style = left(self._desk.connection.budget)
+            text, style = left(self._state.connection.budget)
         except Error:
             text, style = "?", "ansired"
-        name = self._desk.connection.schema.dataset
+        name = self._state.connection.schema.dataset
         return FormattedText([("bold", name), ("", " "), (style, text), ("", "> ")])
 
 
@@ -89,7 +89,7 @@ def left(budget: Budget) -> tuple[str, str]:
     return f"ε {float(least.epsilon_left or 0):.3g}/{float(least.epsilon_cap or 0):.3g}", style
 
 
-def _keys(desk: Desk) -> KeyBindings:
+def _keys(state: ConsoleState) -> KeyBindings:
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -103,12 +103,12 @@ def _keys(desk: Desk) -> KeyBindings:
         else:
             buffer.insert_text("\n")
 
-    @keys.add("tab", filter=Condition(lambda: desk.proposal is not None))
+    @keys.add("tab", filter=Condition(lambda: state.proposal is not None))
     def _(event: KeyPressEvent) -> None:
         """Tab takes the proposal where nothing is typed, and otherwise completes."""
         buffer = event.current_buffer
-        if not buffer.text and desk.proposal is not None:
-            buffer.insert_text(desk.proposal)
+        if not buffer.text and state.proposal is not None:
+            buffer.insert_text(state.proposal)
         elif buffer.complete_state is not None:
             buffer.complete_next()
         else:

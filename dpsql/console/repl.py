@@ -14,8 +14,8 @@ import click
 from rich.console import Console as Screen
 
 from dpsql.console.backslash_commands import run_command
-from dpsql.console.cost_confirmation import Ask, goes_ahead
-from dpsql.console.state import Desk, Edit, Quit, Run
+from dpsql.console.cost_confirmation import Ask, confirm
+from dpsql.console.state import ConsoleState, Edit, Quit, Run
 from dpsql.console.statement_progress import Work
 from dpsql.dbapi.connection import EXPLAINED, Connection
 from dpsql.dbapi.cursor import Cursor
@@ -26,7 +26,7 @@ from dpsql.report.export import csv, json
 from dpsql.report.terminal.answer_table import records, table
 from dpsql.report.terminal.error_message import describe
 from dpsql.report.terminal.progress import Cancelled
-from dpsql.report.terminal.sanitize import visible, visible_lines
+from dpsql.report.terminal.sanitize import sanitize, sanitize_lines
 from dpsql.report.terminal.table import markdown, plain
 from dpsql.session.session import Session
 from dpsql.sqltext.script import parts
@@ -40,7 +40,7 @@ class Console:
     def __init__(self, schema: Path, *, analyst: str, epsilon: float | None) -> None:
         self._work = Work()
         session = Session(schema, analyst=analyst, epsilon=epsilon, progress=self._work.step)
-        self._desk = Desk(Connection(session), Screen(highlight=False))
+        self._state = ConsoleState(Connection(session), Screen(highlight=False))
         self._default = ""
         self._interactive = False
         self.failure: Error | None = None
@@ -49,7 +49,7 @@ class Console:
         """Prompt until Ctrl-D or a quit."""
         from dpsql.console.prompt import Prompt  # noqa: PLC0415 - only a terminal needs it
 
-        desk, self._interactive = self._desk, True
+        desk, self._interactive = self._state, True
         with closing(desk.connection):
             prompt = Prompt(desk, history)
             click.echo(_HELLO.format(name=desk.connection.schema.dataset))
@@ -67,7 +67,7 @@ class Console:
 
     def batch(self, text: str) -> None:
         """Run all of `text` until the first failure, as a program sends it: nobody is asked."""
-        with closing(self._desk.connection):
+        with closing(self._state.connection):
             for part in parts(text):
                 if not self.run(part) or self.failure is not None:
                     return
@@ -81,7 +81,7 @@ class Console:
                 if not part.startswith("\\"):
                     self._statement(part, ask)
                     continue
-                match run_command(self._desk, part):
+                match run_command(self._state, part):
                     case Run(text=more):
                         waiting.extendleft(reversed(list(parts(more))))
                     case Edit(text=more):
@@ -100,16 +100,16 @@ class Console:
         return True
 
     def _statement(self, sql: str, ask: Ask | None) -> None:
-        desk = self._desk
+        desk = self._state
         connection = desk.connection
         began = time.monotonic()
         if desk.settings.dry:
             found = self._work.run(lambda: connection.explain(sql), connection.interrupt)
-            click.echo(visible_lines(str(found)))
+            click.echo(sanitize_lines(str(found)))
             return
         if ask is not None:
             share = self._work.run(lambda: _share(connection, sql), connection.interrupt)
-            if not goes_ahead(share, ask):
+            if not confirm(share, ask):
                 click.echo("not run; nothing was charged")
                 return
         cursor = self._work.run(lambda: connection.execute(sql), connection.interrupt)
@@ -125,7 +125,7 @@ class Console:
             self._say(f"{seconds:.3f} s")
 
     def _show(self, cursor: Cursor) -> None:
-        columns, desk = cursor.description, self._desk
+        columns, desk = cursor.description, self._state
         if columns is None:
             return
         is_screen = sys.stdout.isatty() and desk.settings.output is None
@@ -136,14 +136,14 @@ class Console:
             _add(desk.settings.output, cursor)
             return
         if [column[0] for column in columns] == [EXPLAINED]:
-            click.echo("\n".join(visible_lines(str(line)) for (line,) in cursor))
+            click.echo("\n".join(sanitize_lines(str(line)) for (line,) in cursor))
             return
         if not sys.stdout.isatty() or cursor.privacy is None:
             click.echo(plain(columns, cursor.fetchall()))
             return
         shape = records if desk.settings.expanded else table
         widths = cursor.half_widths or []
-        rows, shown = cursor.fetchall(), cursor.privacy.shown
+        rows, shown = cursor.fetchall(), cursor.privacy.shown_columns
         desk.screen.print(shape(columns, rows, shown, widths, noise=desk.settings.noise))
 
     def _say(self, text: str) -> None:
@@ -153,7 +153,7 @@ class Console:
     def _refused(self, error: Error, sql: str) -> None:
         self.failure = error
         self._say(describe(error, sql))
-        self._desk.proposal = None if isinstance(error, BudgetSpent) else proposal(error, sql)
+        self._state.proposal = None if isinstance(error, BudgetSpent) else proposal(error, sql)
 
 
 def _share(connection: Connection, sql: str) -> Fraction:
@@ -182,5 +182,5 @@ def _add(path: Path, cursor: Cursor) -> None:
             file.write(text)
     except OSError:
         raise BadParameter(
-            f"{visible(str(path))} can't be written", hint="name a file in a folder that is there"
+            f"{sanitize(str(path))} can't be written", hint="name a file in a folder that is there"
         ) from None

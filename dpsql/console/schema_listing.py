@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dpsql.console.completion import describe
 from dpsql.dbapi.statements.describe import reference, whose
 from dpsql.errors import UnknownTable
-from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.session.ledger_access import ledger_location
@@ -16,14 +16,15 @@ from dpsql.session.ledger_access import ledger_location
 def tables(schema: Schema) -> str:
     """All tables: whose rows they have, and what is said of them."""
     rows = [
-        [t.name, whose(t, schema), str(len(t.columns)), t.comment] for t in schema.offered.values()
+        [t.name, whose(t, schema), str(len(t.columns)), t.comment]
+        for t in schema.visible_tables.values()
     ]
     return listing(("table", "rows of", "columns", "comment"), rows)
 
 
 def columns(schema: Schema, name: str) -> str:
     """One table: its columns with their domains, its owner, key and limits."""
-    table = schema.meant(*name.replace('"', "").strip("; ").split("."))
+    table = schema.resolve(*name.replace('"', "").strip("; ").split("."))
     if table is None:
         raise UnknownTable(f"there is no table {name}", hint=r"\dt lists the tables")
     rows = [
@@ -37,7 +38,7 @@ def columns(schema: Schema, name: str) -> str:
         for c in table.columns.values()
     ]
     names = ("column", "type and domain", "", "references", "comment")
-    return "\n".join([listing(names, rows), "", *_about(table, schema)])
+    return "\n".join([listing(names, rows), "", *_description(table, schema)])
 
 
 def datasets(schema: Schema) -> str:
@@ -53,10 +54,10 @@ def datasets(schema: Schema) -> str:
         "neighbours": schema.relation,
         "units": ", ".join(schema.units) or "rows",
     }
-    return "\n".join(f"{name:<11} {visible(text)}" for name, text in lines.items())
+    return "\n".join(f"{name:<11} {sanitize(text)}" for name, text in lines.items())
 
 
-def _about(table: Table, schema: Schema) -> Iterator[str]:
+def _description(table: Table, schema: Schema) -> Iterator[str]:
     if table.comment:
         yield table.comment
     yield f"rows of: {whose(table, schema)}"

@@ -11,7 +11,7 @@ from dpsql.dbapi.connection import Connection
 
 
 @dataclass(slots=True)
-class Desk:
+class ConsoleState:
     """A connection, a screen, the switches, and the query that was asked last.
 
     `proposal` is what to write instead of a statement that was just refused.
@@ -43,5 +43,5 @@ class Quit:
     """The end."""
 
 
-Next = Run | Edit | Quit | None
+NextAction = Run | Edit | Quit | None
 """What a command asks of the loop."""

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from dpsql.report.terminal.progress import Watch
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Work:
@@ -20,7 +20,7 @@ class Work:
         """Take note of the step that begins."""
         self._watch.step(name)
 
-    def run(self, work: Callable[[], Found], interrupt: Callable[[], None]) -> Found:
+    def run(self, work: Callable[[], Result], interrupt: Callable[[], None]) -> Result:
         """What `work` returns or raises; raises `Cancelled` after Ctrl-C."""
         self._watch = Watch()
         return self._watch.run(work, interrupt)

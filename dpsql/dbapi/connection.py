@@ -17,33 +17,33 @@ from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.syntax.parameter import Parameters as Literals
 from dpsql.bind.syntax.parameter import literals
 from dpsql.dbapi.cursor import Cursor, Parameters
-from dpsql.dbapi.statements.assignment import Change
+from dpsql.dbapi.statements.assignment import Assignment
 from dpsql.dbapi.statements.describe import Describe, described
-from dpsql.dbapi.statements.options import under
+from dpsql.dbapi.statements.options import with_options
 from dpsql.dbapi.statements.parse import (
-    Drop,
+    CreateRelease,
+    DropRelease,
     ExplainPrivacy,
-    Keep,
     Query,
     Show,
     explained,
     read_statement,
 )
-from dpsql.dbapi.statements.settings import change
+from dpsql.dbapi.statements.settings import apply
 from dpsql.dbapi.statements.show_setting import show_setting
 from dpsql.errors import BadParameter, InterfaceError, UnknownRelease
 from dpsql.report.budget import Budget, budget_of, read_budget
-from dpsql.report.explain_text import Explanation, Form
-from dpsql.report.result.result import Result, answered, texts
+from dpsql.report.explain_text import Explanation, OutputFormat
+from dpsql.report.result.result import Result, from_answer, text_result
 from dpsql.schema.model import Schema
 from dpsql.session.batch import Batch
-from dpsql.session.explain.error_curve import grid
+from dpsql.session.explain.error_curve import epsilon_grid
 from dpsql.session.interruptible import interruptible
-from dpsql.session.saved.saved_releases import NotOpened
+from dpsql.session.saved.saved_releases import NotPaid
 from dpsql.session.session import Session
 
 if TYPE_CHECKING:
-    from dpsql.report.error_curve import Errors
+    from dpsql.report.error_curve import ErrorCurve
 
 EXPLAINED: Final = "explain_privacy"
 """The one column of EXPLAIN PRIVACY's answer."""
@@ -118,7 +118,7 @@ class Connection:
                     )
             session = self._session
             batch = interruptible(lambda: session.batch(statements), session.interrupt)
-            return [Cursor(self, answered(answer)) for answer in batch.answers], batch
+            return [Cursor(self, from_answer(answer)) for answer in batch.answers], batch
 
     def explain(self, sql: str, parameters: Parameters | None = None) -> Explanation:
         """The proof and the price of a query: free, and without touching private rows.
@@ -130,47 +130,47 @@ class Connection:
             statement = read_statement(sql)
             if isinstance(statement, ExplainPrivacy):
                 statement = explained(statement)
-            if isinstance(statement, Query | Keep):
+            if isinstance(statement, Query | CreateRelease):
                 given = literals(() if parameters is None else parameters)
                 return self._explain(statement, given)
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
     def sweep(
         self, sql: str, epsilons: str | None = None, parameters: Parameters | None = None
-    ) -> Errors:
+    ) -> ErrorCurve:
         """How far noise moves the values of a query at each ε from `epsilons`, "0.01..1", on.
 
         Free, and without touching private rows. `print` shows a table and a picture, a notebook a
         page; it has json() and svg(), too.
         """
-        from dpsql.report.error_curve import Errors  # noqa: PLC0415 - few need it
+        from dpsql.report.error_curve import ErrorCurve  # noqa: PLC0415 - few need it
 
         with self._one_statement:
             self._check_open()
             statement, session = read_statement(sql), self._session
             if not isinstance(statement, Query):
                 raise BadParameter("only queries have errors", hint="write SELECT …")
-            points = grid(session.schema, epsilons)
+            points = epsilon_grid(session.schema, epsilons)
             given = literals(() if parameters is None else parameters)
             work = partial(session.sweep, statement.sql, points, given)
-            with under(session, statement.options, self._usual_epsilon):
-                return Errors(interruptible(work, session.interrupt))
+            with with_options(session, statement.options, self._usual_epsilon):
+                return ErrorCurve(interruptible(work, session.interrupt))
 
     def share(self, sql: str) -> Fraction:
         """What part of the budget that is left `sql` would take, from 0 to 1; finding out is free.
 
-        Statements that aren't queries take nothing, nor does what was answered before. So where
+        Statements that aren't queries take nothing, nor does what was from_answer before. So where
         analysts share answers, the part of a query that you haven't asked tells if another has:
         what they asked is no secret of the data's, but of theirs. `store: private` keeps it.
         """
         with self._one_statement:
             self._check_open()
             statement = read_statement(sql)
-            if not isinstance(statement, Query | Keep):
+            if not isinstance(statement, Query | CreateRelease):
                 return Fraction(0)
-            how = statement.wanted if isinstance(statement, Keep) else None
-            own = under(self._session, statement.options, self._usual_epsilon)
-            with own, suppress(NotOpened):  # the reader's own cap would pay for a first look
+            how = statement.request if isinstance(statement, CreateRelease) else None
+            own = with_options(self._session, statement.options, self._usual_epsilon)
+            with own, suppress(NotPaid):  # the reader's own cap would pay for a first look
                 return self._session.share(statement.sql, wanted=how)
             return Fraction(0)
 
@@ -192,11 +192,11 @@ class Connection:
         return self._session.schema
 
     @property
-    def catalogue(self) -> Schema:
+    def catalog(self) -> Schema:
         """The schema with what else can be named now: tables that are kept and may be read."""
         with self._one_statement:
             self._check_open()
-            return self._session.kept.catalogue()
+            return self._session.saved.catalog()
 
     @property
     def analyst(self) -> str:
@@ -246,43 +246,43 @@ class Connection:
 
     def _do(self, written: str, parameters: Literals) -> Result | None:
         statement = read_statement(written)
-        if parameters and isinstance(statement, Describe | Show | Change):
+        if parameters and isinstance(statement, Describe | Show | Assignment):
             raise BadParameter("SET and SHOW take no parameters")
         match statement:
             case Query(sql=sql, options=options):
                 session = self._session
                 work = partial(session.query, sql, parameters=parameters, written=written)
-                with under(session, options, self._usual_epsilon):
-                    return answered(interruptible(work, session.interrupt))
+                with with_options(session, options, self._usual_epsilon):
+                    return from_answer(interruptible(work, session.interrupt))
             case ExplainPrivacy(form=form, with_sql=with_sql):
                 inner = explained(statement)
                 found = self._explain(inner, parameters).written(form, sql=with_sql)
-                lines = found.split("\n") if form is Form.TEXT else [found]
-                return texts([EXPLAINED], ([line] for line in lines))
-            case Keep(wanted=wanted, sql=sql, options=options):
+                lines = found.split("\n") if form is OutputFormat.TEXT else [found]
+                return text_result([EXPLAINED], ([line] for line in lines))
+            case CreateRelease(request=wanted, sql=sql, options=options):
                 session = self._session
-                keep = partial(session.keep, wanted, sql, parameters)
-                with under(session, options, self._usual_epsilon):
-                    return answered(interruptible(keep, session.interrupt))
-            case Drop(name=name, if_exists=if_exists):
+                keep = partial(session.save, wanted, sql, parameters)
+                with with_options(session, options, self._usual_epsilon):
+                    return from_answer(interruptible(keep, session.interrupt))
+            case DropRelease(name=name, if_exists=if_exists):
                 with suppress(*[UnknownRelease] * if_exists):
-                    self._session.kept.drop(name)
+                    self._session.saved.drop(name)
                 return None
             case Describe():
-                return described(statement, self.catalogue)
+                return described(statement, self.catalog)
             case Show(setting=setting):
                 return show_setting(setting, self._session, lambda: self.budget)
-            case Change():
-                change(self._session, statement, self._usual_epsilon)
+            case Assignment():
+                apply(self._session, statement, self._usual_epsilon)
                 return None
             case missing:
                 assert_never(missing)
 
-    def _explain(self, asked: Query | Keep, parameters: Literals) -> Explanation:
-        session, wanted = self._session, asked.wanted if isinstance(asked, Keep) else None
-        work = partial(session.explain, asked.sql, None, parameters, wanted)
-        with under(session, asked.options, self._usual_epsilon):
-            return Explanation(interruptible(work, session.interrupt))
+    def _explain(self, statement: Query | CreateRelease, parameters: Literals) -> Explanation:
+        wanted = statement.request if isinstance(statement, CreateRelease) else None
+        work = partial(self._session.explain, statement.sql, None, parameters, wanted)
+        with with_options(self._session, statement.options, self._usual_epsilon):
+            return Explanation(interruptible(work, self._session.interrupt))
 
     def _check_open(self) -> None:
         if not self._open:

@@ -12,9 +12,9 @@ import pyarrow as pa
 from dpsql.bind.syntax.parameter import Parameters as Literals
 from dpsql.bind.syntax.parameter import literals
 from dpsql.errors import InterfaceError, NotSupportedError, ProgrammingError
-from dpsql.report.error_columns import half_width_rows, with_errors
+from dpsql.report.error_columns import half_width_rows, with_error_columns
 from dpsql.report.result.python_value import Row, python_rows
-from dpsql.report.result.result import Description, Result, distinct
+from dpsql.report.result.result import Description, Result, unique_names
 from dpsql.schema.sql_type import HUGEINT
 from dpsql.session.answer.answer import Privacy
 
@@ -78,7 +78,7 @@ class Cursor:
 
         Beside each column "n" that has them stands "n ±", however the rows are fetched then.
         """
-        return type(self)(self.connection, with_errors(self._answer()))
+        return type(self)(self.connection, with_error_columns(self._answer()))
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> Self:
         """Run one statement and return this cursor. What it costs is charged before it runs.
@@ -119,7 +119,7 @@ class Cursor:
         Names that repeat get a number (a, a_1). HUGEINT, which Arrow lacks, is decimal128(38, 0).
         """
         result = self._answer()
-        table = result.table.slice(self._next).rename_columns(distinct(result.names))
+        table = result.table.slice(self._next).rename_columns(unique_names(result.names))
         self._next = result.table.num_rows
         return table
 
@@ -142,7 +142,7 @@ class Cursor:
         polars = _need("polars", "pl")
         types = {
             name: polars.Int128
-            for name, kind in zip(distinct(result.names), result.types, strict=True)
+            for name, kind in zip(unique_names(result.names), result.types, strict=True)
             if kind == HUGEINT
         }
         frame: PolarsFrame = polars.from_arrow(self.fetch_arrow_table()).cast(types)

@@ -10,7 +10,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.read_limit import Most
+from dpsql.engine.read_limit import ReadLimit
 
 _BATCH: Final = 2048
 """Rows of one vector."""
@@ -36,14 +36,14 @@ def rows_at_most(
     cursor: duckdb.DuckDBPyConnection,
     statement: duckdb.Statement,
     parameters: Sequence[object],
-    most: Most,
+    limit: ReadLimit,
 ) -> pa.Table | None:
-    """All rows of a statement, None if they are more than `most`.
+    """All rows of a statement, None if they are more than `limit`.
 
     A relation's rows come as they are read; a cursor's are all made first.
     """
     relation = cursor.sql(statement, params=list(parameters) or None)
-    return most.read(relation.to_arrow_reader(_BATCH))
+    return limit.read(relation.to_arrow_reader(_BATCH))
 
 
 def integers(cursor: duckdb.DuckDBPyConnection) -> pa.Table:

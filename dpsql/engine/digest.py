@@ -32,7 +32,7 @@ Digest = str
 
 def digest_of(kind: str, *parts: str) -> Digest:
     """One digest of all `parts`, in their order; those of two kinds are never equal."""
-    return hashlib.sha256(_joined((kind, *parts)).encode(errors="surrogatepass")).hexdigest()
+    return hashlib.sha256(_joined_texts((kind, *parts)).encode(errors="surrogatepass")).hexdigest()
 
 
 def encoded(value: object) -> str:
@@ -43,7 +43,7 @@ def encoded(value: object) -> str:
     return atom(value)
 
 
-def _joined(texts: Iterable[str]) -> str:
+def _joined_texts(texts: Iterable[str]) -> str:
     return "".join([f"{len(text)}:{text}" for text in texts])
 
 
@@ -72,7 +72,7 @@ ATOMS: Final[dict[type, Callable[[Any], str]]] = {
     dt.datetime: lambda value: _local("M", value),
     dt.time: lambda value: _local("H", value),
     dt.timedelta: lambda value: f"L{value.days:x}:{value.seconds:x}:{value.microseconds:x}",
-    tuple: lambda value: f"({_joined(map(encoded, value))}",
-    frozenset: lambda value: f"{{{_joined(sorted(map(encoded, value)))}",
+    tuple: lambda value: f"({_joined_texts(map(encoded, value))}",
+    frozenset: lambda value: f"{{{_joined_texts(sorted(map(encoded, value)))}",
 }
 """How each type is written. What is derived from one isn't written as it."""

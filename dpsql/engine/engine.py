@@ -8,7 +8,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import Most
+from dpsql.engine.read_limit import ReadLimit
 
 
 class Engine(Protocol):
@@ -20,12 +20,12 @@ class Engine(Protocol):
         parameters: Sequence[object] = (),
         tables: Mapping[str, pa.Table] = ...,
         *,
-        few: bool = ...,
-        most: Most | None = ...,
+        as_rows: bool = ...,
+        limit: ReadLimit | None = ...,
     ) -> Raw:
-        """Run one SELECT; `tables` exist for this statement only; `few` rows of integers come out.
+        """Run one SELECT; `tables` exist for this statement only; `as_rows`: few integers come out.
 
-        More than `most` is `TooComplex`, before it is in memory: only of public rows, since it
+        More than `limit` is `TooComplex`, before it is in memory: only of public rows, since it
         tells how many there are. Whatever else fails is `ExecutionFailed`: what an engine says
         about a failure is made of rows.
         """
@@ -33,14 +33,14 @@ class Engine(Protocol):
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:
         """Names and types of a table's columns, in order, from the catalogue alone."""
 
-    def rows(self, table: str) -> int:
+    def row_count_for_planning(self, table: str) -> int:
         """How many rows a table has: private, and only to choose how a statement is run.
 
         0 where nothing but reading all of them would tell, or reading fails.
         """
 
     @property
-    def prepared(self) -> frozenset[str]:
+    def sidecar_tables(self) -> frozenset[str]:
         """The tables whose rows stand ready with their unit, in a sidecar."""
 
     def fingerprint(self) -> str:

@@ -10,7 +10,7 @@ from dpsql.errors import TooComplex
 
 
 @dataclass(frozen=True, slots=True)
-class Most:
+class ReadLimit:
     """So many rows, and so many bytes."""
 
     rows: int

@@ -44,7 +44,7 @@ def padded(count: int) -> str:
     return text
 
 
-def shown(amount: Fraction) -> str:
+def format_amount(amount: Fraction) -> str:
     """`amount` in at most six digits, rounded down: what is left is never overstated."""
     context = Context(prec=6, rounding=ROUND_DOWN)
     short = context.divide(Decimal(amount.numerator), Decimal(amount.denominator))

@@ -11,22 +11,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.errors import BudgetSpent
-from dpsql.ledger.amount import amount_of, shown, units
+from dpsql.ledger.amount import amount_of, format_amount, units
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 _SYMBOL = {Accounting.PURE: "ε", Accounting.APPROX: "ε", Accounting.ZCDP: "ρ"}
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class Spent:
     """What was spent from one budget, in units, each charge rounded up."""
 
     spent: int = 0
     delta: int = 0
 
-    def plus(self, loss: PrivacyLoss) -> Account:
+    def plus(self, loss: PrivacyLoss) -> Spent:
         """The account after `loss`."""
-        return Account(self.spent + units(loss.amount), self.delta + units(loss.delta))
+        return Spent(self.spent + units(loss.amount), self.delta + units(loss.delta))
 
     def loss(self, accounting: Accounting) -> PrivacyLoss:
         """What was spent as a loss."""
@@ -40,15 +40,15 @@ class Cap:
     amount: Fraction | None
     delta: Fraction | None
 
-    def admits(self, account: Account, loss: PrivacyLoss) -> bool:
+    def allows(self, spent: Spent, loss: PrivacyLoss) -> bool:
         """`loss` still fits. A loss without δ fits however little δ is left."""
-        return (self.amount is None or amount_of(account.spent) + loss.amount <= self.amount) and (
+        return (self.amount is None or amount_of(spent.spent) + loss.amount <= self.amount) and (
             self.delta is None
             or not loss.delta
-            or amount_of(account.delta) + loss.delta <= self.delta
+            or amount_of(spent.delta) + loss.delta <= self.delta
         )
 
-    def backstop(self, before: Account) -> tuple[int | None, int | None]:
+    def hard_limit(self, before: Spent) -> tuple[int | None, int | None]:
         """Whole units that no admitted charge passes: what SQL itself checks.
 
         A cap may have been lowered below what was spent; the account then stays where it is.
@@ -75,45 +75,44 @@ class Balance:
 
 
 def balance(
-    account: Account, accounting: Accounting, cap: Fraction | None, delta: Fraction | None
+    paid: Spent, accounting: Accounting, cap: Fraction | None, delta: Fraction | None
 ) -> Balance:
-    """The balance of `account` under its caps; nothing is left of a cap below what was spent."""
-    spent = account.loss(accounting)
+    """The balance of `paid` under its caps; nothing is left of a cap below what was spent."""
+    spent = paid.loss(accounting)
     return Balance(
         spent,
         cap,
         delta,
-        None if cap is None else _left(cap, account.spent),
-        None if delta is None else _left(delta, account.delta),
+        None if cap is None else _left(cap, paid.spent),
+        None if delta is None else _left(delta, paid.delta),
     )
 
 
 def admit_charge(
-    loss: PrivacyLoss, dataset: Account, cap: PrivacyLoss, analyst: Account, own: Fraction | None
+    loss: PrivacyLoss, dataset: Spent, cap: PrivacyLoss, analyst: Spent, own: Fraction | None
 ) -> None:
     """Refuses `loss` unless both the dataset's and the analyst's budget hold it."""
-    if Cap(cap.amount, cap.delta).admits(dataset, loss) and Cap(own, None).admits(analyst, loss):
+    if Cap(cap.amount, cap.delta).allows(dataset, loss) and Cap(own, None).allows(analyst, loss):
         return
     symbol = _SYMBOL[loss.accounting]
-    lines = [f"dataset {symbol} {shown(_left(cap.amount, dataset.spent))}"]
+    lines = [f"dataset {symbol} {format_amount(_left(cap.amount, dataset.spent))}"]
     if loss.delta:
-        lines.append(f"dataset δ {shown(_left(cap.delta, dataset.delta))}")
+        lines.append(f"dataset δ {format_amount(_left(cap.delta, dataset.delta))}")
     if own is not None:
-        lines.append(f"analyst {symbol} {shown(_left(own, analyst.spent))}")
+        lines.append(f"analyst {symbol} {format_amount(_left(own, analyst.spent))}")
     raise BudgetSpent("not enough budget is left: " + ", ".join(lines))
 
 
-def admit_view(loss: PrivacyLoss, analyst: Account, own: Fraction | None) -> None:
+def admit_view(loss: PrivacyLoss, analyst: Spent, own: Fraction | None) -> None:
     """Refuses a first look at other analysts' releases unless the reader's own budget holds it.
 
     The dataset's budget paid when they were released; seeing them again changes nothing there. But
     what `own` promises is a bound on all that this analyst has seen.
     """
-    if own is not None and not Cap(own, None).admits(analyst, loss):
+    if own is not None and not Cap(own, None).allows(analyst, loss):
         symbol = _SYMBOL[loss.accounting]
-        raise BudgetSpent(
-            f"not enough budget is left: analyst {symbol} {shown(_left(own, analyst.spent))}"
-        )
+        left = format_amount(_left(own, analyst.spent))
+        raise BudgetSpent(f"not enough budget is left: analyst {symbol} {left}")
 
 
 def _left(cap: Fraction, spent: int) -> Fraction:

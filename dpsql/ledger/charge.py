@@ -61,13 +61,13 @@ class Receipt:
     fresh: bool
 
     @property
-    def proof(self) -> Proof:
+    def receipt_id(self) -> ReceiptId:
         """What shows later that the ledger still holds this charge."""
-        return Proof(self.seq, self.hash)
+        return ReceiptId(self.seq, self.hash)
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class ReceiptId:
     """An entry's number and hash, written as 12:9f86…: all that a receipt proves."""
 
     seq: int
@@ -77,17 +77,17 @@ class Proof:
         return f"{self.seq}:{self.hash}"
 
 
-def read_proof(text: str) -> Proof:
+def parse_receipt_id(text: str) -> ReceiptId:
     """The proof that is written so; BadParameter if none is."""
     seq, _, own_hash = text.strip().partition(":")
     if not (seq.isascii() and seq.isdigit() and len(seq) < 13 and int(seq)):
         raise BadParameter("a receipt is an entry's number, a colon and its hash")
     check_key(own_hash)
-    return Proof(int(seq), own_hash)
+    return ReceiptId(int(seq), own_hash)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredAnswer:
     """One noisy release that the ledger keeps under its canonical key, and what it alone cost."""
 
     key: str
@@ -104,7 +104,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredAnswerInfo:
     """What is known of a kept release without seeing its answer."""
 
     key: str
@@ -150,7 +150,7 @@ def check_analyst_cap(cap: Fraction | None) -> None:
         check_amount(cap, "the analyst's cap")
 
 
-def check_kept(keep: Sequence[Kept], charged: PrivacyLoss) -> None:
+def check_stored_answers(keep: Sequence[StoredAnswer], charged: PrivacyLoss) -> None:
     """Refuses releases that claim to have cost more than what was charged for them.
 
     Under approx accounting a batch costs less than the sum of its parts, but no less than each;

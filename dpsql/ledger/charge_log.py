@@ -11,11 +11,11 @@ from dpsql.ledger.charge import Charge, Failure, Receipt, State
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.storage.queries import Request
 
-MOST_STOPPED = 3
+MAX_STOPPED = 3
 """How often what takes too much time or memory is charged, on one version of the data."""
 
 
-def charged(charge: Charge) -> Charged:
+def charge_event(charge: Charge) -> Charged:
     """The entry of a new charge."""
     return Charged(
         charge.request_id,
@@ -30,7 +30,7 @@ def charged(charge: Charge) -> Charged:
     )
 
 
-def earlier(chain: Chain, request: Request, charge: Charge) -> Receipt:
+def previous(chain: Chain, request: Request, charge: Charge) -> Receipt:
     """What became of `request`, if it is the one that `charge` repeats."""
     paid = _charged(chain, request)
     # Else an analyst could fetch another's answer, or run other SQL on a charge paid before.
@@ -43,7 +43,7 @@ def earlier(chain: Chain, request: Request, charge: Charge) -> Receipt:
     return Receipt(request.id, entry.seq, entry.hash, entry.at, state, fresh=False)
 
 
-def known(chain: Chain, receipt: Receipt) -> Request:
+def get(chain: Chain, receipt: Receipt) -> Request:
     """The request that `receipt` is of."""
     request = chain.store.request(receipt.request_id)
     if (
@@ -55,9 +55,9 @@ def known(chain: Chain, receipt: Receipt) -> Request:
     return request
 
 
-def running(chain: Chain, receipt: Receipt) -> Charged:
+def in_progress(chain: Chain, receipt: Receipt) -> Charged:
     """The charge that the holder of `receipt` was allowed to run, and has not settled yet."""
-    request = known(chain, receipt)
+    request = get(chain, receipt)
     if not receipt.fresh:
         raise InterfaceError("this receipt is of an earlier request, which isn't run again")
     state = _state(chain, request)
@@ -89,12 +89,12 @@ def failed_before(chain: Chain, keys: Sequence[str]) -> bool:
             if not isinstance(event, Burned) or event.failed != key:
                 raise fault(chain.path, f"has no failure of that key in entry {seq}", RESTORE)
         stopped = [isinstance(event, Burned) and event.stopped for _, event in found]
-        if len(stopped) >= MOST_STOPPED or not all(stopped):
+        if len(stopped) >= MAX_STOPPED or not all(stopped):
             return True
     return False
 
 
-def bury(chain: Chain, request: Request) -> Request:
+def burn_orphans(chain: Chain, request: Request) -> Request:
     """The request comes to nothing, since whoever ran it is gone."""
     seq = chain.append(Burned(request.id, abandoned=True)).seq
     chain.store.settle(request.id, seq)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpsql.ledger import charge_log
 from dpsql.ledger.caps import Cap, admit_charge
-from dpsql.ledger.chain.checkpoint import sum_up
+from dpsql.ledger.chain.checkpoint import write_checkpoint
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.charge import Charge, Receipt, State, check_charge
 from dpsql.ledger.storage.opening import recorded_terms
@@ -20,16 +20,16 @@ def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
     check_charge(charge, terms.accounting)
     earlier = chain.store.request(charge.request_id)
     if earlier is not None:
-        if earlier.settled is None and not chain.database.alive(earlier.owner):
-            earlier = charge_log.bury(chain, earlier)
-        return charge_log.earlier(chain, earlier, charge)
+        if earlier.settled is None and not chain.database.is_alive(earlier.owner):
+            earlier = charge_log.burn_orphans(chain, earlier)
+        return charge_log.previous(chain, earlier, charge)
     names = (DATASET, charge.analyst)
     dataset, analyst = map(chain.store.account, names)
     admit_charge(charge.loss, dataset, terms.cap, analyst, charge.analyst_cap)
-    entry = chain.append(charge_log.charged(charge))
+    entry = chain.append(charge_log.charge_event(charge))
     caps = Cap(terms.cap.amount, terms.cap.delta), Cap(charge.analyst_cap, None)
     for name, before, most in zip(names, (dataset, analyst), caps, strict=True):
-        chain.store.set_account(name, before.plus(charge.loss), most.backstop(before))
+        chain.store.set_account(name, before.plus(charge.loss), most.hard_limit(before))
     chain.store.add_request(charge.request_id, entry.seq, owner)
-    sum_up(chain)
+    write_checkpoint(chain)
     return Receipt(charge.request_id, entry.seq, entry.hash, entry.at, State.CHARGED, fresh=True)

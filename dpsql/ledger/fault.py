@@ -36,19 +36,19 @@ _AMBIGUOUS = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
-class Where(Protocol):
+class LedgerLocation(Protocol):
     """A file or a server, as messages name it."""
 
     def __str__(self) -> str: ...
 
 
-def fault(path: Where, what: str, do: str) -> LedgerFault:
+def fault(path: LedgerLocation, what: str, do: str) -> LedgerFault:
     """A LedgerFault about the file or the server `path`."""
     kind = "ledger file" if isinstance(path, Path) else "ledger"
     return LedgerFault(f"{kind} {path} {what}", hint=do)
 
 
-def full(path: Where) -> LedgerFull:
+def full(path: LedgerLocation) -> LedgerFull:
     """The LedgerFault of a disk without room."""
     found = fault(path, "can't grow: the disk is full", "free some space there, and ask again")
     return LedgerFull(found.message, hint=found.hint)
@@ -74,7 +74,7 @@ def _has_no_room(path: Path) -> bool:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def translated_errors(path: Path) -> Iterator[None]:
     """Errors of SQLite and of the operating system become faults of the file `path`."""
     try:
         yield

@@ -23,37 +23,37 @@ from typing import Self
 from dpsql.errors import ExecutionFailed, InterfaceError, LedgerFull, OperationalError
 from dpsql.ledger import charge_log, stored_answer
 from dpsql.ledger.caps import Balance, balance
-from dpsql.ledger.chain.checkpoint import sum_up
-from dpsql.ledger.chain.entry import Amended, Entry, KeptRelease, Released, digest
+from dpsql.ledger.chain.checkpoint import write_checkpoint
+from dpsql.ledger.chain.entry import Amended, Entry, Released, StoredRelease, digest
 from dpsql.ledger.chain.hash_chain import BATCH, Chain, Clock, utc_now
 from dpsql.ledger.chain.verify import Report, audit, checked_answer
 from dpsql.ledger.charge import (
     Charge,
     Failure,
-    Kept,
-    Proof,
     Receipt,
-    Stored,
+    ReceiptId,
+    StoredAnswer,
+    StoredAnswerInfo,
     check_analyst_cap,
-    check_kept,
     check_key,
+    check_stored_answers,
 )
 from dpsql.ledger.charge_transaction import enter
 from dpsql.ledger.fault import standing
 from dpsql.ledger.refusal import Refusal, note, refusals
-from dpsql.ledger.saved_release import Names
-from dpsql.ledger.storage.backend import Location, Sign
+from dpsql.ledger.saved_release import SavedReleaseStore
+from dpsql.ledger.storage.backend import Location, ProcessLock
 from dpsql.ledger.storage.backup import back_up
-from dpsql.ledger.storage.disk_reservation import LEAST, Room
-from dpsql.ledger.storage.opening import check_fixed, open_chain, put_in_force, recorded_terms
+from dpsql.ledger.storage.disk_reservation import MIN_BYTES, Room
+from dpsql.ledger.storage.opening import apply_terms, check_fixed, open_chain, recorded_terms
 from dpsql.ledger.storage.queries import DATASET
-from dpsql.ledger.terms import Terms, check_name, check_terms
+from dpsql.ledger.terms import LedgerTerms, check_name, check_terms
 
 
 class Ledger:
     """One dataset's budget. Open it with `open`, or as its owner with `as_recorded`."""
 
-    def __init__(self, chain: Chain, owner: Sign) -> None:
+    def __init__(self, chain: Chain, owner: ProcessLock) -> None:
         self._chain, self._store = chain, chain.store
         self._owner = owner
         self._room = Room(chain, owner.name)
@@ -66,7 +66,7 @@ class Ledger:
         cls,
         path: Location,
         anchor: Path,
-        terms: Terms,
+        terms: LedgerTerms,
         *,
         create: bool = True,
         clock: Clock = utc_now,
@@ -89,21 +89,21 @@ class Ledger:
         return self._chain.database.lost
 
     @property
-    def terms(self) -> Terms:
+    def terms(self) -> LedgerTerms:
         """The terms in force."""
         with self._reading():
             return recorded_terms(self._chain)
 
-    def amend(self, terms: Terms, reason: str) -> None:
+    def amend(self, terms: LedgerTerms, reason: str) -> None:
         """The owner's will: `terms` are in force, looser or stricter, and the chain says why."""
         check_terms(terms)
         check_name(reason, "reason")
         with self._writing():
             check_fixed(self._chain, recorded_terms(self._chain), terms)
-            put_in_force(self._chain, terms, self._chain.append(Amended(terms, reason)).seq)
+            apply_terms(self._chain, terms, self._chain.append(Amended(terms, reason)).seq)
         self._publish()
 
-    def charge(self, charge: Charge, room: int = LEAST) -> Receipt:
+    def charge(self, charge: Charge, room: int = MIN_BYTES) -> Receipt:
         """The dataset and the analyst have paid, durably; or BudgetSpent, and nothing happened.
 
         A request id that was charged before isn't charged again: the receipt then isn't fresh. So
@@ -124,31 +124,31 @@ class Ledger:
         return receipt
 
     def release(
-        self, receipt: Receipt, answer: bytes, keep: Sequence[Kept] = ()
+        self, receipt: Receipt, answer: bytes, keep: Sequence[StoredAnswer] = ()
     ) -> Mapping[str, bytes]:
         """`answer` is what this request will ever be answered; `keep` may answer others too.
 
         Done before it leaves. What others kept of these keys meanwhile is returned: give that.
         """
-        kept = tuple(KeptRelease(k.key, digest(k.answer), k.loss) for k in keep)
+        kept = tuple(StoredRelease(k.key, digest(k.answer), k.loss) for k in keep)
         self._room.give()
         with standing("its charge stands, and its answer is lost"), self._writing():
-            charged = charge_log.running(self._chain, receipt)
-            check_kept(keep, charged.loss)
-            others = stored_answer.others(self._chain, kept)
+            charged = charge_log.in_progress(self._chain, receipt)
+            check_stored_answers(keep, charged.loss)
+            others = stored_answer.existing_answers(self._chain, kept)
             if not others:
                 entry = self._chain.append(Released(receipt.request_id, digest(answer), kept))
                 self._store.settle(receipt.request_id, entry.seq)
                 self._store.add_answer(digest(answer), answer)
                 given = [k.answer for k in keep]
-                stored_answer.keep(self._chain, kept, given, charged.analyst, entry.seq)
+                stored_answer.store(self._chain, kept, given, charged.analyst, entry.seq)
         return others
 
     def burn(self, receipt: Receipt, failure: Failure | None = None) -> None:
         """The request comes to nothing, and its charge stands; `failure` is remembered."""
         self._room.give()
         with standing("its charge stands"), self._writing():
-            charge_log.running(self._chain, receipt)
+            charge_log.in_progress(self._chain, receipt)
             charge_log.burn(self._chain, receipt.request_id, failure)
 
     def failed(self, keys: Sequence[str]) -> bool:
@@ -159,26 +159,26 @@ class Ledger:
     def replay(self, receipt: Receipt) -> bytes:
         """The answer that the request was released with, byte for byte."""
         with self._reading():
-            request = charge_log.known(self._chain, receipt)
+            request = charge_log.get(self._chain, receipt)
             if request.settled is None:
                 raise OperationalError("the request is still running", hint="ask again later")
             if (released := charge_log.released(self._chain, request)) is None:
                 raise ExecutionFailed
             return checked_answer(self._chain, released.answer)
 
-    def stored(self, key: str) -> Stored | None:
+    def stored_answer(self, key: str) -> StoredAnswerInfo | None:
         """What is known of the release kept under `key`, but its answer; None if there is none."""
         check_key(key)
         with self._reading():
             return stored_answer.find(self._chain, key)
 
-    def seen(self, key: str, analyst: str) -> bool:
+    def has_paid(self, key: str, analyst: str) -> bool:
         """The analyst has seen the release: they paid for it, or have viewed it."""
         check_key(key)
         with self._reading():
-            return not stored_answer.unseen(self._chain, [key], analyst)
+            return not stored_answer.unpaid(self._chain, [key], analyst)
 
-    def view(
+    def read_answers(
         self, keys: Sequence[str], analyst: str, analyst_cap: Fraction | None, policy_hash: str
     ) -> tuple[bytes, ...]:
         """The kept answers of `keys`, the same bytes for everybody, free for the dataset.
@@ -191,13 +191,13 @@ class Ledger:
         for key in keys:
             check_key(key)
         with self._reading():
-            if not stored_answer.unseen(self._chain, keys, analyst):
-                return stored_answer.answers(self._chain, keys)
+            if not stored_answer.unpaid(self._chain, keys, analyst):
+                return stored_answer.read(self._chain, keys)
         with standing("nothing was charged"), self._writing():
-            answers = stored_answer.answers(self._chain, keys)
-            if unseen := stored_answer.unseen(self._chain, keys, analyst):
-                stored_answer.pay(self._chain, unseen, analyst, analyst_cap, policy_hash)
-                sum_up(self._chain)
+            answers = stored_answer.read(self._chain, keys)
+            if unseen := stored_answer.unpaid(self._chain, keys, analyst):
+                stored_answer.charge_reader(self._chain, unseen, analyst, analyst_cap, policy_hash)
+                write_checkpoint(self._chain)
         with standing("its charge to the analyst stands"):
             self._publish()
         return answers
@@ -212,9 +212,9 @@ class Ledger:
         return balance(account, terms.accounting, *caps)
 
     @property
-    def names(self) -> Names:
+    def names(self) -> SavedReleaseStore:
         """The tables that analysts keep under names of their own."""
-        return Names(self._chain, self._reading, self._writing)
+        return SavedReleaseStore(self._chain, self._reading, self._writing)
 
     def refuse(self, analyst: str, sqlstate: str, query: str, message: str) -> None:
         """Keeps a refusal that was decided before private rows were read; it costs nothing."""
@@ -239,16 +239,16 @@ class Ledger:
             yield from batch
             seq = last
 
-    def verify(self, *receipts: Receipt | Proof) -> Report:
+    def verify(self, *receipts: Receipt | ReceiptId) -> Report:
         """Both files agree in everything and hold these receipts; or a fault that says where."""
         self._publish()
-        with self._alone():
+        with self._in_own_process():
             return audit(self._chain, receipts)
 
     def backup(self, target: Path) -> None:
         """A copy of the ledger as it is now, in the new file `target`; it has the same anchor."""
         self._publish()
-        with self._alone():
+        with self._in_own_process():
             back_up(self._chain, target.absolute())
 
     def close(self) -> None:
@@ -276,7 +276,7 @@ class Ledger:
         self.close()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _in_own_process(self) -> Iterator[None]:
         # SQLite's locks aren't inherited: a fork would write beside its parent, not after it.
         if os.getpid() != self._process:
             raise InterfaceError("the ledger was opened by another process", hint="open it again")
@@ -287,14 +287,14 @@ class Ledger:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._alone(), self._chain.writing():
+        with self._in_own_process(), self._chain.writing():
             yield
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        with self._alone(), self._chain.database.reading():
+        with self._in_own_process(), self._chain.database.reading():
             yield
 
     def _publish(self) -> None:
-        with self._alone():
+        with self._in_own_process():
             self._chain.publish()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Self, assert_never
 
 from dpsql.ledger.chain.anchor import Anchor
-from dpsql.ledger.chain.checkpoint import check_total
+from dpsql.ledger.chain.checkpoint import check_checkpoint
 from dpsql.ledger.chain.hash_chain import Chain, Clock, utc_now
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.ledger import Ledger
@@ -72,7 +72,7 @@ def _checked_chain(location: Location, anchor_path: Path, clock: Clock) -> Chain
             database.check_format()
             if anchor.tail().seq == 0 and chain.store.last() > 1:
                 raise fault(anchor.path, f"is missing or empty beside {chain.path}", RESTORE)
-        check_total(chain)
+        check_checkpoint(chain)
         stack.pop_all()
     return chain
 

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from dpsql.ledger.chain.hash_chain import Chain
 
-MOST = 500
+MAX_REFUSALS = 500
 LONGEST = 500
 
 
@@ -34,7 +34,7 @@ def note(chain: Chain, analyst: str, sqlstate: str, query: str, message: str) ->
         text[:LONGEST].replace("\0", " ").encode(errors="replace").decode()
         for text in (query, message)
     ]
-    chain.store.refuse((analyst, sqlstate, *cut), chain.clock().isoformat(), MOST)
+    chain.store.refuse((analyst, sqlstate, *cut), chain.clock().isoformat(), MAX_REFUSALS)
 
 
 def refusals(chain: Chain) -> tuple[Refusal, ...]:

@@ -15,8 +15,8 @@ from datetime import datetime
 from types import MappingProxyType
 
 from dpsql.errors import NameTaken, NotOwner, QuotaSpent, UnknownRelease
-from dpsql.ledger.chain.checkpoint import sum_up
-from dpsql.ledger.chain.entry import Dropped, Entry, Named
+from dpsql.ledger.chain.checkpoint import write_checkpoint
+from dpsql.ledger.chain.entry import Dropped, Entry, Saved
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.charge import check_key
 from dpsql.ledger.fault import RESTORE, fault
@@ -26,39 +26,39 @@ Transaction = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class NamedTable:
+class SavedReleaseInfo:
     """What is known of a kept table without its rows: `entry` is what gave it its name.
 
-    `name` is folded: no two of one analyst's are equal under casefold. `about` is what its maker
+    `name` is folded: no two of one analyst's are equal under casefold. `metadata` is what its maker
     says of it, `keys` are the kept releases that its rows were made of.
     """
 
     name: str
     analyst: str
-    about: str
+    metadata: str
     keys: tuple[str, ...]
     entry: int
     at: datetime
 
 
-NOTHING: Mapping[int, NamedTable] = MappingProxyType({})
+NOTHING: Mapping[int, SavedReleaseInfo] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class ReleaseName:
     """An analyst's name for a table, folded.
 
-    `shared`: analysts see each other's tables, so that no two may have one name. `most` is how many
-    tables one analyst keeps.
+    `shared`: analysts see each other's tables, so that no two may have one name. `max_releases` is
+    how many tables one analyst keeps.
     """
 
     analyst: str
     name: str
     shared: bool
-    most: int
+    max_releases: int
 
 
-class Names:
+class SavedReleaseStore:
     """One ledger's names; each call is one transaction."""
 
     def __init__(self, chain: Chain, reading: Transaction, writing: Transaction) -> None:
@@ -66,7 +66,7 @@ class Names:
         self._reading = reading
         self._writing = writing
 
-    def all(self, known: Mapping[int, NamedTable] = NOTHING) -> tuple[NamedTable, ...]:
+    def all(self, known: Mapping[int, SavedReleaseInfo] = NOTHING) -> tuple[SavedReleaseInfo, ...]:
         """Every table, the oldest first; those in `known`, by their entries, aren't read again."""
         with self._reading():
             found = sorted(self._chain.store.all_named().values())
@@ -74,7 +74,7 @@ class Names:
                 known.get(seq) or _named(self._chain, self._chain.entry(seq)) for seq in found
             )
 
-    def rows(self, table: NamedTable) -> bytes:
+    def rows(self, table: SavedReleaseInfo) -> bytes:
         """What `table` holds, as it was kept; UnknownRelease if it was dropped since."""
         with self._reading():
             found = self._chain.store.all_named().get((table.analyst, table.name))
@@ -82,13 +82,13 @@ class Names:
                 raise UnknownRelease(f"{table.name} was dropped, or replaced, meanwhile")
             return rows_of(self._chain, self._chain.entry(table.entry))
 
-    def check(self, name: Name, *, replace: bool) -> None:
+    def check(self, name: ReleaseName, *, replace: bool) -> None:
         """Refuses what `keep` would refuse now: asked before anything is charged."""
         with self._reading():
             _check(self._chain, name, replace=replace)
 
     def keep(
-        self, name: Name, about: str, rows: bytes, keys: Sequence[str], *, replace: bool
+        self, name: ReleaseName, metadata: str, rows: bytes, keys: Sequence[str], *, replace: bool
     ) -> int:
         """`name` means `rows` from now on; the number of the entry that says so.
 
@@ -97,21 +97,21 @@ class Names:
         """
         check_name(name.analyst, "analyst")
         check_name(name.name, "name")
-        check_text(about, "what is said of a table")
+        check_text(metadata, "what is said of a table")
         for key in keys:
             check_key(key)
         with self._writing():
             _check(self._chain, name, replace=replace)
             for key in keys:
-                if self._chain.store.seen(key, name.analyst) is None:
+                if self._chain.store.paid_seq(key, name.analyst) is None:
                     raise NotOwner("the table was made of a release that its maker hasn't seen")
-            hashes = _sha256(about.encode()), _sha256(rows)
-            entry = self._chain.append(Named(name.name, name.analyst, *hashes, tuple(keys)))
-            self._chain.store.name((name.analyst, name.name), entry.seq, about, rows)
-            sum_up(self._chain)
+            hashes = _sha256(metadata.encode()), _sha256(rows)
+            entry = self._chain.append(Saved(name.name, name.analyst, *hashes, tuple(keys)))
+            self._chain.store.name((name.analyst, name.name), entry.seq, metadata, rows)
+            write_checkpoint(self._chain)
         return entry.seq
 
-    def drop(self, name: Name) -> None:
+    def drop(self, name: ReleaseName) -> None:
         """`name` means nothing any more; UnknownRelease, NotOwner."""
         with self._writing():
             found = self._chain.store.all_named()
@@ -123,13 +123,13 @@ class Names:
                 )
             self._chain.append(Dropped(name.name, name.analyst))
             self._chain.store.unname((name.analyst, name.name))
-            sum_up(self._chain)
+            write_checkpoint(self._chain)
 
 
-def described(chain: Chain, entry: Entry) -> str:
+def metadata_of(chain: Chain, entry: Entry) -> str:
     """What is said of the table that `entry` names, checked."""
     event = _event(chain, entry)
-    about = chain.store.about((event.analyst, event.name))
+    about = chain.store.metadata((event.analyst, event.name))
     if about is None or _sha256(about.encode()) != event.about:
         raise _damaged(chain)
     return about
@@ -144,7 +144,7 @@ def rows_of(chain: Chain, entry: Entry) -> bytes:
     return rows
 
 
-def _check(chain: Chain, wanted: Name, *, replace: bool) -> None:
+def _check(chain: Chain, wanted: ReleaseName, *, replace: bool) -> None:
     name, found = wanted.name, chain.store.all_named()
     if (wanted.analyst, name) in found:
         if not replace:
@@ -157,23 +157,23 @@ def _check(chain: Chain, wanted: Name, *, replace: bool) -> None:
         if replace:
             raise NotOwner(f"{name} is another analyst's: only its maker may replace it")
         raise NameTaken(f"there is a release {name} already", hint="give it another name")
-    if sum(owner == wanted.analyst for owner, _ in found) >= wanted.most:
+    if sum(owner == wanted.analyst for owner, _ in found) >= wanted.max_releases:
         raise QuotaSpent(
-            f"one analyst keeps at most {wanted.most} releases and synopses",
+            f"one analyst keeps at most {wanted.max_releases} releases and synopses",
             hint="DROP RELEASE one of those that SHOW dpsql.releases lists"
-            if wanted.most
+            if wanted.max_releases
             else "ask without CREATE",
         )
 
 
-def _named(chain: Chain, entry: Entry) -> NamedTable:
+def _named(chain: Chain, entry: Entry) -> SavedReleaseInfo:
     event = _event(chain, entry)
-    about = described(chain, entry)
-    return NamedTable(event.name, event.analyst, about, event.keys, entry.seq, entry.at)
+    about = metadata_of(chain, entry)
+    return SavedReleaseInfo(event.name, event.analyst, about, event.keys, entry.seq, entry.at)
 
 
-def _event(chain: Chain, entry: Entry) -> Named:
-    if not isinstance(entry.event, Named):
+def _event(chain: Chain, entry: Entry) -> Saved:
+    if not isinstance(entry.event, Saved):
         raise fault(chain.path, f"gives no name in entry {entry.seq}", RESTORE)
     return entry.event
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.errors import BadParameter
-from dpsql.ledger.amount import check_amount, check_delta, shown
+from dpsql.ledger.amount import check_amount, check_delta, format_amount
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 LONGEST_TEXT = 1 << 20
@@ -18,7 +18,7 @@ _RELATION = re.compile(r"(add_remove|change_one)(?: in groups of ([2-9]|[1-9][0-
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class LedgerTerms:
     """What is promised about one dataset: `cap` bounds the loss of all its charges together.
 
     `neighbors` is "add_remove" or "change_one", "… in groups of k" where neighbours differ in up to
@@ -37,7 +37,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class TermsDiff:
     """How new terms differ from recorded ones, in words.
 
     `fixed` never changes in a ledger's life, `looser` needs its owner, `tighter` needs nobody.
@@ -48,17 +48,17 @@ class Differences:
     tighter: tuple[str, ...]
 
 
-def differences(recorded: Terms, asked: Terms) -> Differences:
+def differences(recorded: LedgerTerms, proposed: LedgerTerms) -> TermsDiff:
     """Every difference between the two but that of the policy's hash."""
     (relation, units), (asked_relation, asked_units) = (
-        _relation(terms.neighbors) for terms in (recorded, asked)
+        _relation(terms.neighbors) for terms in (recorded, proposed)
     )
     fixed = tuple(
         f"{name} is {old}, not {new}"
         for name, old, new in (
-            ("dataset", recorded.dataset, asked.dataset),
+            ("dataset", recorded.dataset, proposed.dataset),
             ("neighbors", relation, asked_relation),
-            ("accounting", recorded.accounting.value, asked.accounting.value),
+            ("accounting", recorded.accounting.value, proposed.accounting.value),
         )
         if old != new
     )
@@ -66,22 +66,25 @@ def differences(recorded: Terms, asked: Terms) -> Differences:
         # What it was charged was the loss of fewer units: of these it may be many times as much.
         fixed += (f"its charges hide groups of {units}, not of {asked_units}",)
     amounts = (
-        ("cap", recorded.cap.amount, asked.cap.amount),
-        ("delta", recorded.cap.delta, asked.cap.delta),
+        ("cap", recorded.cap.amount, proposed.cap.amount),
+        ("delta", recorded.cap.delta, proposed.cap.delta),
         # ρ at a larger δ shows as a smaller ε, so the stated promise would weaken unseen.
-        ("conversion delta", recorded.conversion_delta, asked.conversion_delta),
+        ("conversion delta", recorded.conversion_delta, proposed.conversion_delta),
     )
-    words = [(f"{name} is {shown(old)}, not {shown(new)}", new - old) for name, old, new in amounts]
+    words = [
+        (f"{name} is {format_amount(old)}, not {format_amount(new)}", new - old)
+        for name, old, new in amounts
+    ]
     if asked_units < units:
         words.append((f"group size is {units}, not {asked_units}", Fraction(units - asked_units)))
-    return Differences(
+    return TermsDiff(
         fixed=fixed,
         looser=tuple(text for text, change in words if change > 0),
         tighter=tuple(text for text, change in words if change < 0),
     )
 
 
-def check_terms(terms: Terms) -> None:
+def check_terms(terms: LedgerTerms) -> None:
     """Refuses terms that no ledger can keep."""
     for name, text in (("dataset", terms.dataset), ("policy hash", terms.policy_hash)):
         check_name(text, name)

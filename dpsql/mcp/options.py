@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.errors import BadParameter
-from dpsql.session.compile.loss_conversion import LEAST_EPSILON
+from dpsql.session.compile.loss_conversion import MIN_EPSILON
 
 _MOST_SECONDS: Final = 24 * 3600
 _MOST_PORT: Final = 65_535
@@ -52,8 +52,8 @@ def check(options: Options) -> None:
 
 def _faults(options: Options) -> Iterator[str]:
     for name, least, amount in (
-        ("max-cost", LEAST_EPSILON, options.max_cost),
-        ("max-total", LEAST_EPSILON, options.max_total),
+        ("max-cost", MIN_EPSILON, options.max_cost),
+        ("max-total", MIN_EPSILON, options.max_total),
         ("ask-above", Fraction(0), options.ask_above),
     ):
         # NaN compares with nothing, and would be no limit.

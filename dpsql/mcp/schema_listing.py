@@ -20,7 +20,7 @@ def tables(catalogue: Schema, asked: ListTables) -> Tables:
     wanted = asked.search.casefold()
     found = [
         table
-        for table in catalogue.offered.values()
+        for table in catalogue.visible_tables.values()
         if wanted in table.name.casefold() or wanted in table.comment.casefold()
     ][asked.offset :]
     lines = [
@@ -38,7 +38,7 @@ def tables(catalogue: Schema, asked: ListTables) -> Tables:
 
 def table_facts(catalogue: Schema, name: str) -> TableFacts:
     """One table with its columns; UnknownTable where none of that name may be read."""
-    table = catalogue.meant(*name.replace('"', "").split("."))
+    table = catalogue.resolve(*name.replace('"', "").split("."))
     if table is None:
         raise UnknownTable(
             f"there is no table {name[:100]}", hint="list_tables has the names of all tables"
@@ -62,7 +62,7 @@ def whose(table: Table, catalogue: Schema) -> str:
         return "nobody: noisy answers that were paid for"
     match table.ownership:
         case Public():
-            if table.entry is not None:
+            if table.saved_entry is not None:
                 return "nobody: an answer that an analyst keeps"
             return "nobody: public, shown exactly and free"
         case RowUnit():
@@ -86,7 +86,9 @@ def _column(column: Column, catalogue: Schema) -> ColumnLine:
         None if values is None else [_domain(value) for value in values[:MOST_VALUES]],
         None if values is None else len(values),
         column.nullable,
-        None if to is None or to.table not in catalogue.offered else f"{to.table}.{to.column}",
+        None
+        if to is None or to.table not in catalogue.visible_tables
+        else f"{to.table}.{to.column}",
         column.comment,
     )
 

@@ -11,7 +11,7 @@ from dpsql.mcp.tool_results import BudgetReply, Left, Spending
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.report.budget import Allowance, Budget, read_budget
 from dpsql.schema.model import Schema
-from dpsql.session.compile.loss_conversion import amount, as_epsilon, epsilon_of
+from dpsql.session.compile.loss_conversion import epsilon_of, parse_epsilon, to_ledger_currency
 from dpsql.session.session import Session
 
 _ROUNDED: Final = 1 + Fraction(1, 10**9)
@@ -30,7 +30,7 @@ USUAL_PART: Final = 5
 def spending_limit_of(options: Options, session: Session) -> SpendingLimit:
     """The limits that `options` ask for; `session` then spends no more on a query by default."""
     if options.epsilon is None and options.max_cost is not None:
-        session.epsilon = min(session.epsilon, as_epsilon(options.max_cost))
+        session.epsilon = min(session.epsilon, parse_epsilon(options.max_cost))
     schema, epsilon = session.schema, session.epsilon
     return SpendingLimit(options, schema, epsilon, read_budget(schema, session.analyst, epsilon))
 
@@ -43,13 +43,13 @@ class SpendingLimit:
 
     def __init__(self, options: Options, schema: Schema, epsilon: Fraction, budget: Budget) -> None:
         self._schema = schema
-        self._ask_above = None if options.ask_above is None else as_epsilon(options.ask_above)
+        self._ask_above = None if options.ask_above is None else parse_epsilon(options.ask_above)
         cost, total = options.max_cost, options.max_total
-        self._most_cost = epsilon if cost is None else as_epsilon(cost)
+        self._most_cost = epsilon if cost is None else parse_epsilon(cost)
         if total is None:
             self._total = _usual_total(budget, schema, self._most_cost)
         else:
-            self._total = as_epsilon(total)
+            self._total = parse_epsilon(total)
         self._spent = Fraction(0)
 
     def ceiling(self) -> Fraction:
@@ -105,7 +105,7 @@ class SpendingLimit:
         return epsilon_of(self._schema, left) if left > 0 else Fraction(0)
 
     def _amount(self, epsilon: Fraction) -> Fraction:
-        return amount(self._schema, epsilon) if epsilon else Fraction(0)
+        return to_ledger_currency(self._schema, epsilon) if epsilon else Fraction(0)
 
 
 def balance_told(budget: Budget, limit: SpendingLimit, epsilon: Fraction) -> BudgetReply:
@@ -144,4 +144,4 @@ def _usual_total(budget: Budget, schema: Schema, one: Fraction) -> Fraction:
     left = min(Fraction(found) for found in lefts if found is not None)
     if not left:
         return Fraction(0)
-    return max(epsilon_of(schema, amount(schema, left) / USUAL_PART), min(one, left))
+    return max(epsilon_of(schema, to_ledger_currency(schema, left) / USUAL_PART), min(one, left))

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 import anyio
 
 from dpsql.errors import ExecutionFailed, OperationalError
-from dpsql.session.interruptible import begin
+from dpsql.session.interruptible import start
 from dpsql.session.run.charge_and_run import RUNNING
 
 Found = TypeVar("Found")
@@ -72,7 +72,7 @@ class StatementQueue:
     async def _alone(self, work: Callable[[], Found]) -> Found:
         self._stopped, self.charged = False, False
         loop, over = asyncio.get_running_loop(), anyio.Event()
-        outcome = begin(work)
+        outcome = start(work)
         outcome.add_done_callback(lambda _: loop.call_soon_threadsafe(over.set))
         try:
             with anyio.move_on_after(self._seconds) as limit:

@@ -12,8 +12,8 @@ import msgspec
 from dpsql.bounding.settings import AS_DECLARED
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
-from dpsql.dbapi.statements.assignment import Change
-from dpsql.dbapi.statements.parse import Drop, Keep, read_statement
+from dpsql.dbapi.statements.assignment import Assignment
+from dpsql.dbapi.statements.parse import CreateRelease, DropRelease, read_statement
 from dpsql.errors import BadParameter, Error, Refused
 from dpsql.mcp import schema_listing
 from dpsql.mcp.error_fields import corrections
@@ -34,7 +34,7 @@ from dpsql.mcp.tool_results import (
 )
 from dpsql.report.cost import paid
 from dpsql.session.answer.answer import Privacy
-from dpsql.session.compile.loss_conversion import as_epsilon, grant
+from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
 from dpsql.session.ledger_access import has_ledger
 from dpsql.session.session import Session
 
@@ -54,22 +54,22 @@ class ToolService:
 
     def tables(self, asked: ListTables) -> Tables:
         """The tables that may be named."""
-        return schema_listing.tables(self._connection.catalogue, asked)
+        return schema_listing.tables(self._connection.catalog, asked)
 
     def table(self, asked: DescribeTable) -> TableFacts:
         """One of them."""
-        return schema_listing.table_facts(self._connection.catalogue, asked.table)
+        return schema_listing.table_facts(self._connection.catalog, asked.table)
 
     def explain(self, asked: Explain) -> Explanation:
         """The price and the proof of a statement: free, and without touching private rows."""
         with self._under(asked, None):
             found = self._connection.explain(asked.sql)
-        proof, price = found.proof, found.proof.price
+        proof, price = found.report, found.report.price
         return Explanation(
             None
             if price is None
             else PriceLine(price.epsilon, price.delta, price.odds, price.accounting),
-            price is None or as_epsilon(price.epsilon) <= self._limit.ceiling(),
+            price is None or parse_epsilon(price.epsilon) <= self._limit.ceiling(),
             [
                 NoiseLine(noise.name, noise.mechanism, noise.half_width, noise.rank_error)
                 for release in proof.releases
@@ -85,9 +85,9 @@ class ToolService:
         _check(asked.sql)
         # What is refused is told so where it is asked, and costs nothing.
         with suppress(Error), self._under(asked, None):
-            price = self._connection.explain(asked.sql).proof.price
-            if price is not None and self._limit.asks(as_epsilon(price.epsilon)):
-                cost = as_epsilon(price.epsilon)
+            price = self._connection.explain(asked.sql).report.price
+            if price is not None and self._limit.asks(parse_epsilon(price.epsilon)):
+                cost = parse_epsilon(price.epsilon)
                 return cost if self._connection.share(asked.sql) else None
         return None
 
@@ -137,13 +137,13 @@ class ToolService:
             raise BadParameter("epsilon follows from max_error", hint="call it with one of the two")
         session = self._session
         most = asked.max_cost if isinstance(asked, Query) else None
-        epsilon = self._epsilon if asked.epsilon is None else as_epsilon(asked.epsilon)
-        grant(session.schema, epsilon)
+        epsilon = self._epsilon if asked.epsilon is None else parse_epsilon(asked.epsilon)
+        query_loss(session.schema, epsilon)
         settings = replace(
             AS_DECLARED,
             ceiling=ceiling,
-            max_cost=None if most is None else as_epsilon(most),
-            max_error=None if asked.max_error is None else as_epsilon(asked.max_error),
+            max_cost=None if most is None else parse_epsilon(most),
+            max_error=None if asked.max_error is None else parse_epsilon(asked.max_error),
         )
         try:
             session.epsilon, session.settings = epsilon, settings
@@ -183,19 +183,19 @@ class ToolService:
 def _check(sql: str) -> None:
     """Refuse what would change more than the budget, or hold for others' statements."""
     match read_statement(sql):
-        case Change(setting=setting, value=value, at=at):
+        case Assignment(setting=setting, value=value, at=at):
             name, option = setting.value, f"{setting.value} = {value or 'DEFAULT'}"
             raise BadParameter(
                 f"dpsql.{name} holds for one statement at a time here",
                 at=at,
                 hint=f"end the statement with OPTIONS ({option})",
             )
-        case Drop(name=name):
+        case DropRelease(name=name):
             raise Refused(
                 f"{name} isn't dropped by this server",
                 hint="drop it at the prompt: dpsql console",
             )
-        case Keep(wanted=wanted) if wanted.replace:
+        case CreateRelease(request=wanted) if wanted.replace:
             raise Refused(
                 f"{wanted.name} isn't replaced by this server",
                 hint=f"write CREATE {wanted.kind.upper()} with a name that is free",

@@ -12,13 +12,13 @@ from dpsql.pgwire.protocol import frontend_messages as f
 from dpsql.pgwire.protocol.state_machine import Machine
 from dpsql.pgwire.protocol.violation import ProtocolFault
 
-HELD: Final = 256 * 1024
+MAX_BUFFERED: Final = 256 * 1024
 """How much is held back at most before it is sent."""
 
 _READ: Final = 64 * 1024
 
 
-class Wire:
+class ConnectionStream:
     """A client's socket and its half of the protocol."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Wire:
         """Send soon."""
         self._held.append(data)
         self._size += len(data)
-        if self._size >= HELD:
+        if self._size >= MAX_BUFFERED:
             await self.flush()
 
     async def send(self, data: bytes) -> None:

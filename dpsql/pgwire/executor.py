@@ -20,9 +20,9 @@ from dpsql.pgwire.error_response import (
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.portal import Answer, Portal, Rows, Statement
 from dpsql.pgwire.protocol import backend_messages as b
-from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.result_messages import described, encoded, reported
-from dpsql.pgwire.session_settings import Settings
+from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.sql import commands as c
 from dpsql.pgwire.sql.translate import Translated
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
@@ -31,11 +31,11 @@ from dpsql.schema.model import Schema
 _NOWHERE: Final = Span(0, 0)
 
 
-class Running:
+class Executor:
     """A client's statements and portals, and whoever answers them."""
 
-    def __init__(self, asking: Asking, settings: Settings, limits: Limits) -> None:
-        self._asking = asking
+    def __init__(self, service: QueryService, settings: SessionSettings, limits: Limits) -> None:
+        self._service = service
         self._settings = settings
         self._limits = limits
         self.statements: dict[str, Statement] = {}
@@ -44,7 +44,7 @@ class Running:
     @property
     def schema(self) -> Schema:
         """What may be asked about."""
-        return self._asking.schema
+        return self._service.schema
 
     def begin(self) -> None:
         """Take over the settings of dpsql's own that came with the login."""
@@ -53,11 +53,11 @@ class Running:
     def renew(self) -> None:
         """Go on with the schema as its file is now; a transaction keeps the one it began with."""
         if self._settings.status == "I":
-            self._asking.renew()
+            self._service.reload()
 
     def read(self, sql: str, types: tuple[int, ...] = ()) -> Translated:
         """A query in both dialects, whose parameters are declared to be of `types`."""
-        return self._asking.read(sql, types)
+        return self._service.translate(sql, types)
 
     def statement(self, name: str) -> Statement:
         """A prepared statement by its name."""
@@ -90,12 +90,12 @@ class Running:
 
     def cancel(self, why: str) -> None:
         """Stop what runs now, and say why."""
-        self._asking.cancel(why)
+        self._service.cancel(why)
 
     def close(self) -> None:
         """Let go of everything."""
         self.portals.clear()
-        self._asking.close()
+        self._service.close()
 
     def describe(self, statement: Statement) -> tuple[Column, ...] | None:
         """The columns of a statement before its parameters are known, None if it has none."""
@@ -120,7 +120,7 @@ class Running:
             )
         match statement.command:
             case c.Query() if statement.query is None:
-                yield b.NOTHING_ASKED
+                yield b.EMPTY_QUERY
             case c.Query():
                 yield from self._query(portal, count, with_columns=with_columns)
             case c.Show(name=name):
@@ -132,13 +132,13 @@ class Running:
                 yield from self._fetch(portal, statement.command, with_columns=with_columns)
             case c.Copy():
                 yield from self._copy(statement.command)
-            case c.Own(sql=sql, tag=tag):
-                self._asking.do(sql)
+            case c.DpsqlCommand(sql=sql, tag=tag):
+                self._service.execute(sql)
                 yield b.complete(tag)
             case other:
-                yield from self._told(other)
+                yield from self._session_command(other)
 
-    def _told(self, command: c.Command) -> Iterator[bytes]:
+    def _session_command(self, command: c.Command) -> Iterator[bytes]:
         settings = self._settings
         match command:
             case c.Begin(tag=tag):
@@ -182,9 +182,9 @@ class Running:
                 elif self.portals.pop(name, None) is None:
                     raise UnknownCursor(f"there is no cursor {name[:60]}")
                 yield b.complete("CLOSE CURSOR" if name else "CLOSE CURSOR ALL")
-            case c.Nothing(tag=tag):
+            case c.NoOp(tag=tag):
                 yield b.complete(tag)
-            case c.Query() | c.Show() | c.Fetch() | c.Copy() | c.Own():
+            case c.Query() | c.Show() | c.Fetch() | c.Copy() | c.DpsqlCommand():
                 raise AssertionError
             case missing:
                 assert_never(missing)
@@ -192,7 +192,7 @@ class Running:
     def _set(self, command: c.Set) -> Iterator[bytes]:
         try:
             if command.name.startswith("dpsql."):
-                self._asking.set(command.name, command.value)
+                self._service.set(command.name, command.value)
         except Error as error:
             error.at = command.at
             raise
@@ -203,14 +203,14 @@ class Running:
         yield b.complete(command.tag)
 
     def _apply_own(self) -> None:
-        self._asking.apply(self._settings.own())
+        self._service.apply(self._settings.own())
 
     def _show(self, name: str) -> tuple[tuple[Column, ...], Rows]:
         if name == "all":
             columns = (Column("name", TEXT), Column("setting", TEXT), Column("description", TEXT))
             return columns, [(key, self._settings[key], "") for key in self._settings]
         if name.startswith("dpsql."):
-            return self._asking.shown(name)
+            return self._service.shown(name)
         return (Column(name, TEXT),), [(self._settings[name],)]
 
     def _query(self, portal: Portal, count: int | None, *, with_columns: bool) -> Iterator[bytes]:
@@ -230,7 +230,7 @@ class Running:
         if portal.answer is None:
             query = portal.statement.query
             assert query is not None
-            portal.answer = self._asking.answer(query, portal.parameters)
+            portal.answer = self._service.query(query, portal.parameters)
         return portal.answer
 
     def _rows(
@@ -250,7 +250,7 @@ class Running:
         if len(self.portals) >= self._limits.portals:
             raise TooMany("too many cursors", hint="close some")
         query = self.read(command.sql)
-        types = parameter_types(query.asking, (), self.schema)
+        types = parameter_types(query.query_tree, (), self.schema)
         statement = Statement(c.Query(command.sql), query, types, command.start)
         portal = Portal(statement, hold=command.hold or self._settings.status == "I")
         # What is refused is refused now, before anything is charged.
@@ -274,7 +274,7 @@ class Running:
 
     def _copy(self, command: c.Copy) -> Iterator[bytes]:
         query = self.read(command.sql)
-        answer = self._asking.answer(query, NO_PARAMETERS)
+        answer = self._service.query(query, NO_PARAMETERS)
         for told in answer.notices:
             yield b.notice(told)
         is_binary = command.options.form == "binary"
@@ -288,7 +288,7 @@ class Running:
         match statement.command:
             case c.Query() if statement.query is not None:
                 given = None if portal is None else portal.parameters
-                return self._asking.columns(statement.query, statement.types, given)
+                return self._service.columns(statement.query, statement.types, given)
             case c.Show(name=name):
                 return self._show(name)[0]
             case c.Fetch(name=name, moves=False):

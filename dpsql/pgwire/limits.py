@@ -22,8 +22,8 @@ class Limits:
     failed_logins_a_minute: int = 20
     workers: int = 2
     worker_bytes: int = 2 * 1024 * 1024 * 1024
-    catalogue_workers: int = 2
-    catalogue_worker_bytes: int = 512 * 1024 * 1024
-    catalogue_seconds: float = 10
-    catalogue_rows: int = 100_000
-    catalogue_bytes: int = 64 * 1024 * 1024
+    catalog_workers: int = 2
+    catalog_worker_bytes: int = 512 * 1024 * 1024
+    catalog_seconds: float = 10
+    catalog_rows: int = 100_000
+    catalog_bytes: int = 64 * 1024 * 1024

@@ -19,7 +19,7 @@ from dpsql.pgwire.error_response import (
     TooMany,
     fields,
 )
-from dpsql.pgwire.executor import Running
+from dpsql.pgwire.executor import Executor
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.monitoring.metrics import Counts
@@ -27,23 +27,25 @@ from dpsql.pgwire.portal import Portal, Statement
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.protocol import frontend_messages as f
 from dpsql.pgwire.protocol.violation import ProtocolFault
-from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.result_messages import described
-from dpsql.pgwire.session_settings import Settings
+from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.sql.commands import End, Query, Savepoint, read_command
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.sqltext.split import Piece, split
 
 
-class Conversation:
+class MessageHandler:
     """What one client prepared, which portals it has open, and its transaction."""
 
-    def __init__(self, asking: Asking, settings: Settings, limits: Limits, counts: Counts) -> None:
+    def __init__(
+        self, service: QueryService, settings: SessionSettings, limits: Limits, counts: Counts
+    ) -> None:
         self._counts = counts
         self._settings = settings
         self._limits = limits
-        self._analyst = asking.analyst
-        self._running = Running(asking, settings, limits)
+        self._analyst = service.analyst
+        self._running = Executor(service, settings, limits)
 
     def handle(self, message: f.Message, skip: Callable[[], None]) -> Iterator[bytes]:
         """What the server says to `message`; `skip` is called when an error ends a series."""
@@ -81,7 +83,7 @@ class Conversation:
         self._running.forget_unnamed()
         pieces = split(text)
         if not pieces:
-            yield b.NOTHING_ASKED
+            yield b.EMPTY_QUERY
         for piece in pieces:
             try:
                 statement = self._read(piece, ())
@@ -161,7 +163,7 @@ class Conversation:
         if not isinstance(command, Query) or not piece.sql.strip():
             return Statement(command, None, types, piece.start)
         query = self._running.read(command.sql, types)
-        found = parameter_types(query.asking, types, self._running.schema)
+        found = parameter_types(query.query_tree, types, self._running.schema)
         return Statement(command, query, found, piece.start)
 
     def _bind(self, message: f.Bind) -> None:

@@ -15,14 +15,14 @@ from typing import Final
 
 from dpsql.errors import BadParameter
 from dpsql.pgwire.limits import Limits
-from dpsql.pgwire.login.users import UsersFault, read_users, renaming, users_beside
+from dpsql.pgwire.login.users import UsersFault, read_users, renaming, users_next_to
 from dpsql.schema.load.load import ledger_of
 
 _MIB: Final = 1024 * 1024
 ADDRESS_SPACE: Final = 1536 * _MIB
 """What a process maps beside the memory that statements take: libraries, threads' stacks."""
 
-_MOST_SECONDS: Final = 30 * 24 * 3600
+_MAX_SECONDS: Final = 30 * 24 * 3600
 _OTHER_FILES: Final = 100
 """What the server opens beside its clients' sockets."""
 
@@ -105,7 +105,7 @@ def is_loopback(host: str) -> bool:
 def _users(options: Options) -> tuple[Path, bool, str, list[str]]:
     """The file of users, whether all are trusted, who comes in by it, and what is wrong with it."""
     named, places = options.users is not None, ledger_of(options.schema)
-    path = options.users or users_beside(*places)
+    path = options.users or users_next_to(*places)
     add = f"dpsql user add {options.schema} NAME" + (f" --users {path}" if named else "")
     try:
         count, there = len(read_users(path).verifiers), path.exists()
@@ -134,7 +134,7 @@ def _users(options: Options) -> tuple[Path, bool, str, list[str]]:
 
 def _is_local(host: str) -> bool:
     """Every address that `host` is a name of; what isn't found can't be listened on either."""
-    return all(is_loopback(address) for _, address, _ in _found(host, 0) or ())
+    return all(is_loopback(address) for _, address, _ in _addresses_of(host, 0) or ())
 
 
 def _numbers(options: Options) -> Iterator[str]:
@@ -167,10 +167,10 @@ def _numbers(options: Options) -> Iterator[str]:
         ("drain-seconds", options.drain_seconds, True),
     ):
         # NaN compares with nothing, and would never be over.
-        fits = math.isfinite(seconds) and 0 <= seconds <= _MOST_SECONDS
+        fits = math.isfinite(seconds) and 0 <= seconds <= _MAX_SECONDS
         if not fits or (not seconds and not may_be_zero):
             low = "0 or more" if may_be_zero else "more than 0"
-            yield f"--{name} {seconds:g}: write {low} and at most {_MOST_SECONDS} (30 days)"
+            yield f"--{name} {seconds:g}: write {low} and at most {_MAX_SECONDS} (30 days)"
 
 
 def _files(options: Options) -> Iterator[str]:
@@ -216,7 +216,7 @@ def _addresses(options: Options) -> Iterator[str]:
     for host_option, host, port_option, port in asked:
         if not 0 <= port <= 65_535:
             continue
-        found = _found(host, port)
+        found = _addresses_of(host, port)
         if not found:
             yield f"--{host_option} {host}: no address has that name: write 127.0.0.1, or 0.0.0.0"
             continue
@@ -235,7 +235,7 @@ _Where = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 _Address = tuple[socket.AddressFamily, str, _Where]
 
 
-def _found(host: str, port: int) -> list[_Address]:
+def _addresses_of(host: str, port: int) -> list[_Address]:
     """The addresses of `host`; an empty name would mean all that there are."""
     if not host:
         return []

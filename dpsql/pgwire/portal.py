@@ -62,8 +62,8 @@ class Portal:
         """All rows were read."""
         return self.answer is not None and self.read >= len(self.answer.rows)
 
-    def format(self, place: int) -> int:
+    def format(self, index: int) -> int:
         """The format of a column: one for all, or one for each."""
         if not self.formats:
             return 0
-        return self.formats[place] if len(self.formats) > 1 else self.formats[0]
+        return self.formats[index] if len(self.formats) > 1 else self.formats[0]

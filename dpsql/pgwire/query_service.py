@@ -14,14 +14,14 @@ from sqlglot import exp
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
 from dpsql.bind.query.query import bind_query
-from dpsql.bind.saved_release import Releases
+from dpsql.bind.saved_release import SavedReleaseNames
 from dpsql.bind.statement import Statement, bind
 from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bind.syntax.parse import parse_query
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.statements.assignment import TOLD, Setting
+from dpsql.dbapi.statements.assignment import READ_ONLY, Setting
 from dpsql.dbapi.statements.describe import Describe
-from dpsql.dbapi.statements.parse import ExplainPrivacy, Keep, Query, Show, read_statement
+from dpsql.dbapi.statements.parse import CreateRelease, ExplainPrivacy, Query, Show, read_statement
 from dpsql.errors import (
     BadParameter,
     Error,
@@ -37,7 +37,7 @@ from dpsql.pgwire.codec.parameter import Bound, example
 from dpsql.pgwire.error_response import CANCELLED, Cancelled, notice
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.portal import Answer, Rows
-from dpsql.pgwire.shared_dataset import Dataset, Edition
+from dpsql.pgwire.shared_dataset import Dataset, SchemaSnapshot
 from dpsql.pgwire.sql.metadata_probe import asks_for_columns, counted_instead
 from dpsql.pgwire.sql.semantics.array_operators import spread
 from dpsql.pgwire.sql.translate import Translated, translated
@@ -48,16 +48,16 @@ from dpsql.report.cost_notice import cost
 from dpsql.report.result.python_value import python_rows
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
-from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.sqltext.split import spaced
 
 Parameters = Mapping[str, Literal]
-Given = Mapping[str, Bound]
-Read = Callable[[str, Schema, Parameters, Releases], Statement]
+ParameterValues = Mapping[str, Bound]
+Read = Callable[[str, Schema, Parameters, SavedReleaseNames], Statement]
 
 
-class Asking:
+class QueryService:
     """One analyst's questions: of the catalogue for free, of the data through a session."""
 
     def __init__(self, dataset: Dataset, analyst: str) -> None:
@@ -66,33 +66,33 @@ class Asking:
         self._charged = False
         self._stopped = ""
         self._own: dict[str, str] = {}
-        self._use(dataset.edition())
+        self._use(dataset.snapshot())
 
     @property
     def schema(self) -> Schema:
         """What may be asked about now."""
-        return self._session.kept.catalogue()
+        return self._session.saved.catalog()
 
-    def renew(self) -> None:
+    def reload(self) -> None:
         """Go on with the schema as its file is now."""
-        edition = self._dataset.edition()
+        edition = self._dataset.snapshot()
         if edition is not self._edition:
             self._session.close()
             self._use(edition)
             self.apply(self._own)
 
-    def _use(self, edition: Edition) -> None:
+    def _use(self, edition: SchemaSnapshot) -> None:
         self._edition = edition
         self._session = edition.session(self.analyst, self._progress)
         self._connection = Connection(self._session)
-        self._catalogue = edition.catalogue.reader(self.analyst)
+        self._catalogue = edition.catalog.reader(self.analyst)
 
     def _progress(self, step: str) -> None:
         if self._stopped:
             raise ExecutionCancelled
         self._charged = self._charged or step == RUNNING
 
-    def read(self, written: str, types: Sequence[int] = ()) -> Translated:
+    def translate(self, written: str, types: Sequence[int] = ()) -> Translated:
         """A statement in both dialects, whose parameters are declared to be of `types`."""
         text, blanks = spaced(written)
         return replace(self._understood(text, types), blanks=blanks)
@@ -104,13 +104,13 @@ class Asking:
                 options = f"FORMAT {form.name}" + (", SQL" if with_sql else "")
                 inner = self._understood(asked.sql, types)
                 sql = f"EXPLAIN PRIVACY ({options}) {inner.sql}"
-                return Translated(written, sql, None, None, inner.asking, refused=inner.refused)
-            case Keep():
+                return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
+            case CreateRelease():
                 # Before the query, and behind it, stands what both dialects have in common.
                 first, last = len(asked.sql) - len(asked.sql.lstrip()), len(asked.sql)
                 inner = self._read(asked.sql, types)
                 sql = f"{written[:first]}{inner.sql} {written[last:]}".strip()
-                return Translated(written, sql, None, None, inner.asking, refused=inner.refused)
+                return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
             case Describe() | Show():
                 return Translated(written, written, None, None)
             case Query(sql=sql) if asked.options:
@@ -129,19 +129,19 @@ class Asking:
         # What is kept has types, too, which tell how integers are divided.
         return translated(written, self.schema, types)
 
-    def do(self, sql: str) -> None:
+    def execute(self, sql: str) -> None:
         """Run a statement that has no rows."""
         self._connection.run(sql)
 
     def columns(
-        self, query: Translated, types: Sequence[int], given: Given | None = None
+        self, query: Translated, types: Sequence[int], inputs: ParameterValues | None = None
     ) -> tuple[Column, ...]:
         """The columns of the answer, from the statement alone: nothing is run or charged.
 
-        Without `given`, parameters have some value of their `types`.
+        Without `inputs`, parameters have some value of their `types`.
         """
-        query, values = self._spread(query, given if given is not None else _examples(types))
-        with _placed(query):
+        query, values = self._spread(query, inputs if inputs is not None else _examples(types))
+        with _with_positions(query):
             if query.tree is None:
                 query.check()
             match read_statement(query.sql):
@@ -151,7 +151,7 @@ class Asking:
                     return (Column("explain_privacy", TEXT),)
                 case Describe() | Show():
                     return self._described(self._connection.run(query.sql) or _NOTHING, query)
-                case Keep(sql=sql, wanted=wanted):
+                case CreateRelease(sql=sql, request=wanted):
                     return self._bound(
                         replace(query, sql=sql),
                         values,
@@ -159,24 +159,24 @@ class Asking:
                     )
                 case _:
                     pass
-            if self._catalogue.is_asked(query.tree):
+            if self._catalogue.reads_catalog(query.tree):
                 return self._catalogue.columns(query, values)
             query.check()
             return self._bound(query, values)
 
-    def answer(self, query: Translated, bound: Given) -> Answer:
+    def query(self, query: Translated, bound: ParameterValues) -> Answer:
         """The rows, for their price; what was answered before is the same, and free."""
-        query, given = self._spread(query, bound)
-        with _placed(query), self._cancellable():
-            if self._catalogue.is_asked(query.tree):
-                return self._catalogue.answer(query, given, self.schema)
+        query, inputs = self._spread(query, bound)
+        with _with_positions(query), self._cancellable():
+            if self._catalogue.reads_catalog(query.tree):
+                return self._catalogue.answer(query, inputs, self.schema)
             query.check()
             try:
-                result = self._connection.run(query.sql, given)
+                result = self._connection.run(query.sql, inputs)
             except (WouldShowIndividuals, Refused) as refusal:
                 if not asks_for_columns(query.tree):
                     raise counted_instead(refusal, query.tree) from None
-                return Answer(self.columns(query, (), given), (), (_NO_ROWS,))
+                return Answer(self.columns(query, (), inputs), (), (_NO_ROWS,))
         assert result is not None
         notices = []
         if result.privacy is not None and result.privacy.columns:
@@ -188,10 +188,10 @@ class Asking:
         rows = python_rows(result.table, result.types)
         return Answer(self._described(result, query), rows, tuple(notices))
 
-    def _spread(self, query: Translated, given: Given) -> tuple[Translated, Parameters]:
+    def _spread(self, query: Translated, inputs: ParameterValues) -> tuple[Translated, Parameters]:
         """Arrays by their items, of which a question of the catalogue takes the text alone."""
-        asks = query.tree is not None and not self._catalogue.is_asked(query.tree)
-        sql, values = deeply(lambda: spread(query.sql, given, is_query=asks))
+        asks = query.tree is not None and not self._catalogue.reads_catalog(query.tree)
+        sql, values = with_deep_stack(lambda: spread(query.sql, inputs, is_query=asks))
         return (query if sql == query.sql else replace(query, sql=sql)), values
 
     def shown(self, setting: str) -> tuple[tuple[Column, ...], Rows]:
@@ -212,7 +212,7 @@ class Asking:
         self._own = dict(own)
         for setting in Setting:
             name = f"dpsql.{setting.value}"
-            if setting not in TOLD:
+            if setting not in READ_ONLY:
                 self.set(name, own.get(name))
 
     def cancel(self, why: str = CANCELLED) -> None:
@@ -252,19 +252,19 @@ class Asking:
         session = self._session
         try:
             bound = session.whole.bound if read is bind else read
-            statement = deeply(lambda: bound(query.sql, session.schema, values, session.kept))
-            found = Result(
-                statement.names, tuple(c.type for c in statement.columns), _NOTHING.table
-            )
+            inputs = query.sql, session.schema, values, session.saved
+            statement = with_deep_stack(lambda: bound(*inputs))
+            kinds = tuple(c.type for c in statement.columns)
+            found = Result(statement.names, kinds, _NOTHING.table)
         except (WouldShowIndividuals, Refused) as refusal:
             if not asks_for_columns(query.tree):
                 raise counted_instead(refusal, query.tree) from None
-            found = deeply(lambda: self._columns_alone(query.sql, values))
+            found = with_deep_stack(lambda: self._columns_alone(query.sql, values))
         return self._described(found, query)
 
     def _columns_alone(self, sql: str, values: Parameters) -> Result:
         """The columns of rows that nobody is shown."""
-        context = Context(self._session.schema, Names(), values, releases=self._session.kept)
+        context = Context(self._session.schema, Names(), values, releases=self._session.saved)
         tree = parse_query(sql)
         for clause in ("limit", "offset", "order", "distinct"):
             tree.set(clause, None)
@@ -273,8 +273,8 @@ class Asking:
 
     @staticmethod
     def _described(result: Result, query: Translated) -> tuple[Column, ...]:
-        told = query.names or ()
-        names = told if len(told) == len(result.names) else result.names
+        names = query.names or ()
+        names = names if len(names) == len(result.names) else result.names
         return declared(tuple(map(column, names, result.types)), query.kinds)
 
 
@@ -286,12 +286,12 @@ _NO_ROWS: Final = notice(
 
 
 @contextmanager
-def _placed(query: Translated) -> Iterator[None]:
+def _with_positions(query: Translated) -> Iterator[None]:
     """Errors point into what was written."""
     try:
         yield
     except Error as error:
-        error.at = query.place(error.at)
+        error.at = query.position(error.at)
         raise
 
 

@@ -43,7 +43,7 @@ def encoded(columns: tuple[Column, ...], portal: Portal, rows: Rows) -> Iterator
         yield bytes(held)
 
 
-def reported(told: Mapping[str, str]) -> Iterator[bytes]:
+def reported(settings: Mapping[str, str]) -> Iterator[bytes]:
     """Settings that changed."""
-    for name, value in told.items():
+    for name, value in settings.items():
         yield b.parameter(name, value)

@@ -16,27 +16,27 @@ from contextlib import suppress
 from typing import Final
 
 from dpsql.errors import BadParameter, Error
-from dpsql.pgwire.connection_stream import HELD, Wire
+from dpsql.pgwire.connection_stream import MAX_BUFFERED, ConnectionStream
 from dpsql.pgwire.error_response import LoginFailed, Stopping, TooMany, TooSlow, fields
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.login.authentication import (
-    Door,
-    Guest,
+    Authenticator,
+    StartupIdentity,
     check_database,
-    greeting,
-    guest_of,
+    identity_of,
     mechanisms,
+    startup_messages,
     unknown_options,
 )
-from dpsql.pgwire.message_handler import Conversation
+from dpsql.pgwire.message_handler import MessageHandler
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.monitoring.metrics import Counts
 from dpsql.pgwire.options import is_loopback
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.protocol import frontend_messages as f
 from dpsql.pgwire.protocol.violation import ProtocolFault
-from dpsql.pgwire.query_service import Asking
-from dpsql.pgwire.session_settings import Settings
+from dpsql.pgwire.query_service import QueryService
+from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.shared_dataset import Dataset
 
 STOPPING: Final = "the server is stopping"
@@ -48,10 +48,14 @@ class Server:
     """Listens for clients of one dataset."""
 
     def __init__(
-        self, dataset: Dataset, door: Door, limits: Limits, tls: ssl.SSLContext | None = None
+        self,
+        dataset: Dataset,
+        authenticator: Authenticator,
+        limits: Limits,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._dataset = dataset
-        self._door = door
+        self._authenticator = authenticator
         self._limits = limits
         self._tls = tls
         self.counts = Counts()
@@ -68,7 +72,7 @@ class Server:
         )
         addresses = [str(found.getsockname()[0]) for found in server.sockets]
         # A name may have come to mean another address since the options were checked.
-        if self._door.trusts and not all(map(is_loopback, addresses)):
+        if self._authenticator.allows_anyone and not all(map(is_loopback, addresses)):
             server.close()
             raise BadParameter(
                 f"no users are defined, and {host} can be reached from elsewhere",
@@ -120,7 +124,7 @@ class Server:
         try:
             if len(self._tasks) > self._limits.connections + self._limits.waiting_logins:
                 return
-            await self._serve(Wire(reader, writer, self._limits))
+            await self._serve(ConnectionStream(reader, writer, self._limits))
         except (ConnectionError, TimeoutError, asyncio.IncompleteReadError, ssl.SSLError):
             pass  # the client is gone, or was too slow
         except asyncio.CancelledError:
@@ -131,7 +135,7 @@ class Server:
             with suppress(Exception):
                 writer.close()
 
-    async def _serve(self, wire: Wire) -> None:
+    async def _serve(self, wire: ConnectionStream) -> None:
         try:
             try:
                 async with asyncio.timeout(self._limits.login_seconds):
@@ -148,7 +152,7 @@ class Server:
             self.counts.faults += isinstance(error, ProtocolFault)
             await wire.send(b.error(fields(error, severity="FATAL")))
 
-    async def _let_in(self, wire: Wire) -> Guest | None:
+    async def _let_in(self, wire: ConnectionStream) -> StartupIdentity | None:
         """Who logs in; None for a CancelRequest and for who leaves."""
         while True:
             message = await wire.take()
@@ -165,14 +169,14 @@ class Server:
                 case _:
                     return None
 
-    async def _log_in(self, wire: Wire, startup: f.Startup) -> Guest | None:
-        guest = guest_of(startup, wire.address)
+    async def _log_in(self, wire: ConnectionStream, startup: f.Startup) -> StartupIdentity | None:
+        guest = identity_of(startup, wire.address)
         unknown = unknown_options(startup)
         if startup.minor or unknown:
             await wire.send(b.negotiate(0, unknown))
         if len(self._clients) >= self._limits.connections:
             raise TooMany("too many connections", hint="try again later")
-        exchange = self._door.ask(guest)
+        exchange = self._authenticator.authenticate(guest)
         if exchange is None:
             wire.machine.admit()
             return guest
@@ -191,24 +195,26 @@ class Server:
             return None
         proof = exchange.last(last.body)
         if proof is None:
-            raise self._door.note_failure(guest)
+            raise self._authenticator.note_failure(guest)
         await wire.send(b.sasl_final(proof))
         wire.machine.admit()
         return guest
 
-    async def _talk(self, wire: Wire, guest: Guest) -> None:
+    async def _talk(self, wire: ConnectionStream, identity: StartupIdentity) -> None:
         loop = asyncio.get_running_loop()
-        settings = Settings(guest.settings)
-        check_database(guest, self._dataset.edition().schema.dataset)
-        asking = await loop.run_in_executor(self._threads, Asking, self._dataset, guest.analyst)
-        client = _Client(Conversation(asking, settings, self._limits, self.counts))
+        settings = SessionSettings(identity.settings)
+        check_database(identity, self._dataset.snapshot().schema.dataset)
+        asking = await loop.run_in_executor(
+            self._threads, QueryService, self._dataset, identity.analyst
+        )
+        client = _Client(MessageHandler(asking, settings, self._limits, self.counts))
         process = self._number()
         self._clients[process] = client
         self.counts.connections += 1
         self.counts.logins += 1
         try:
             client.conversation.begin()
-            await wire.send(greeting(settings, process, client.secret))
+            await wire.send(startup_messages(settings, process, client.secret))
             await self._converse(wire, client)
         finally:
             self.counts.connections -= 1
@@ -216,7 +222,7 @@ class Server:
             client.conversation.cancel()
             self._threads.submit(client.conversation.close)
 
-    async def _converse(self, wire: Wire, client: _Client) -> None:
+    async def _converse(self, wire: ConnectionStream, client: _Client) -> None:
         loop = asyncio.get_running_loop()
         while True:
             client.is_busy = False
@@ -239,7 +245,7 @@ class Server:
             if wire.has_no_more:
                 await wire.flush()
 
-    async def _next(self, wire: Wire) -> f.Message | None:
+    async def _next(self, wire: ConnectionStream) -> f.Message | None:
         try:
             return await wire.take(idle=self._limits.idle_seconds)
         except TimeoutError:
@@ -262,7 +268,7 @@ class Server:
 
 
 class _Client:
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: MessageHandler) -> None:
         self.conversation = conversation
         self.secret = secrets.token_bytes(4)
         self.task = _own_task()
@@ -275,13 +281,13 @@ def _own_task() -> asyncio.Task[None]:
     return task
 
 
-def _gather(said: Iterator[bytes]) -> bytes:
+def _gather(messages: Iterator[bytes]) -> bytes:
     """Some of what is said, enough for one write; nothing at its end."""
     parts: list[bytes] = []
     size = 0
-    for part in said:
+    for part in messages:
         parts.append(part)
         size += len(part)
-        if size >= HELD:
+        if size >= MAX_BUFFERED:
             break
     return b"".join(parts)

@@ -74,17 +74,17 @@ class OtherZone(NotSupportedError):
     """A time zone would have to change what moments are shown as."""
 
 
-class Settings:
+class SessionSettings:
     """A connection's settings, and the transaction that may revert them."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
+    def __init__(self, startup: Mapping[str, str]) -> None:
         self._usual = {**REPORTED, **_OTHERS}
         self._names = {name.casefold(): name for name in self._usual}
         self._now = dict(self._usual)
         self._before: dict[str, str] | None = None
         self._local: set[str] = set()
         self.status = "I"
-        for name, value in given.items():
+        for name, value in startup.items():
             key = self._names.get(name.casefold(), name)
             if key not in _FIXED.split() or key == "session_authorization":
                 self._usual[key] = self._now[key] = self._canonical(key, value)
@@ -108,7 +108,7 @@ class Settings:
         before = dict(self._now)
         if name == "all" and value is None:
             self._now = dict(self._usual)
-            return self._told(before)
+            return self._reported(before)
         key = self._names.get(name.casefold(), name.casefold())
         if key not in self._now and "." not in key:
             raise UnknownSetting(f"there is no setting {name[:60]}", at=at)
@@ -132,7 +132,7 @@ class Settings:
             self._now[key] = asked
         if local and self._before is not None:
             self._local.add(key)
-        return self._told(before)
+        return self._reported(before)
 
     def begin(self) -> None:
         """A transaction begins; what is set from here on may be reverted."""
@@ -162,9 +162,9 @@ class Settings:
         self._before = None
         self._local = set()
         self.status = "I"
-        return self._told(now)
+        return self._reported(now)
 
-    def _told(self, before: Mapping[str, str]) -> dict[str, str]:
+    def _reported(self, before: Mapping[str, str]) -> dict[str, str]:
         return {name: self._now[name] for name in REPORTED if self._now[name] != before[name]}
 
     @staticmethod

@@ -15,10 +15,10 @@ from typing import Final
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import Error, ExecutionFailed, SourceFault
-from dpsql.pgwire.catalog.catalog import Catalogue
+from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits
-from dpsql.pgwire.workers.admission_queue import Line
-from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers
+from dpsql.pgwire.workers.admission_queue import AdmissionQueue
+from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
 from dpsql.pgwire.workers.pool import Pool
 from dpsql.pgwire.workers.public_statements import PublicStatements
 from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteSession, public_part
@@ -37,15 +37,17 @@ _START_SECONDS: Final = 120
 log = logging.getLogger("dpsql.pgwire")
 
 
-class Edition:
+class SchemaSnapshot:
     """The schema as its file is at one time, and what follows from it."""
 
-    def __init__(self, schema: Schema, pool: Pool, line: Line, asked: CatalogueWorkers) -> None:
+    def __init__(
+        self, schema: Schema, pool: Pool, line: AdmissionQueue, workers: CatalogWorkers
+    ) -> None:
         self.schema = schema
-        self.catalogue = Catalogue(schema, asked)
+        self.catalog = Catalog(schema, workers)
         self._pool = pool
         self._line = line
-        self._asked = asked
+        self._catalog_workers = workers
         # All sessions' own: there may be a hundred thousand columns.
         self._source = engine_source(schema)
         self._public = public_part(self._source, schema)
@@ -61,7 +63,7 @@ class Edition:
 
     def session(self, analyst: str, progress: Progress) -> RemoteSession:
         """One analyst's session."""
-        engine, aside = self._engine(), PublicStatements(self._asked, analyst)
+        engine, aside = self._engine(), PublicStatements(self._catalog_workers, analyst)
         return RemoteSession(self.schema, analyst, engine, self._line, self.facts, progress, aside)
 
     def close(self) -> None:
@@ -75,7 +77,7 @@ class Edition:
         with self._guard:
             if self._facts is None or self._facts[0] != now:
                 # Asked once: a worker has to open the sidecar for it.
-                prepared = cache(lambda: self._engine().prepared)
+                prepared = cache(lambda: self._engine().sidecar_tables)
                 self._facts = now, SourceFacts(self.schema, self._engine, prepared)
             return self._facts[1]
 
@@ -104,48 +106,48 @@ class Dataset:
         self._stamp = self._stat()
         self.pool = Pool(limits.workers, limits.worker_bytes, limits.statement_seconds)
         # While the workers are busy, the next are charged.
-        self.line = Line(limits.workers + 2)
-        self.asked = CatalogueWorkers(limits)
+        self.line = AdmissionQueue(limits.workers + 2)
+        self.catalog_workers = CatalogWorkers(limits)
         try:
-            self._edition = self._read()
+            self._snapshot = self._read()
         except BaseException:
             self._end_workers()
             raise
 
-    def edition(self) -> Edition:
+    def snapshot(self) -> SchemaSnapshot:
         """The schema as its file is now; one that can't be read, or is looser, changes nothing."""
         with self._guard:
             stamp = self._stat()
             if stamp is not None and (stamp != self._stamp or self._is_over()):
                 self._stamp = stamp
                 try:
-                    before, self._edition = self._edition, self._read()
+                    before, self._snapshot = self._snapshot, self._read()
                     before.close()
                     log.info("the schema was read anew")
                 except Error as error:
                     log.error("the schema is not read anew: %s", error.message)  # noqa: TRY400
-            return self._edition
+            return self._snapshot
 
     def close(self) -> None:
         """End the workers, and let go of the ledger."""
         self._end_workers()
-        self._edition.close()
+        self._snapshot.close()
 
     def _end_workers(self) -> None:
         self.pool.close()
-        self.asked.close()
+        self.catalog_workers.close()
 
     def _is_over(self) -> bool:
         """The period whose budget the schema has: others have their own."""
-        period = self._edition.schema.period
+        period = self._snapshot.schema.period
         today = dt.datetime.now(dt.UTC).date()
         return period is not None and not period.first <= today < period.after
 
-    def _read(self) -> Edition:
+    def _read(self) -> SchemaSnapshot:
         # Types that the file leaves out are in the source, which workers alone open.
         def read(source: DuckDBSource) -> dict[str, Columns]:
             try:
-                told = self.pool.do(ReadColumns(source), threading.Event(), _START_SECONDS)
+                told = self.pool.run(ReadColumns(source), threading.Event(), _START_SECONDS)
                 return columns_of(told)
             except ExecutionFailed:
                 raise SourceFault(
@@ -153,7 +155,9 @@ class Dataset:
                     hint="the owner can run dpsql check",
                 ) from None
 
-        return Edition(load_dataset(self._path, read=read), self.pool, self.line, self.asked)
+        return SchemaSnapshot(
+            load_dataset(self._path, read=read), self.pool, self.line, self.catalog_workers
+        )
 
     def _stat(self) -> tuple[int, int, int] | None:
         try:

@@ -90,7 +90,7 @@ QUANTILES = frozenset({AggregateFunction.QUANTILE_CONT, AggregateFunction.QUANTI
 ARGUMENTS_OF_EXTREMES = frozenset({AggregateFunction.ARG_MAX, AggregateFunction.ARG_MIN})
 
 
-class Part(Enum):
+class OutputKind(Enum):
     """What is asked of a noisy aggregate: its value, or how far the noise may have moved it.
 
     An interval holds what the aggregate is without noise in 95 of 100 cases. What limits leave out
@@ -105,7 +105,7 @@ class Part(Enum):
     OVER = "dp_over_limit"
 
 
-LEFT_OUT = frozenset({Part.CLIPPED, Part.OVER})
+LEFT_OUT = frozenset({OutputKind.CLIPPED, OutputKind.OVER})
 """What is measured for itself, whatever the aggregate."""
 
 
@@ -125,7 +125,7 @@ class AggregateCall:
     type: SqlType
     fraction: Fraction | None = None
     from_above: bool = False
-    part: Part = Part.VALUE
+    output_kind: OutputKind = OutputKind.VALUE
     order: tuple[SortKey, ...] = ()
     at: Span | None = field(default=None, compare=False)
 

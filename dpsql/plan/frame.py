@@ -17,14 +17,14 @@ class FrameKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Offset:
+class RangeOffset:
     """An end of a RANGE: keys at most `distance` before or after the current row's."""
 
     distance: Literal
     following: bool
 
 
-FrameEnd = int | Offset | None
+FrameEnd = int | RangeOffset | None
 """Rows or groups relative to the current one (0: that itself), a distance, or no end at all."""
 
 
@@ -48,4 +48,4 @@ class Frame:
     @property
     def has_distance(self) -> bool:
         """A key is added to, which may overflow."""
-        return isinstance(self.first, Offset) or isinstance(self.last, Offset)
+        return isinstance(self.first, RangeOffset) or isinstance(self.last, RangeOffset)

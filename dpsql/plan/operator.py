@@ -23,7 +23,7 @@ from dpsql.schema.model import Table
 from dpsql.schema.sql_type import SqlType
 
 
-class Ready(Enum):
+class SidecarAccess(Enum):
     """What of a sidecar is read in place of a table: there, rows without a unit are gone."""
 
     ROWS = "the rows, each with its unit"
@@ -35,14 +35,14 @@ class Ready(Enum):
 class Scan:
     """Read a declared table; `unit` is its lineage, which no name reaches; None if public.
 
-    Where it is `ready`, it is read from the sidecar. `known` is what the rows of a public table
+    Where `sidecar` is set, it is read from there. `known` is what the rows of a public table
     have in columns that nobody declares bounds of, by their ids.
     """
 
     table: Table
     columns: tuple[Column, ...]
     unit: Column | None
-    ready: Ready | None = None
+    sidecar: SidecarAccess | None = None
     known: tuple[tuple[int, Domain], ...] = ()
 
 
@@ -100,16 +100,16 @@ class Aggregate:
 class Release:
     """Group private rows and answer with noise: released from here on, whatever is built on it.
 
-    `listed` is a public plan whose rows are the keys that appear, None if they are found otherwise.
-    `is_found`: a group of listed keys that may be empty, as far as its noisy count of units tells,
-    is no row.
+    `key_source` is a public plan whose rows are the keys that appear, None if they are found
+    otherwise. `lists_found_keys`: a group of listed keys that may be empty, as far as its noisy
+    count of units tells, is no row.
     """
 
     source: Plan
     keys: tuple[Output, ...]
     aggregates: tuple[AggregateOutput, ...]
-    listed: Plan | None = None
-    is_found: bool = False
+    key_source: Plan | None = None
+    lists_found_keys: bool = False
 
 
 class OuterKind(Enum):
@@ -137,7 +137,7 @@ class OuterJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class MarkJoin:
     """`source` with `column`, which tells if some row of `relation` makes all of `on` true."""
 
     source: Plan
@@ -217,7 +217,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class PublicStatement:
     """The rows of a statement that an engine of copies runs as its analyst wrote it.
 
     It names the public `tables`, of which that engine has copies, and no other; no engine that has
@@ -254,7 +254,7 @@ Plan = (
     | Project
     | Join
     | OuterJoin
-    | Mark
+    | MarkJoin
     | Union
     | SetOperation
     | Aggregate
@@ -263,5 +263,5 @@ Plan = (
     | Sort
     | Limit
     | Values
-    | Whole
+    | PublicStatement
 )

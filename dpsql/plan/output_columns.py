@@ -10,17 +10,17 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 
@@ -40,13 +40,13 @@ def output_columns(plan: Plan) -> tuple[Column, ...]:
             return (*(key.column for key in keys), *(a.column for a in aggregates))
         case OuterJoin(left=left, right=right):
             return (*output_columns(left), *output_columns(right))
-        case Mark(source=source, column=column):
+        case MarkJoin(source=source, column=column):
             return (*output_columns(source), column)
         case Window(source=source, outputs=windows):
             return (*output_columns(source), *(output.column for output in windows))
         case Union(outputs=columns) | SetOperation(outputs=columns):
             return columns
-        case Values(outputs=columns) | Whole(outputs=columns):
+        case Values(outputs=columns) | PublicStatement(outputs=columns):
             return columns
         case Filter(source=source) | Sort(source=source) | Limit(source=source):
             return output_columns(source)

@@ -11,17 +11,17 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.plan.output_columns import output_columns
@@ -56,7 +56,7 @@ def prune(plan: Plan, needed: Needed) -> Plan:
         case OuterJoin(left=left, right=right, on=on):
             wanted = needed | columns(*on)
             return replace(plan, left=prune(left, wanted), right=prune(right, wanted))
-        case Mark(source=source, relation=relation, on=on):
+        case MarkJoin(source=source, relation=relation, on=on):
             if plan.column not in needed:
                 return prune(source, needed)
             wanted = needed | columns(*on)
@@ -72,7 +72,7 @@ def prune(plan: Plan, needed: Needed) -> Plan:
             wanted = needed | columns(*(e for w in kept_windows for e in expressions(w)))
             below_window = prune(source, wanted)
             return Window(below_window, kept_windows) if kept_windows else below_window
-        case Values() | Whole():
+        case Values() | PublicStatement():
             return plan
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             kept_aggregates = tuple(a for a in aggregates if a.column in needed)
@@ -124,7 +124,7 @@ def _reads(plan: Plan) -> Needed:
             return columns(predicate)
         case Project(outputs=outputs):
             return columns(*(output.expression for output in outputs))
-        case Join(on=on) | OuterJoin(on=on) | Mark(on=on):
+        case Join(on=on) | OuterJoin(on=on) | MarkJoin(on=on):
             return columns(*on)
         case (
             Aggregate(keys=keys, aggregates=aggregates) | Release(keys=keys, aggregates=aggregates)
@@ -141,7 +141,7 @@ def _reads(plan: Plan) -> Needed:
             return frozenset(c for source in sources for c in output_columns(source))
         case SetOperation(left=left, right=right):
             return frozenset((*output_columns(left), *output_columns(right)))
-        case Scan() | Limit() | Values() | Whole():
+        case Scan() | Limit() | Values() | PublicStatement():
             return frozenset()
         case missing:
             assert_never(missing)

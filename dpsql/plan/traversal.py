@@ -147,18 +147,18 @@ def _children(node: Any, kinds: _Kinds) -> list[Any]:
     return found
 
 
-def _collect(value: Any, kinds: _Kinds, found: list[Any]) -> None:
-    """Add the nearest parts of `value` that are of `kinds` to `found`."""
+def _collect(value: Any, kinds: _Kinds, nodes: list[Any]) -> None:
+    """Add the nearest parts of `value` that are of `kinds` to `nodes`."""
     match kinds[type(value)]:
         case _Way.PASS:
             pass
         case _Way.TAKE:
-            found.append(value)
+            nodes.append(value)
         case _Way.EACH:
             for item in value:
-                _collect(item, kinds, found)
+                _collect(item, kinds, nodes)
         case _Way.INTO:
-            found += _children(value, kinds)
+            nodes += _children(value, kinds)
         case missing:
             assert_never(missing)
 

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class NeighborDistance:
     """How far apart neighbouring databases are: in `units` privacy units of one kind.
 
-    Each is there in one of the two only, or, where units are `replaced`, each is another unit in
-    the other: then both have equally many units.
+    Each is there in one of the two only, or, if `is_replacement`, each is another unit in the
+    other: then both have equally many units.
     """
 
     units: int = 1
-    replaced: bool = False
+    is_replacement: bool = False
 
     @property
     def steps(self) -> int:
         """The units that are removed or added on the way from one database to the other."""
-        return 2 * self.units if self.replaced else self.units
+        return 2 * self.units if self.is_replacement else self.units
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ class Units:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
-    """Units(count) again, and each unit has at most one row in each of at most `per_unit` groups.
+class PerGroup:
+    """Units(units) again, and a unit has at most one row in each of `groups_per_unit` groups.
 
-    So at most `count * per_unit` (unit, group) rows differ in all, and at most `count` per group.
+    At most `units * groups_per_unit` (unit, group) rows differ in all, at most `units` per group.
     """
 
-    count: int
-    per_unit: int
+    units: int
+    groups_per_unit: int
 
 
-Distance = Units | Groups
+Distance = Units | PerGroup

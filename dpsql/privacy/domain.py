@@ -180,7 +180,7 @@ def day(number: int) -> dt.date:
     return _EPOCH_DAY + dt.timedelta(days=number)
 
 
-def moment(microseconds: int) -> dt.datetime:
+def timestamp(microseconds: int) -> dt.datetime:
     """The timestamp whose coordinate is `microseconds`."""
     return _EPOCH + dt.timedelta(microseconds=microseconds)
 

@@ -31,7 +31,7 @@ def threshold(
         raise ValueError("a changed unit is counted in some group")
     if not 0 < delta < 1:
         raise ValueError("a threshold needs a delta between 0 and 1")
-    return per_group + mechanism.tail_point(each_may_show(groups, delta))
+    return per_group + mechanism.tail_point(per_group_delta(groups, delta))
 
 
 def selection_delta(
@@ -63,7 +63,7 @@ def selection_delta(
     return worst
 
 
-def each_may_show(groups: int, delta: Fraction) -> Fraction:
+def per_group_delta(groups: int, delta: Fraction) -> Fraction:
     """Return the largest q with 1 - (1 - q)^groups <= delta, rounded down in the 30th digit."""
     if groups == 1:
         return delta

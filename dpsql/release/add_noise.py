@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
-from dpsql.plan.bounded_release.cell_selection import Selection
+from dpsql.plan.bounded_release.cell_selection import CellChoice
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -21,15 +21,15 @@ from dpsql.release.columns.group_keys import (
     ascending,
     cells_of,
     every_key,
-    found_keys,
+    keys_of_rows,
     listed_keys,
     number_of_cells,
-    taken,
+    take,
 )
 from dpsql.release.columns.integer_arrays import of_column
-from dpsql.release.selection_mechanism import Chooser
+from dpsql.release.selection_mechanism import SelectionMechanism
 
-_MOST_COUNTS = 2**22
+_MAX_COUNTS = 2**22
 """Counts of cells that are held at once."""
 
 
@@ -65,7 +65,7 @@ class RawGroups:
     histograms: tuple[pa.Table, ...] = ()
 
 
-def privatize(
+def add_noise(
     raw: RawGroups,
     bounded: BoundedRelease,
     query: EngineQuery,
@@ -73,35 +73,35 @@ def privatize(
     randomness: Randomness,
 ) -> NoisyGroups:
     """Noise on every statistic of every group; the order of `raw` shows nowhere."""
-    if bounded.selection is None or not bounded.terms.statistics:
+    if bounded.partition_count_index is None or not bounded.contributions.statistics:
         keys, count = every_key(bounded, query), number_of_cells(query)
         totals = all_totals(raw.totals, bounded, query)
     else:
         # Which of the keys that rows have are shown is for the threshold to say.
-        keys, count = found_keys(raw.totals, bounded, query), raw.totals.num_rows
+        keys, count = keys_of_rows(raw.totals, bounded, query), raw.totals.num_rows
         totals = [of_column(raw.totals.column(name)) for name in _names(bounded)]
     noisy = [
         mechanism.release_vector(values, randomness)
         for mechanism, values in zip(measurement.mechanisms, totals, strict=True)
     ]
     shown = np.ones(count, dtype=np.bool_)
-    if bounded.selection is not None and measurement.threshold is not None:
-        shown &= (noisy[bounded.selection] >= measurement.threshold).astype(np.bool_)
-    if bounded.least is not None:
-        place, units = bounded.least.place, bounded.least.units
+    if bounded.partition_count_index is not None and measurement.threshold is not None:
+        shown &= (noisy[bounded.partition_count_index] >= measurement.threshold).astype(np.bool_)
+    if bounded.min_units is not None:
+        place, units = bounded.min_units.count_index, bounded.min_units.threshold
         if units is None:
             units = half_width(measurement.mechanisms[place]) + 1
         shown &= (noisy[place] >= units).astype(np.bool_)
     order = ascending(keys, shown.nonzero()[0])
-    ordered = tuple(taken(key, order) for key in keys)
+    ordered = tuple(take(key, order) for key in keys)
     choices: list[Integers] = []
-    if bounded.terms.selections:
+    if bounded.contributions.cell_choices:
         cells = _as_cells(ordered, order.size)
         for selection, table, mechanism in zip(
-            bounded.terms.selections, raw.histograms, measurement.choosers, strict=True
+            bounded.contributions.cell_choices, raw.histograms, measurement.choosers, strict=True
         ):
             rows = rows_in_cells(table, bounded, query)
-            choices += choose(rows, cells, selection, mechanism, randomness)
+            choices += choose_cells(rows, cells, selection, mechanism, randomness)
     return NoisyGroups(ordered, order.size, tuple(n[order] for n in noisy), tuple(choices))
 
 
@@ -116,27 +116,27 @@ def rows_in_cells(
     """The rows in each cell of a selection, by the group's key."""
     found: dict[Cell, dict[int, int]] = {}
     places, counts = (table.column(name).to_pylist() for name in ("p", "n"))
-    keys = _as_cells(found_keys(table, bounded, query), table.num_rows)
+    keys = _as_cells(keys_of_rows(table, bounded, query), table.num_rows)
     for key, place, count in zip(keys, places, counts, strict=True):
         found.setdefault(key, {})[place] = int(count)
     return found
 
 
-def choose(
-    found: Mapping[Cell, Mapping[int, int]],
+def choose_cells(
+    histogram: Mapping[Cell, Mapping[int, int]],
     keys: Sequence[Cell],
-    selection: Selection,
-    mechanism: Chooser,
+    choice: CellChoice,
+    mechanism: SelectionMechanism,
     randomness: Randomness,
 ) -> list[Integers]:
     """The chosen cells of each group, choice by choice; groups go through in batches."""
-    batch = max(1, _MOST_COUNTS // selection.cells.count)
-    parts = [np.empty((0, selection.choices), dtype=np.int64)]
+    batch = max(1, _MAX_COUNTS // choice.cells.count)
+    parts = [np.empty((0, choice.choices), dtype=np.int64)]
     for start in range(0, len(keys), batch):
         some = keys[start : start + batch]
-        counts = np.zeros((len(some), selection.cells.count), dtype=np.int64)
+        counts = np.zeros((len(some), choice.cells.count), dtype=np.int64)
         for row, key in enumerate(some):
-            for place, count in found.get(key, {}).items():
+            for place, count in histogram.get(key, {}).items():
                 counts[row, place] = count
         parts.append(mechanism.release(counts, randomness))
     return list(np.concatenate(parts).T)
@@ -144,7 +144,7 @@ def choose(
 
 def all_totals(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> list[Integers]:
     """Totals of every cell, 0 where no row is: empty groups look like any other."""
-    if not bounded.terms.statistics:
+    if not bounded.contributions.statistics:
         return []
     places = cells_of(raw, query)
     totals = []
@@ -157,7 +157,7 @@ def all_totals(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> li
 
 
 def _names(bounded: BoundedRelease) -> list[str]:
-    return [f"s{number}" for number in range(len(bounded.terms.statistics))]
+    return [f"s{number}" for number in range(len(bounded.contributions.statistics))]
 
 
 def _as_cells(keys: Keys, count: int) -> list[Cell]:

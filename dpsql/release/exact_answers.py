@@ -15,7 +15,7 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 
 
 @dataclass(frozen=True, slots=True)
-class AsSaid:
+class NoNoise:
     """Adds nothing to how many said so."""
 
     @property

@@ -12,19 +12,19 @@ from dpsql.engine.engine import Engine
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.bounded_release.engine_query import FOUND, HASHES, EngineQuery, Histogram
+from dpsql.plan.bounded_release.engine_query import BATCH_TABLE, HASH_SPACE, EngineQuery, Histogram
 from dpsql.plan.operator import Release
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.release.add_noise import RawGroups, privatize
+from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table, number_of_cells
 from dpsql.release.columns.released_table import columns
 from dpsql.release.synopsis.mwem import synopsis_table
 
-_MANY = 4_000_000
+_MAX_BATCHED_GROUPS = 4_000_000
 """Groups of parts that wait to be summed."""
 
-_FEW = 1_000
+_MAX_GROUPS_BY_ROW = 1_000
 """Groups that are read row by row; more come sooner as whole columns."""
 
 NO_ROWS = pa.table({})
@@ -36,9 +36,9 @@ NO_TABLES: Mapping[str, pa.Table] = MappingProxyType({})
 class Step:
     """One release: what the engine runs, and what is made of its integers.
 
-    `reads` names the releases before it that its SQL reads as tables; `below` are those that its
-    plan has, by these names. Its statements are run for so
-    many `parts` of the units, one after the other, and what they find is summed.
+    `reads` names the releases before it that its SQL reads as tables; `public_inputs` are those
+    that its plan has, by these names. Its statements are run for so many `batches` of the units,
+    one after the other, and what they find is summed.
     """
 
     name: str
@@ -46,8 +46,8 @@ class Step:
     query: EngineQuery
     measurement: Measurement
     reads: tuple[str, ...] = ()
-    parts: int = 1
-    below: tuple[tuple[Release, str], ...] = ()
+    batches: int = 1
+    public_inputs: tuple[tuple[Release, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,10 @@ def run(
 def _release(
     step: Step, engine: Engine, randomness: Randomness, released: Mapping[str, pa.Table]
 ) -> pa.Table:
-    terms = step.bounded.terms
-    if not terms.statistics and not terms.selections:
+    terms = step.bounded.contributions
+    if not terms.statistics and not terms.cell_choices:
         # Only listed keys are asked for: no private row is read for them.
-        nothing = privatize(NOTHING, step.bounded, step.query, step.measurement, randomness)
+        nothing = add_noise(NOTHING, step.bounded, step.query, step.measurement, randomness)
         return columns(step.bounded, nothing, step.measurement)
     # One salt for all: each unit's groups are the same in the sums and in the cells' counts.
     salt = randomness.bytes(16).hex()
@@ -99,38 +99,42 @@ def _release(
     totals = NO_ROWS
     if terms.statistics:
         # All cells are listed: which rows the data have makes no difference to how they come.
-        few = step.bounded.selection is None and number_of_cells(step.query) <= _FEW
-        totals = _found(step.query, step.parts, engine, salt, tables, few=few)
+        few = (
+            step.bounded.partition_count_index is None
+            and number_of_cells(step.query) <= _MAX_GROUPS_BY_ROW
+        )
+        totals = _integer_rows(step.query, step.batches, engine, salt, tables, as_rows=few)
     histograms = tuple(
-        _found(counted, step.parts, engine, salt, tables) for counted in step.query.histograms
+        _integer_rows(counted, step.batches, engine, salt, tables)
+        for counted in step.query.histograms
     )
     raw = RawGroups(totals, histograms)
-    weighing = step.measurement.weighing
+    weighing = step.measurement.mwem
     if weighing is not None:
         return synopsis_table(raw, step.bounded, step.query, weighing, randomness)
-    groups = privatize(raw, step.bounded, step.query, step.measurement, randomness)
+    groups = add_noise(raw, step.bounded, step.query, step.measurement, randomness)
     return columns(step.bounded, groups, step.measurement)
 
 
-def _found(
-    asked: EngineQuery | Histogram,
-    parts: int,
+def _integer_rows(
+    query: EngineQuery | Histogram,
+    batches: int,
     engine: Engine,
     salt: str,
     tables: Mapping[str, pa.Table],
     *,
-    few: bool = False,
+    as_rows: bool = False,
 ) -> pa.Table:
     """The integers of all units, at once or part by part."""
-    if asked.summed is None:
-        return engine.execute(asked.sql, [salt] * asked.salted, tables, few=few).table
+    if query.summed is None:
+        return engine.execute(query.sql, [salt] * query.salted, tables, as_rows=as_rows).table
     found: list[pa.Table] = []
-    for part in range(parts):
-        ends = HASHES * part // parts, HASHES * (part + 1) // parts - 1
-        found.append(engine.execute(asked.sql, [salt, *ends], tables).table)
-        if part == parts - 1 or sum(table.num_rows for table in found) > _MANY:
+    for part in range(batches):
+        ends = HASH_SPACE * part // batches, HASH_SPACE * (part + 1) // batches - 1
+        found.append(engine.execute(query.sql, [salt, *ends], tables).table)
+        if part == batches - 1 or sum(table.num_rows for table in found) > _MAX_BATCHED_GROUPS:
             rows = pa.concat_tables(found)
             # A sum of sums of 64 bits is of 128; all units' would be of the same 64.
-            summed = engine.execute(asked.summed, (), {FOUND: rows}).table
+            summed = engine.execute(query.summed, (), {BATCH_TABLE: rows}).table
             found = [summed.cast(rows.schema)]
     return found[0]

@@ -26,11 +26,11 @@ def open_rows(plan: Plan, raw: Raw) -> pa.Table:
     """
     if visibility(plan) is Visibility.PRIVATE:
         raise ValueError("the plan reads private rows")
-    columns = [_within_years(column) for column in raw.table.columns]
+    columns = [_clipped_years(column) for column in raw.table.columns]
     return pa.table(columns, names=raw.table.column_names) if columns else raw.table
 
 
-def _within_years(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _clipped_years(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_list(column.type):
         return pa.chunked_array([_listed(chunk) for chunk in column.chunks], column.type)
     if column.type not in _ENDS:
@@ -39,7 +39,7 @@ def _within_years(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _listed(chunk: pa.ListArray) -> pa.ListArray:
-    values = _within_years(pa.chunked_array([chunk.values])).combine_chunks()
+    values = _clipped_years(pa.chunked_array([chunk.values])).combine_chunks()
     if isinstance(values, pa.ChunkedArray):
         return chunk  # no values at all
     buffers = [*chunk.buffers()[:2]]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.analysis.sensitivity import Sensitivity
-from dpsql.plan.bounded_release.cell_selection import MostFrequent, Places, Selection
+from dpsql.plan.bounded_release.cell_selection import CellChoice, Mode, QuantileRanks
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.directed_rounding import ln
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -22,7 +22,7 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Frequent:
+class ModeMechanism:
     """Chooses the cell with the most rows, in each of the `groups` groups that a unit is in.
 
     A unit's rows are added to or taken from all its cells, so the losses of two cells come apart
@@ -55,37 +55,41 @@ class Frequent:
         return self.mechanism.choose(losses, randomness).reshape(-1, 1)
 
 
-Chooser = Quantiles | Frequent
+SelectionMechanism = Quantiles | ModeMechanism
 
 
-def chooser(
-    selection: Selection, sensitivity: Sensitivity, rows: int, grant: PrivacyLoss
-) -> tuple[Chooser, PrivacyLoss]:
-    """The mechanism for `selection` that costs at most `grant`, and what it costs.
+def selection_mechanism(
+    choice: CellChoice, sensitivity: Sensitivity, rows: int, query_loss: PrivacyLoss
+) -> tuple[SelectionMechanism, PrivacyLoss]:
+    """The mechanism for `choice` that costs at most `query_loss`, and what it costs.
 
     `rows` is how many rows of a unit are counted in a group.
     """
     groups, units = sensitivity.groups, sensitivity.units
-    match selection.wanted:
-        case Places(quantiles=quantiles):
-            found = Quantiles.within(grant, quantiles, rows=rows, units=units, groups=groups)
+    match choice.target:
+        case QuantileRanks(quantiles=quantiles):
+            found = Quantiles.calibrated(
+                query_loss, quantiles, rows=rows, units=units, groups=groups
+            )
             cost = found.loss(units=units, groups=groups)
-            return found, _within(cost, grant)
-        case MostFrequent():
-            frequent = Frequent(_frequent(units * rows, grant, groups), groups)
-            return frequent, _within(frequent.loss(grant.accounting), grant)
+            return found, _affordable(cost, query_loss)
+        case Mode():
+            frequent = ModeMechanism(_mode_mechanism(units * rows, query_loss, groups), groups)
+            return frequent, _affordable(frequent.loss(query_loss.accounting), query_loss)
         case missing:
             assert_never(missing)
 
 
-def _frequent(spread: int, grant: PrivacyLoss, groups: int) -> Exponential | PermuteAndFlip:
-    each: Fraction = grant.amount / groups
-    if grant.accounting is Accounting.ZCDP:
+def _mode_mechanism(
+    spread: int, query_loss: PrivacyLoss, groups: int
+) -> Exponential | PermuteAndFlip:
+    each: Fraction = query_loss.amount / groups
+    if query_loss.accounting is Accounting.ZCDP:
         return Exponential(epsilon_of_choice(each), spread)
     return PermuteAndFlip(each, spread)
 
 
-def _within(cost: PrivacyLoss, grant: PrivacyLoss) -> PrivacyLoss:
-    if cost.amount > grant.amount or cost.delta:
+def _affordable(cost: PrivacyLoss, query_loss: PrivacyLoss) -> PrivacyLoss:
+    if cost.amount > query_loss.amount or cost.delta:
         raise ArithmeticError("a choice passed its grant")
     return cost

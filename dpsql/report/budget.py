@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from dpsql.ledger.caps import Account, Balance, balance
+from dpsql.ledger.caps import Balance, Spent, balance
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double, Varchar
-from dpsql.session.compile.loss_conversion import amount, epsilon_of, ledger_terms
+from dpsql.session.compile.loss_conversion import epsilon_of, ledger_terms, to_ledger_currency
 from dpsql.session.ledger_access import existing_ledger
 
 
@@ -53,12 +53,12 @@ class Budget:
 def read_budget(schema: Schema, analyst: str, epsilon: Fraction) -> Budget:
     """The balance of `schema`'s ledger; one that was never charged isn't made for this."""
     cap = schema.analysts.get(analyst)
-    own_cap = None if cap is None else amount(schema, cap)
+    own_cap = None if cap is None else to_ledger_currency(schema, cap)
     with existing_ledger(schema) as ledger:
         if ledger is None:
             terms = ledger_terms(schema)
-            of_all = balance(Account(), terms.accounting, terms.cap.amount, terms.cap.delta)
-            of_one = balance(Account(), terms.accounting, own_cap, None)
+            of_all = balance(Spent(), terms.accounting, terms.cap.amount, terms.cap.delta)
+            of_one = balance(Spent(), terms.accounting, own_cap, None)
         else:
             of_all, of_one = ledger.balance(), ledger.balance(analyst, own_cap)
     return budget_of(schema, analyst, epsilon, of_all, of_one)
@@ -75,20 +75,20 @@ def budget_of(
         analyst,
         schema.budget.accounting.value,
         _decimal(epsilon),
-        int(min(lefts) / amount(schema, epsilon)),
+        int(min(lefts) / to_ledger_currency(schema, epsilon)),
     )
 
 
-def _allowance(schema: Schema, found: Balance, cap: Fraction | None) -> Allowance:
-    untouched = not found.spent.amount
-    left = None if found.left is None else epsilon_of(schema, found.left)
+def _allowance(schema: Schema, balance: Balance, cap: Fraction | None) -> Allowance:
+    untouched = not balance.spent.amount
+    left = None if balance.left is None else epsilon_of(schema, balance.left)
     return Allowance(
         None if cap is None else _decimal(cap),
-        _decimal(epsilon_of(schema, found.spent.amount)),
+        _decimal(epsilon_of(schema, balance.spent.amount)),
         None if left is None or cap is None else _decimal(cap if untouched else left, ROUND_DOWN),
-        None if found.delta_cap is None else _decimal(found.delta_cap),
-        _decimal(found.spent.delta),
-        None if found.delta_left is None else _decimal(found.delta_left, ROUND_DOWN),
+        None if balance.delta_cap is None else _decimal(balance.delta_cap),
+        _decimal(balance.spent.delta),
+        None if balance.delta_left is None else _decimal(balance.delta_left, ROUND_DOWN),
     )
 
 

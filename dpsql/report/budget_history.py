@@ -16,14 +16,14 @@ from dpsql.ledger.chain.entry import (
     Amended,
     Burned,
     Charged,
+    Checkpointed,
     Dropped,
     Entry,
-    Named,
     Opened,
+    Paid,
     Released,
-    Summed,
+    Saved,
     Tightened,
-    Viewed,
 )
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
@@ -67,7 +67,7 @@ class Share:
     share: Fraction
 
 
-def records(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
+def rows(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
     """What changed a balance or a cap, in order."""
     outcomes = {
         entry.event.request_id: "answered" if isinstance(entry.event, Released) else "failed"
@@ -81,9 +81,9 @@ def records(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
             case Charged(analyst=analyst, loss=loss, query=query, request_id=request):
                 outcome = outcomes.get(request, "is running")
                 yield _record(converted, entry, analyst, loss, outcome, query)
-            case Viewed(analyst=analyst):
+            case Paid(analyst=analyst):
                 yield _record(converted, entry, analyst, None, "seen again", "")
-            case Named(analyst=analyst, name=name):
+            case Saved(analyst=analyst, name=name):
                 yield _record(converted, entry, analyst, None, "named", name)
             case Dropped(analyst=analyst, name=name):
                 yield _record(converted, entry, analyst, None, "dropped", name)
@@ -93,7 +93,7 @@ def records(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
                 yield _record(converted, entry, "", None, "ledger amended", reason)
             case Tightened():
                 yield _record(converted, entry, "", None, "ledger tightened", "")
-            case Released() | Burned() | Summed():
+            case Released() | Burned() | Checkpointed():
                 pass
             case missing:
                 assert_never(missing)
@@ -109,7 +109,7 @@ def burn_down(entries: Iterable[Entry]) -> tuple[Point, ...]:
                 cap = terms.cap.amount
             case Charged(loss=loss):
                 spent += loss.amount
-            case Released() | Burned() | Viewed() | Named() | Dropped() | Summed():
+            case Released() | Burned() | Paid() | Saved() | Dropped() | Checkpointed():
                 continue
             case missing:
                 assert_never(missing)
@@ -117,16 +117,16 @@ def burn_down(entries: Iterable[Entry]) -> tuple[Point, ...]:
     return tuple(points)
 
 
-def shares(
-    schema: Schema, cap: Fraction, named: Iterable[tuple[str, Record]], most: int
+def spend_by(
+    schema: Schema, cap: Fraction, named: Iterable[tuple[str, Record]], limit: int
 ) -> tuple[Share, ...]:
-    """The `most` names that took most of `cap`."""
+    """The `limit` names that took most of `cap`."""
     sums: dict[str, tuple[int, Fraction]] = {}
     for name, record in named:
         if record.amount:
             times, amount = sums.get(name, (0, Fraction(0)))
             sums[name] = (times + 1, amount + record.amount)
-    found = sorted(sums.items(), key=lambda item: (-item[1][1], item[0]))[:most]
+    found = sorted(sums.items(), key=lambda item: (-item[1][1], item[0]))[:limit]
     return tuple(
         Share(name, times, epsilon_of(schema, amount), amount / cap)
         for name, (times, amount) in found

@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 60, 6
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
-def picture(points: Sequence[Point], now: Point) -> list[str]:
+def burn_down_chart(points: Sequence[Point], now: Point) -> list[str]:
     """What was left over time: a column for each of `WIDTH` equal spans, up to `now`."""
     lefts = left_over_time([*points, now], WIDTH)
     lines = []

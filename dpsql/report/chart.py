@@ -27,10 +27,10 @@ from typing import Final
 WIDTH, HEIGHT = 60, 14
 """Of a picture of characters."""
 
-_LEAST: Final = 0.1
+_MIN: Final = 0.1
 _SIZE: Final = (640, 360)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 40
-_COLOURS = ("#2a78d6", "#eb6834", "#1baa79", "#a05bd0", "#c99a06", "#d64f7f", "#5a6b7b", "#12a5b8")
+_COLORS = ("#2a78d6", "#eb6834", "#1baa79", "#a05bd0", "#c99a06", "#d64f7f", "#5a6b7b", "#12a5b8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def picture(lines: Sequence[Line]) -> dict[str, object]:
             {
                 "title": f"{line.mark} {line.title}",
                 "points": " ".join(f"{x_of(x)},{y_of(y)}" for x, y in line.points),
-                "colour": _COLOURS[number % len(_COLOURS)],
+                "colour": _COLORS[number % len(_COLORS)],
                 "is_dashed": number % 2 == 1,
                 "at": _TOP + 16 * (number + 1),
             }
@@ -128,7 +128,7 @@ class _Frame:
 
 def _decades(error: float) -> float:
     """Noise that is 0 nearly always has no error that a decade could hold."""
-    return math.log10(max(error, _LEAST))
+    return math.log10(max(error, _MIN))
 
 
 def _part(value: float, low: float, high: float) -> float:

@@ -40,10 +40,10 @@ def cost(privacy: Privacy, budget: Budget) -> str:
 
 def cost_of_batch(batch: Batch, budget: Budget) -> str:
     """What all answers of a batch cost together, and would have cost apart, in one line."""
-    if batch.loss is None or batch.apart is None:
+    if batch.loss is None or batch.one_by_one is None:
         return f"cost: nothing to the dataset, answered before; {_left(budget)}"
     for_all = amounts(batch.loss.amount, batch.loss.delta)
-    one_by_one = amounts(batch.apart.amount, batch.apart.delta)
+    one_by_one = amounts(batch.one_by_one.amount, batch.one_by_one.delta)
     return f"cost: {for_all} for all, one by one {one_by_one}; {_left(budget)}"
 
 

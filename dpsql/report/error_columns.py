@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from dpsql.report.result.result import Result, distinct
+from dpsql.report.result.result import Result, unique_names
 from dpsql.schema.sql_type import Double, SqlType
 from dpsql.session.answer.answer import HalfWidth
 
-SIGN = "±"
+PLUS_MINUS = "±"
 
 
 def half_width_rows(result: Result, rows: int) -> list[list[float | None] | None]:
@@ -20,7 +20,7 @@ def half_width_rows(result: Result, rows: int) -> list[list[float | None] | None
     return [_of_rows(each, rows) for each in widths]
 
 
-def with_errors(result: Result) -> Result:
+def with_error_columns(result: Result) -> Result:
     """`result` with a column "n ±" of half-widths beside each column "n" that has some.
 
     NULL where the value is. Means have none: dp_interval_low(avg(x)) and its like are columns.
@@ -36,10 +36,10 @@ def with_errors(result: Result) -> Result:
         types.append(result.types[place])
         arrays.append(column)
         if widths is not None:
-            names.append(f"{result.names[place]} {SIGN}")
+            names.append(f"{result.names[place]} {PLUS_MINUS}")
             types.append(Double())
-            arrays.append(pa.chunked_array([_beside(widths, column)]))
-    table = pa.table(arrays, names=distinct(names))
+            arrays.append(pa.chunked_array([_of_column(widths, column)]))
+    table = pa.table(arrays, names=unique_names(names))
     return replace(result, names=tuple(names), types=tuple(types), table=table, half_widths=())
 
 
@@ -52,7 +52,7 @@ def _of_rows(widths: HalfWidth, rows: int) -> list[float | None] | None:
     return found
 
 
-def _beside(widths: HalfWidth, column: pa.ChunkedArray) -> pa.Array:
+def _of_column(widths: HalfWidth, column: pa.ChunkedArray) -> pa.Array:
     found = np.array(
         [np.nan if width is None else width for width in _of_rows(widths, len(column)) or []],
         dtype=np.float64,

@@ -15,7 +15,7 @@ from dpsql.session.explain.error_curve import Measure, Sweep, SweptColumn
 _MARKS = "●○■□◆◇▲△"
 
 
-class Form(Enum):
+class OutputFormat(Enum):
     """How a sweep is written."""
 
     TEXT = "text"
@@ -25,7 +25,7 @@ class Form(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Errors:
+class ErrorCurve:
     """The errors of a statement's columns at each ε. `str` is the text; notebooks show the page."""
 
     sweep: Sweep
@@ -48,16 +48,16 @@ class Errors:
         drawn = picture(self._lines())
         return render("error_curve.html.j2", table=self._table(), notes=self._notes(), **drawn)
 
-    def written(self, form: Form) -> str:
+    def written(self, form: OutputFormat) -> str:
         """In the form asked for."""
         match form:
-            case Form.TEXT:
+            case OutputFormat.TEXT:
                 return self.text()
-            case Form.JSON:
+            case OutputFormat.JSON:
                 return self.json()
-            case Form.HTML:
+            case OutputFormat.HTML:
                 return self.html()
-            case Form.SVG:
+            case OutputFormat.SVG:
                 return self.svg()
 
     def __str__(self) -> str:

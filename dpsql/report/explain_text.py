@@ -11,12 +11,12 @@ import msgspec
 
 from dpsql.analysis.plan_text import aligned
 from dpsql.session.answer.answer import ColumnPrivacy
-from dpsql.session.explain.report import OperatorLine, Price, Proof, ReleaseProof
+from dpsql.session.explain.report import OperatorLine, Price, PrivacyReport, ReleaseReport
 
 HIDDEN: Final = "not shown: it names tables that are hidden"
 
 
-class Form(Enum):
+class OutputFormat(Enum):
     """How an explanation is written."""
 
     TEXT = "text"
@@ -28,30 +28,30 @@ class Form(Enum):
 class Explanation:
     """The proof and the price of a query. `str` is the text; notebooks show the page."""
 
-    proof: Proof
+    report: PrivacyReport
 
     def text(self, *, sql: bool = False) -> str:
         """For people; `sql` adds what the engine would run."""
-        return "\n\n".join(_parts(self.proof, sql=sql))
+        return "\n\n".join(_parts(self.report, sql=sql))
 
     def json(self) -> str:
         """All of it for programs, SQL included."""
-        return msgspec.json.format(msgspec.json.encode(self.proof), indent=2).decode()
+        return msgspec.json.format(msgspec.json.encode(self.report), indent=2).decode()
 
     def html(self) -> str:
         """All of it as a fragment of HTML, without scripts."""
         from dpsql.report.html.explain import page  # noqa: PLC0415 - few need it
 
-        return page(self.proof)
+        return page(self.report)
 
-    def written(self, form: Form, *, sql: bool = False) -> str:
+    def written(self, form: OutputFormat, *, sql: bool = False) -> str:
         """In the form asked for."""
         match form:
-            case Form.TEXT:
+            case OutputFormat.TEXT:
                 return self.text(sql=sql)
-            case Form.JSON:
+            case OutputFormat.JSON:
                 return self.json()
-            case Form.HTML:
+            case OutputFormat.HTML:
                 return self.html()
 
     def __str__(self) -> str:
@@ -75,47 +75,47 @@ def threshold(units: int) -> str:
     return f"a key appears when its noisy number of units is {units} or more"
 
 
-def price(found: Price | None) -> list[str]:
+def price(price_of: Price | None) -> list[str]:
     """What it costs, and what that means."""
-    if found is None:
+    if price_of is None:
         return ["cost: nothing, no private table is read"]
-    cost = f"cost: epsilon = {found.epsilon:.6g}"
-    if found.delta:
-        cost += f", delta = {found.delta:.6g}"
-    if found.rho is not None:
-        cost += f" (rho = {found.rho:.6g})"
-    if found.selection_delta and found.rho is not None:
-        cost += f", of it delta = {found.selection_delta:.6g} for the choice of keys"
+    cost = f"cost: epsilon = {price_of.epsilon:.6g}"
+    if price_of.delta:
+        cost += f", delta = {price_of.delta:.6g}"
+    if price_of.rho is not None:
+        cost += f" (rho = {price_of.rho:.6g})"
+    if price_of.selection_delta and price_of.rho is not None:
+        cost += f", of it delta = {price_of.selection_delta:.6g} for the choice of keys"
     odds = (
-        f"odds: what anyone concludes about one unit becomes at most {found.odds:.3g} times"
+        f"odds: what anyone concludes about one unit becomes at most {price_of.odds:.3g} times"
         " (e^epsilon) likelier or less likely"
     )
-    if found.delta:
-        odds += f", up to delta = {found.delta:.2g}"
-    lines = [f"{cost}, in a {found.accounting} ledger; neighbours: {found.neighbors}", odds]
-    if found.said:
+    if price_of.delta:
+        odds += f", up to delta = {price_of.delta:.2g}"
+    lines = [f"{cost}, in a {price_of.accounting} ledger; neighbours: {price_of.neighbors}", odds]
+    if price_of.said:
         lines.insert(
             1,
-            f"beside it: epsilon = {found.said:.6g} of answers that were randomised before they"
+            f"beside it: epsilon = {price_of.said:.6g} of answers that were randomised before they"
             " came; it is lost once, however often they are asked for, and in no ledger",
         )
     return lines
 
 
-def _parts(proof: Proof, *, sql: bool) -> Iterator[str]:
-    yield _tree(proof.operators)
-    for release in proof.releases:
+def _parts(report: PrivacyReport, *, sql: bool) -> Iterator[str]:
+    yield _tree(report.operators)
+    for release in report.releases:
         yield "\n".join(_release(release, sql=sql))
     if sql:
-        yield "\n".join(["the answer, of what was released", *_indented(_pretty(proof.finish))])
-    if proof.totals:
-        yield "\n".join(["totals", *(f"  {note}" for note in proof.totals)])
-    yield "\n".join(price(proof.price))
-    if proof.advice:
-        yield "\n".join(["to get less noise for it", *(f"  {hint}" for hint in proof.advice)])
+        yield "\n".join(["the answer, of what was released", *_indented(_pretty(report.finish))])
+    if report.totals:
+        yield "\n".join(["totals", *(f"  {note}" for note in report.totals)])
+    yield "\n".join(price(report.price))
+    if report.advice:
+        yield "\n".join(["to get less noise for it", *(f"  {hint}" for hint in report.advice)])
 
 
-def _release(release: ReleaseProof, *, sql: bool) -> Iterator[str]:
+def _release(release: ReleaseReport, *, sql: bool) -> Iterator[str]:
     yield f"{release.name}:"
     yield from _indented(_tree(release.operators))
     yield "  limits"

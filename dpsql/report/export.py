@@ -11,7 +11,7 @@ import msgspec
 import pyarrow as pa
 
 from dpsql.report.result.python_value import Row, Value
-from dpsql.report.result.result import distinct
+from dpsql.report.result.result import unique_names
 
 
 def csv(names: Sequence[str], rows: Iterable[Row]) -> str:
@@ -22,7 +22,7 @@ def csv(names: Sequence[str], rows: Iterable[Row]) -> str:
 
 def json(names: Sequence[str], rows: Iterable[Row]) -> str:
     """A list of objects, one a line. Names that repeat get a number: a, a_1."""
-    keys = distinct(names)
+    keys = unique_names(names)
     encoder = msgspec.json.Encoder(decimal_format="number")
     objects = (
         encoder.encode(dict(zip(keys, map(_item, row), strict=True))).decode() for row in rows

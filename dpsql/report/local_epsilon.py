@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsql.schema.model import Schema
-from dpsql.schema.randomized_response_loss import Said, shown_answers
+from dpsql.schema.randomized_response_loss import LocalLoss, local_losses
 
 
-def beside_ledger(schema: Schema) -> Iterator[str]:
+def local_epsilon_lines(schema: Schema) -> Iterator[str]:
     """A line for each table whose answers are shown without noise, with what is promised then."""
-    for said in shown_answers(schema):
+    for said in local_losses(schema):
         yield (
             f"beside it, in no ledger: answers of {said.table} were randomised with epsilon ="
             f" {_sum(said)}, lost once if they are asked for; of its rows all that is answered"
@@ -18,9 +18,9 @@ def beside_ledger(schema: Schema) -> Iterator[str]:
         )
 
 
-def _sum(said: Said) -> str:
-    parts = " + ".join(f"{float(epsilon):g} ({name})" for name, epsilon in said.columns)
-    if said.units > 1:
-        parts = f"{said.units} * ({parts})"
-    total = f"{float(said.epsilon):g}"
-    return parts if len(said.columns) == said.units == 1 else f"{parts} = {total}"
+def _sum(losses: LocalLoss) -> str:
+    parts = " + ".join(f"{float(epsilon):g} ({name})" for name, epsilon in losses.columns)
+    if losses.units > 1:
+        parts = f"{losses.units} * ({parts})"
+    total = f"{float(losses.epsilon):g}"
+    return parts if len(losses.columns) == losses.units == 1 else f"{parts} = {total}"

@@ -13,10 +13,10 @@ from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.load.yaml_document import Document
-from dpsql.schema.qualified_name import meant
+from dpsql.schema.qualified_name import resolve_name
 from dpsql.schema.refresh_schedule import Period
 from dpsql.schema.sql_type import SqlType
 
@@ -29,9 +29,9 @@ class Neighbors(Enum):
     ADD_REMOVE = "add_remove"
     CHANGE_ONE = "change_one"
 
-    def apart(self, units: int) -> Apart:
+    def distance(self, units: int) -> NeighborDistance:
         """Databases that differ in so many units."""
-        return Apart(units, self is Neighbors.CHANGE_ONE)
+        return NeighborDistance(units, self is Neighbors.CHANGE_ONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Hop:
         return tuple(zip(self.columns, self.key, strict=True))
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """The step in words."""
         names = ", ".join(self.columns)
         return f"{names if len(self.columns) == 1 else f'({names})'} → {self.table}"
@@ -120,7 +120,7 @@ class EntityUnit:
     column: str
 
     @property
-    def leads_by(self) -> tuple[str, ...]:
+    def first_hop_columns(self) -> tuple[str, ...]:
         """The columns of the table itself by which its rows' units are found, or that are them."""
         return self.hops[0].columns if self.hops else (self.column,)
 
@@ -148,10 +148,10 @@ class Table:
     """One declared table. `key` names the columns that are unique together, if declared.
 
     `time` names the column that says when a row is from, where budgets are refreshed. A table that
-    isn't `visible` is read by views alone; `alias` is then the view that is named in its place.
-    `rows` is how many rows it has, where each is a unit and that is nobody's secret.
-    A public table that an analyst keeps is in the ledger and not in the source: `entry` named it.
-    Rows that agree on `same_unit` are of one unit: what joins them relies on it, and no bound.
+    isn't `visible` is read by views alone; `hidden_behind` is then the view that is named in its
+    place. `rows` is how many rows it has, where each is a unit and that is nobody's secret. A
+    public table that an analyst keeps is in the ledger and not in the source: `saved_entry` named
+    it. Rows that agree on `same_unit` are of one unit: what joins them relies on it, and no bound.
     """
 
     name: str
@@ -162,20 +162,20 @@ class Table:
     comment: str = ""
     time: str | None = None
     visible: bool = True
-    alias: str = ""
+    hidden_behind: str = ""
     rows: int | None = None
-    entry: int | None = None
+    saved_entry: int | None = None
     same_unit: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """What analysts are told of where rows are from."""
-        return self.alias or self.name
+        return self.hidden_behind or self.name
 
     @property
-    def stored_as(self) -> str:
+    def engine_name(self) -> str:
         """What engines call it. No declared name has a space, and no entry names two tables."""
-        return self.name if self.entry is None else f"kept {self.entry}"
+        return self.name if self.saved_entry is None else f"kept {self.saved_entry}"
 
     def in_source(self, column: str) -> str:
         """What the source calls one of its columns."""
@@ -238,8 +238,8 @@ class Schema:
 
     `ledger` is a file, or a PostgreSQL connection string; a period's is named after both. `policy`
     says all that a ledger holds the owner to, as JSON, and `policy_hash` identifies it.
-    `shares_answers`: what one analyst was answered, others are answered again. Neighbours differ in
-    up to `group_size` units. One analyst keeps up to `releases` releases and synopses.
+    `has_shared_store`: what one analyst was answered, others are answered again. Neighbours differ
+    in up to `group_size` units. One analyst keeps up to `releases` releases and synopses.
     """
 
     dataset: str
@@ -253,7 +253,7 @@ class Schema:
     analysts: Mapping[str, Fraction]
     ledger: Path | str
     anchor: Path
-    shares_answers: bool
+    has_shared_store: bool
     releases: int
     version: str | None
     policy: str
@@ -263,22 +263,22 @@ class Schema:
     group_size: int = 1
 
     @property
-    def offered(self) -> Mapping[str, Table]:
+    def visible_tables(self) -> Mapping[str, Table]:
         """What analysts see, by name: visible tables, and visible views as the tables they seem."""
         tables = {name: table for name, table in self.tables.items() if table.visible}
         seen = (view.table for view in self.views.values() if view.visible)
         return tables | {table.name: table for table in seen if table is not None}
 
-    def meant(self, *parts: str) -> Table | None:
+    def resolve(self, *parts: str) -> Table | None:
         """The one of them that an analyst names by table, schema.table or catalog.schema.table."""
-        offered = self.offered
-        found = meant(offered, parts, self.dataset)
+        offered = self.visible_tables
+        found = resolve_name(offered, parts, self.dataset)
         return offered[found[0]] if len(found) == 1 else None
 
     @property
-    def apart(self) -> Apart:
+    def neighbor_distance(self) -> NeighborDistance:
         """How far apart the databases are that nobody may tell from each other."""
-        return self.neighbors.apart(self.group_size)
+        return self.neighbors.distance(self.group_size)
 
     @property
     def relation(self) -> str:
@@ -287,6 +287,6 @@ class Schema:
         return name if self.group_size == 1 else f"{name} in groups of {self.group_size}"
 
     @property
-    def account(self) -> str:
+    def ledger_name(self) -> str:
         """What the ledger's budget is of: the dataset, or its rows of one period."""
         return self.dataset if self.period is None else f"{self.dataset}@{self.period.name}"

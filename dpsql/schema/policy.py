@@ -63,7 +63,7 @@ def policy_text(schema: Schema) -> str:
     if schema.group_size != 1:
         rendering["group_size"] = schema.group_size
     if schema.period is not None:
-        rendering["refresh"] = schema.period.every.value
+        rendering["refresh"] = schema.period.interval.value
     # Table by table: of a hundred thousand columns, the objects take more than the text.
     tables = (
         f"{_text(name)}:{_text(_table(schema.tables[name]))}" for name in sorted(schema.tables)
@@ -73,8 +73,8 @@ def policy_text(schema: Schema) -> str:
     return "{" + ",".join(f"{_text(name)}:{parts[name]}" for name in sorted(parts)) + "}"
 
 
-def _text(said: object) -> str:
-    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+def _text(policy: object) -> str:
+    return json.dumps(policy, sort_keys=True, separators=(",", ":"))
 
 
 def _table(table: Table) -> dict[str, object]:

@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 
-def loosened(recorded: str, asked: str) -> tuple[str, ...]:
-    """How the policy `asked` is looser than `recorded`; both as `policy_text` renders them."""
-    old, new = json.loads(recorded), json.loads(asked)
+def policy_relaxations(recorded: str, proposed: str) -> tuple[str, ...]:
+    """How the policy `proposed` is looser than `recorded`; both as `policy_text` renders them."""
+    old, new = json.loads(recorded), json.loads(proposed)
     found = (_group_size, _refresh, _units, _tables, _views, _caps)
     return tuple(what for part in found for what in part(old, new))
 
@@ -117,7 +117,7 @@ def _column(name: str, old: Any, new: Any) -> Iterator[str]:
 
 
 def _domain(name: str, old: Any, new: Any) -> Iterator[str]:
-    if old["bounds"] is not None and not _within(old["bounds"], new["bounds"]):
+    if old["bounds"] is not None and not _is_subset(old["bounds"], new["bounds"]):
         yield f"bounds of {name} were {_listed(old['bounds'])}, now {_listed(new['bounds'])}"
     if isinstance(old["values"], str) or isinstance(new["values"], str):
         # Too many to be recorded: of lists that differ, nobody knows which has more.
@@ -147,7 +147,7 @@ def _caps(old: Any, new: Any) -> Iterator[str]:
             yield f"analyst {name} had a cap of epsilon {_shown(was)}, now {_shown(now)}"
 
 
-def _within(outer: Sequence[str], inner: Sequence[str] | None) -> bool:
+def _is_subset(outer: Sequence[str], inner: Sequence[str] | None) -> bool:
     if inner is None:
         return False
     return _ordered(outer[0]) <= _ordered(inner[0]) and _ordered(inner[1]) <= _ordered(outer[1])

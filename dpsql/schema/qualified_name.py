@@ -33,23 +33,25 @@ def identity(name: str) -> tuple[str, str]:
     return schema_of(name).casefold(), bare(name).casefold()
 
 
-class Names:
+class QualifiedNames:
     """Declared names, to be asked for many times what is meant by the names of statements."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._within: dict[str, dict[str, str]] = {}  # by the table's name those of each schema
+        self._by_bare_name: dict[
+            str, dict[str, str]
+        ] = {}  # by the table's name those of each schema
         for name in names:
             space, own = identity(name)
-            self._within.setdefault(own, {})[space] = name
+            self._by_bare_name.setdefault(own, {})[space] = name
 
-    def meant(self, parts: Sequence[str], dataset: str) -> tuple[str, ...]:
+    def resolve(self, parts: Sequence[str], dataset: str) -> tuple[str, ...]:
         """Which of them a statement's `parts` (table, schema.table, …) may mean.
 
         A name without a schema is looked for in main first, then in all others: several answers are
         an ambiguity, none is an unknown table.
         """
         *around, table = [part.casefold() for part in parts]
-        table_in = self._within.get(table, {})
+        table_in = self._by_bare_name.get(table, {})
         match around:
             case []:
                 return (table_in[MAIN],) if MAIN in table_in else tuple(table_in.values())
@@ -64,7 +66,9 @@ class Names:
         return () if found is None else (found,)
 
 
-def meant(names: Iterable[str], parts: Sequence[str], dataset: str) -> tuple[str, ...]:
+def resolve_name(names: Iterable[str], parts: Sequence[str], dataset: str) -> tuple[str, ...]:
     """Which of the declared `names` a statement's `parts` may mean, asked once."""
     own = parts[-1].casefold()
-    return Names(name for name in names if bare(name).casefold() == own).meant(parts, dataset)
+    return QualifiedNames(name for name in names if bare(name).casefold() == own).resolve(
+        parts, dataset
+    )

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, RowUnit, Schema, Table
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LocalLoss:
     """What the answers of one table lose by themselves: the ε of each column, and of `units`."""
 
     table: str
@@ -29,21 +29,23 @@ class Said:
         return self.units * sum((each for _, each in self.columns), Fraction(0))
 
 
-def shows_answers(table: Table, apart: Apart) -> bool:
+def releases_responses_exactly(table: Table, distance: NeighborDistance) -> bool:
     """A row is a unit that is replaced, never missed, and how many there are is nobody's secret."""
-    return apart.replaced and isinstance(table.ownership, RowUnit) and table.rows is not None
+    return (
+        distance.is_replacement and isinstance(table.ownership, RowUnit) and table.rows is not None
+    )
 
 
-def said(table: str, columns: Iterable[Column], apart: Apart) -> Said:
+def local_loss(table: str, columns: Iterable[Column], distance: NeighborDistance) -> LocalLoss:
     """What these columns of answers lose."""
     lost = tuple((c.name, c.response) for c in columns if c.response is not None)
-    return Said(table, lost, apart.units)
+    return LocalLoss(table, lost, distance.units)
 
 
-def shown_answers(schema: Schema) -> Iterator[Said]:
+def local_losses(schema: Schema) -> Iterator[LocalLoss]:
     """What is lost beside the ledger, table by table: of those that have such columns."""
     for table in schema.tables.values():
-        if shows_answers(table, schema.apart):
-            found = said(table.shown, table.columns.values(), schema.apart)
+        if releases_responses_exactly(table, schema.neighbor_distance):
+            found = local_loss(table.display_name, table.columns.values(), schema.neighbor_distance)
             if found.columns:
                 yield found

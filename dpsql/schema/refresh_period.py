@@ -12,27 +12,27 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dpsql.privacy.distance import Apart
-from dpsql.schema.load.file_format import TableForm
+from dpsql.privacy.distance import NeighborDistance
+from dpsql.schema.load.file_format import TableSection
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.model import Public, RowUnit, Table
-from dpsql.schema.refresh_schedule import Every, Period
+from dpsql.schema.refresh_schedule import Period, RefreshInterval
 from dpsql.schema.sql_type import Date, Timestamp
 
 
 def read_period(
-    document: Document, every: Every | None, apart: Apart, today: dt.date
+    document: Document, every: RefreshInterval | None, distance: NeighborDistance, today: dt.date
 ) -> Period | None:
     """The period that holds `today`; None if budgets aren't refreshed."""
     if every is None:
         return None
-    if apart.units > 1:
+    if distance.units > 1:
         # Each period's threshold may show a group of one of them: their δ would add up.
-        raise document.fault(
+        raise document.error(
             ("group_size",), "rows of one group may lie in two periods", "write group_size: 1"
         )
-    if apart.replaced:
-        raise document.fault(
+    if distance.is_replacement:
+        raise document.error(
             ("budget", "refresh"),
             "a row that is changed may lie in two periods",
             "write neighbors: add_remove",
@@ -40,27 +40,27 @@ def read_period(
     return period_of(every, today)
 
 
-def period_of(every: Every, day: dt.date) -> Period:
+def period_of(every: RefreshInterval, day: dt.date) -> Period:
     """The period that holds `day`."""
     match every:
-        case Every.DAY:
+        case RefreshInterval.DAY:
             return Period(every, day.isoformat(), day, day + dt.timedelta(days=1))
-        case Every.WEEK:
+        case RefreshInterval.WEEK:
             first = day - dt.timedelta(days=day.weekday())
             year, week, _ = day.isocalendar()
             return Period(every, f"{year}-W{week:02}", first, first + dt.timedelta(days=7))
-        case Every.MONTH:
+        case RefreshInterval.MONTH:
             first = day.replace(day=1)
             after = (first + dt.timedelta(days=31)).replace(day=1)
             return Period(every, f"{first:%Y-%m}", first, after)
-        case Every.YEAR:
+        case RefreshInterval.YEAR:
             first = day.replace(month=1, day=1)
             return Period(every, f"{first:%Y}", first, first.replace(year=first.year + 1))
 
 
-def with_times(
+def attach_time_columns(
     document: Document,
-    forms: Mapping[str, TableForm],
+    forms: Mapping[str, TableSection],
     tables: Mapping[str, Table],
     *,
     refreshed: bool,
@@ -76,28 +76,28 @@ def _time(document: Document, name: str | None, table: Table, *, refreshed: bool
     place = ("tables", table.name, "time")
     if isinstance(table.ownership, Public) or not refreshed:
         if name is not None:
-            raise document.fault(
+            raise document.error(
                 place,
                 "says when a private row is from, for a budget that is refreshed",
                 "remove it, or add refresh: month to the budget",
             )
         return None
     if not isinstance(table.ownership, RowUnit):
-        raise document.fault(
+        raise document.error(
             ("tables", table.name, "unit"),
             "an entity has rows in many periods, and what is learnt about it would add up",
             "remove refresh from the budget, or give rows that are units a dataset of their own",
         )
     if name is None:
-        raise document.fault(
+        raise document.error(
             ("tables", table.name),
             "doesn't say when its rows are from",
             "add time: and the name of a date or timestamp column",
         )
     if name not in table.columns:
-        raise document.unknown(
+        raise document.unknown_key_error(
             place, "no such column", table.columns, "declare it, as a date or timestamp"
         )
     if not isinstance(table.columns[name].type, Date | Timestamp):
-        raise document.fault(place, "is neither a date nor a timestamp", "name one that is")
+        raise document.error(place, "is neither a date nor a timestamp", "name one that is")
     return name

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Every(Enum):
+class RefreshInterval(Enum):
     """How often a budget is refreshed."""
 
     DAY = "day"
@@ -20,7 +20,7 @@ class Every(Enum):
 class Period:
     """The days from `first` to before `after`, by UTC, whose rows share one budget."""
 
-    every: Every
+    interval: RefreshInterval
     name: str
     first: dt.date
     after: dt.date

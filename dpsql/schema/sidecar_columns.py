@@ -9,27 +9,27 @@ from math import ceil, floor
 from dpsql.schema.model import Column, EntityUnit, Table
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
 
-_FEW = 1000
+_MAX_NAMES = 1000
 """Integers of more values than that are amounts, not names."""
 
 
-def counted(table: Table) -> tuple[str, ...]:
+def group_count_columns(table: Table) -> tuple[str, ...]:
     """By the schema alone; none of a table that lists its units, each of which has one row."""
     own = table.ownership
-    if not isinstance(own, EntityUnit) or lists_units(table):
+    if not isinstance(own, EntityUnit) or has_one_row_per_unit(table):
         return ()
     # What names the row or its unit is no group: it has one row, or all of them.
-    names = {*own.leads_by, *(table.key or ())}
+    names = {*own.first_hop_columns, *(table.key or ())}
     return tuple(c.name for c in table.columns.values() if c.name not in names and _is_name(c))
 
 
-def lists_units(table: Table) -> bool:
+def has_one_row_per_unit(table: Table) -> bool:
     """By its declared key, each unit has one row."""
     own = table.ownership
     return isinstance(own, EntityUnit) and not own.hops and table.key == (own.column,)
 
 
-def lent_name(table: Table) -> str | None:
+def lent_unit_column(table: Table) -> str | None:
     """The name of the column that a sidecar adds to rows whose unit other tables tell.
 
     It is that of the entity's identity there; None if the rows have a column of that name.
@@ -55,12 +55,12 @@ def _is_name(column: Column) -> bool:
             return True
         case Integer() if column.bounds is not None:
             low, high = column.bounds
-            return isinstance(low, int) and isinstance(high, int) and high - low < _FEW
+            return isinstance(low, int) and isinstance(high, int) and high - low < _MAX_NAMES
         case _:
             return False
 
 
-def bounded(table: Table) -> tuple[Column, ...]:
+def range_checked_columns(table: Table) -> tuple[Column, ...]:
     """Exact numbers with bounds, of a table that a sidecar may have: what sums are made of."""
     if not isinstance(table.ownership, EntityUnit):
         return ()
@@ -71,7 +71,7 @@ def bounded(table: Table) -> tuple[Column, ...]:
     )
 
 
-_MOST = 2**46
+_MAX_SUM = 2**46
 """Sums of 2^16 such numbers fit 64 bits."""
 
 
@@ -85,12 +85,12 @@ class SummedColumn:
     high: int
 
 
-def summed(table: Table) -> tuple[SummedColumn, ...] | None:
+def unit_sum_columns(table: Table) -> tuple[SummedColumn, ...] | None:
     """None of a table that a sidecar can't have, or that has one row for each unit."""
-    if not isinstance(table.ownership, EntityUnit) or lists_units(table):
+    if not isinstance(table.ownership, EntityUnit) or has_one_row_per_unit(table):
         return None
-    found = (_summed(column) for column in bounded(table))
-    return tuple(each for each in found if max(abs(each.low), abs(each.high)) < _MOST)
+    found = (_summed(column) for column in range_checked_columns(table))
+    return tuple(each for each in found if max(abs(each.low), abs(each.high)) < _MAX_SUM)
 
 
 def _summed(column: Column) -> SummedColumn:

@@ -92,16 +92,16 @@ READINGS: Final = (
 
 
 @lru_cache(maxsize=1024)
-def reading(found: str) -> Reading:
-    """How a column is read that the source calls `found`; dpsql's own types are as they are."""
-    own = parse_type(found)
+def reading(source_type: str) -> Reading:
+    """How a column of `source_type` is read; dpsql's own types are as they are."""
+    own = parse_type(source_type)
     if own is not None:
-        return Reading(found, re.escape(found), own, "as it is")
-    upper = found.upper()
+        return Reading(source_type, re.escape(source_type), own, "as it is")
+    upper = source_type.upper()
     # A list of enums ends in [] and begins like an enum.
     lists = [r for r in READINGS if r.shown.startswith("LIST") and _matches(r, upper)]
     return next(r for r in (*lists, *READINGS) if _matches(r, upper))
 
 
-def _matches(found: Reading, name: str) -> bool:
-    return re.fullmatch(found.pattern, name, re.DOTALL) is not None
+def _matches(source_type: Reading, name: str) -> bool:
+    return re.fullmatch(source_type.pattern, name, re.DOTALL) is not None

@@ -21,7 +21,7 @@ from sqlglot import exp
 from dpsql.engine.atomic_file import unfinished
 from dpsql.engine.engine import Engine
 from dpsql.errors import SourceFault
-from dpsql.schema.load.paths import beside_ledger
+from dpsql.schema.load.paths import path_next_to_ledger
 from dpsql.schema.model import Column, Schema, Table
 
 
@@ -70,7 +70,7 @@ def verified(schema: Schema, fingerprint: str) -> frozenset[str]:
 
 def record_path(schema: Schema) -> Path:
     """Place the record beside the ledger: it belongs to the dataset, not to a folder of files."""
-    return beside_ledger(schema.ledger, schema.anchor, "keys.json")
+    return path_next_to_ledger(schema.ledger, schema.anchor, "keys.json")
 
 
 @dataclass(frozen=True, slots=True)

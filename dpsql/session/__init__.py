@@ -3,6 +3,7 @@
 | module          | what it does                                                              |
 | --------------- | ------------------------------------------------------------------------- |
 | session         | one analyst's use of one dataset, the pipeline on one screen              |
+| release_runner  | what is due of a statement, found stored or charged and run               |
 | batch           | statements declared together, composed, and charged as one                |
 | dataset         | a schema file with its views, checked as SQL too                          |
 | compile         | text → a compiled statement; nothing is charged                           |

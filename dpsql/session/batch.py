@@ -21,29 +21,29 @@ from fractions import Fraction
 from dpsql.errors import Refused
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.pld_composition import (
-    LEAST_DELTA,
+    MIN_DELTA,
     WIDEST,
-    Measured,
-    Moved,
-    Pure,
+    ComposedLoss,
+    PureLoss,
+    ShiftedNoise,
     composed_epsilon,
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """The answers of a batch, and what all of them cost together; None if all were free.
 
-    `apart` is what they would have cost one by one. Each answer is a stored one by then.
+    `one_by_one` is what they would have cost one by one. Each answer is a stored one by then.
     """
 
     answers: tuple[Answer, ...]
     loss: PrivacyLoss | None
-    apart: PrivacyLoss | None
+    one_by_one: PrivacyLoss | None
     receipt: str | None
 
 
@@ -62,21 +62,21 @@ def check_batch(schema: Schema) -> None:
     )
 
 
-def apart(due: Sequence[PreparedRelease]) -> PrivacyLoss:
+def loss_one_by_one(due: Sequence[CompiledRelease]) -> PrivacyLoss:
     """What `due` costs one by one."""
     losses = [release.step.measurement.loss for release in due]
     return sum(losses[1:], losses[0])
 
 
-def together(schema: Schema, due: Sequence[PreparedRelease]) -> PrivacyLoss:
+def composed_loss(schema: Schema, due: Sequence[CompiledRelease]) -> PrivacyLoss:
     """What `due` costs as a batch: never more ε than one by one, and never less than one alone.
 
     The latter because each answer is kept, and charged to later readers, at its own loss.
     """
-    summed, delta = apart(due), schema.per_query.delta
-    if delta < LEAST_DELTA:
+    summed, delta = loss_one_by_one(due), schema.per_query.delta
+    if delta < MIN_DELTA:
         return summed
-    measured: Counter[Measured] = Counter()
+    measured: Counter[ComposedLoss] = Counter()
     beside = Fraction(0)
     for release in due:
         found, failing = _measured(release)
@@ -89,7 +89,7 @@ def together(schema: Schema, due: Sequence[PreparedRelease]) -> PrivacyLoss:
     return PrivacyLoss(Accounting.APPROX, max(epsilon, least), delta + beside)
 
 
-def _measured(release: PreparedRelease) -> tuple[Counter[Measured], Fraction]:
+def _measured(release: CompiledRelease) -> tuple[Counter[ComposedLoss], Fraction]:
     """The measurements that `release` is made of, and the δ with which that is wrong."""
     measurement, found = release.step.measurement, release.sensitivity
     loss = measurement.loss
@@ -98,13 +98,13 @@ def _measured(release: PreparedRelease) -> tuple[Counter[Measured], Fraction]:
     if (
         # Where two units differ, one may be in other groups than the other: ε bounds both.
         found.units == 1
-        and (found.l2 if gaussian else found.l1).apart is not None
+        and (found.l2 if gaussian else found.l1).independent_bounds is not None
         and not measurement.choosers
         and not (gaussian and any(m.variance > WIDEST**2 or move > WIDEST for m, move in moves))
     ):
-        coordinates = Counter[Measured]()
+        coordinates = Counter[ComposedLoss]()
         for mechanism, move in moves:
-            coordinates[Moved(mechanism, move)] += found.groups
+            coordinates[ShiftedNoise(mechanism, move)] += found.groups
         selects = measurement.threshold is not None
         return coordinates, loss.delta if selects else Fraction(0)
-    return Counter[Measured]({Pure(loss.amount): 1}), loss.delta
+    return Counter[ComposedLoss]({PureLoss(loss.amount): 1}), loss.delta

@@ -6,11 +6,11 @@ from collections.abc import Container
 from fractions import Fraction
 
 from dpsql.ledger.ledger import Ledger
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
 
-def share(
-    prepared: Prepared,
+def budget_fraction(
+    prepared: CompiledStatement,
     ledger: Ledger,
     analyst: str,
     cap: Fraction | None,
@@ -22,7 +22,9 @@ def share(
     asked: it tells an analyst what others have asked, where answers are shared. Nor do the releases
     named `free`.
     """
-    due = [r for r in prepared.releases if r.name not in free and ledger.stored(r.key) is None]
+    due = [
+        r for r in prepared.releases if r.name not in free and ledger.stored_answer(r.key) is None
+    ]
     asked = sum((r.step.measurement.loss.amount for r in due), Fraction(0))
     balances = (ledger.balance(), ledger.balance(analyst, cap))
     left = min(found.left for found in balances if found.left is not None)

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpsql.bind.from_clause.view import resolved
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.schema.load.column_types import Read
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.compile.deep_recursion import with_deep_stack
 
 
 @contextmanager
@@ -27,11 +27,11 @@ def _without_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def load_dataset(schema: Path | Schema, *, read: Read = read_catalogue) -> Schema:
+def load_dataset(schema: Path | Schema, *, read: Read = read_catalog) -> Schema:
     """The schema of a file, or one that was read, with every view bound against its tables.
 
     Anything wrong with it is a `SchemaFault`, with its line; `read` asks the source's catalogue.
     """
     with _without_collecting():
         found = load_schema(schema, read=read) if isinstance(schema, Path) else schema
-    return deeply(lambda: resolved(found)) if found.views else found
+    return with_deep_stack(lambda: resolved(found)) if found.views else found

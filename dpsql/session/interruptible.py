@@ -23,26 +23,26 @@ def interruptible(work: Callable[[], Found], interrupt: Callable[[], None]) -> F
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
-    outcome = begin(work)
+    outcome = start(work)
     try:
-        while not over(outcome):
+        while not is_done(outcome):
             pass
     except KeyboardInterrupt:
         interrupt()
-        while not over(outcome):
+        while not is_done(outcome):
             interrupt()
         raise
     return outcome.result()
 
 
-def begin(work: Callable[[], Found]) -> Future[Found]:
+def start(work: Callable[[], Found]) -> Future[Found]:
     """`work` begins in a thread of its own, which doesn't keep the process alive."""
     outcome: Future[Found] = Future()
     threading.Thread(target=_settle, args=(outcome, work), daemon=True).start()
     return outcome
 
 
-def over(outcome: Future[Found]) -> bool:
+def is_done(outcome: Future[Found]) -> bool:
     """Wait a moment, and tell whether the work is over."""
     return bool(wait([outcome], timeout=_TICK_SECONDS).done)
 

@@ -18,7 +18,7 @@ from dpsql.ledger.read_only_ledger import ReadLedger
 from dpsql.ledger.storage.backend import Location, Server
 from dpsql.ledger.storage.opening import can_write, exists
 from dpsql.schema.model import Schema
-from dpsql.schema.policy_diff import loosened
+from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.schema.refresh_schedule import Period
 from dpsql.session.compile.loss_conversion import ledger_terms
 from dpsql.session.ledger_creation import check_home, tell_of_new
@@ -30,7 +30,7 @@ def ledger_location(schema: Schema) -> Location:
         case Path() as path:
             return path if schema.period is None else _of(path, schema.period)
         case str() as url:
-            return Server(url, schema.account)
+            return Server(url, schema.ledger_name)
         case missing:
             assert_never(missing)
 
@@ -40,7 +40,7 @@ def anchor_path(schema: Schema) -> Path:
     return schema.anchor if schema.period is None else _of(schema.anchor, schema.period)
 
 
-def standing(schema: Schema) -> Schema:
+def dataset_wide(schema: Schema) -> Schema:
     """The schema whose ledger is the dataset's own, for all periods."""
     return replace(schema, period=None)
 
@@ -48,8 +48,8 @@ def standing(schema: Schema) -> Schema:
 def open_ledger(schema: Schema, *, create: bool = True) -> Ledger:
     """The ledger under the caps of `schema`, made if there is none and `create` allows it."""
     if schema.period is not None:
-        with open_ledger(standing(schema), create=create) as whole:
-            _never_charged(whole, schema)
+        with open_ledger(dataset_wide(schema), create=create) as whole:
+            _require_uncharged(whole, schema)
     location = ledger_location(schema)
     # A server's is the same for whoever has its address; a period's has the dataset's beside it.
     is_own = isinstance(location, Path) and schema.period is None
@@ -60,7 +60,7 @@ def open_ledger(schema: Schema, *, create: bool = True) -> Ledger:
     if new:
         tell_of_new(schema)
     try:
-        _hold_to(schema, ledger)
+        _require_not_relaxed(schema, ledger)
     except BaseException:
         ledger.close()
         raise
@@ -101,7 +101,7 @@ def recorded_ledger(schema: Schema) -> Iterator[Ledger]:
 
 
 @contextmanager
-def noting_refusals(
+def recording_refusals(
     schema: Schema, opened: Callable[[], Ledger | None], analyst: str, sql: str
 ) -> Iterator[None]:
     """Refusals are kept for the owner to see; a dataset that was never charged keeps none."""
@@ -124,7 +124,7 @@ def _writable(schema: Schema) -> bool:
 def _to_read(schema: Schema) -> ReadLedger:
     ledger = ReadLedger.at(ledger_location(schema), anchor_path(schema))
     try:
-        _hold_to(schema, ledger)
+        _require_not_relaxed(schema, ledger)
     except BaseException:
         ledger.close()
         raise
@@ -135,7 +135,7 @@ def _of(path: Path, period: Period) -> Path:
     return path.with_name(f"{path.stem}@{period.name}{path.suffix}")
 
 
-def _never_charged(ledger: Ledger, schema: Schema) -> None:
+def _require_uncharged(ledger: Ledger, schema: Schema) -> None:
     """What was learnt about these rows before there were periods would come on top."""
     if ledger.balance().spent.amount:
         raise LedgerFault(
@@ -144,11 +144,11 @@ def _never_charged(ledger: Ledger, schema: Schema) -> None:
         )
 
 
-def _hold_to(schema: Schema, ledger: Ledger) -> None:
+def _require_not_relaxed(schema: Schema, ledger: Ledger) -> None:
     agreed = ledger.terms
     if agreed.policy_hash == schema.policy_hash:
         return
-    changes = loosened(agreed.policy, schema.policy)
+    changes = policy_relaxations(agreed.policy, schema.policy)
     if changes:
         raise LedgerFault(
             "the schema is looser than what the ledger was opened with: " + "; ".join(changes),

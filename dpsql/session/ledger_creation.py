@@ -32,7 +32,9 @@ def check_home(schema: Schema) -> None:
 
 def tell_of_new(schema: Schema) -> None:
     """Say where the ledger is, and who has another."""
-    log.warning("new ledger of %s: %s (anchor: %s)", schema.account, schema.ledger, schema.anchor)
+    log.warning(
+        "new ledger of %s: %s (anchor: %s)", schema.ledger_name, schema.ledger, schema.anchor
+    )
     if _is_default(schema):
         log.warning(
             "its budget begins there: another user, HOME or %s has another ledger, and another"

@@ -14,9 +14,9 @@ from pathlib import Path
 from sqlglot import exp
 
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.release.contribution import clamped_term, in_steps, measured
+from dpsql.emit.release.contribution import clamp, discretize, to_steps
 from dpsql.emit.release.contributions import select_from
-from dpsql.emit.sql.identifier import aliased, field, reference, schema_name
+from dpsql.emit.sql.identifier import column_ref, reference, schema_name, with_alias
 from dpsql.emit.sql.literal import emit_literal
 from dpsql.engine.atomic_file import remove_left_behind
 from dpsql.engine.digest import digest_of, encoded
@@ -25,22 +25,28 @@ from dpsql.engine.engine import Engine
 from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.sidecar import unit_sums
 from dpsql.engine.sidecar.file import Sidecar, write_sidecar
-from dpsql.engine.sidecar.row_columns import UNIT, Contents
-from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
+from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.schema.load.column_types import engine_source
-from dpsql.schema.load.paths import beside_ledger
+from dpsql.schema.load.paths import path_next_to_ledger
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import EntityUnit, Schema, Table
-from dpsql.schema.sidecar_columns import SummedColumn, bounded, counted, lent_name, summed
+from dpsql.schema.sidecar_columns import (
+    SummedColumn,
+    group_count_columns,
+    lent_unit_column,
+    range_checked_columns,
+    unit_sum_columns,
+)
 from dpsql.schema.sql_type import BIGINT
 from dpsql.schema.verify import record_path, verify_keys
 from dpsql.session.digest.codec import digested
 from dpsql.session.unit_rows import rows_with_unit
 
-_FORM = "7"
+_FORMAT = "7"
 """Of the file: what this package writes and reads. Who renames a column of it counts on."""
 
 _SYSTEM = SystemRandomness()
@@ -63,7 +69,7 @@ def sidecar_of(schema: Schema, version: Callable[[], str]) -> Sidecar | None:
 
 def sidecar_path(schema: Schema) -> Path:
     """Beside the ledger: it belongs to the dataset, not to a folder of files."""
-    return beside_ledger(schema.ledger, schema.anchor, "prepared.duckdb")
+    return path_next_to_ledger(schema.ledger, schema.anchor, "prepared.duckdb")
 
 
 def remove_left(schema: Schema) -> tuple[Path, ...]:
@@ -106,7 +112,7 @@ def prepare_source(
     source = engine_source(schema)
     before = identity(source)
     holds = verify_keys(schema, engine)
-    chosen = ready_tables(schema, frozenset(name for name, held in holds.items() if held))
+    chosen = sidecar_tables(schema, frozenset(name for name, held in holds.items() if held))
     # Of the version that the engine opened, whose keys were verified; of another it refuses.
     sidecar = Sidecar(str(sidecar_path(schema)), _stamp(schema, engine.fingerprint()))
     # Which groups of a unit are kept is decided once for as long as the file is used.
@@ -115,18 +121,20 @@ def prepare_source(
     return tuple(table.name for table in chosen)
 
 
-def ready_tables(schema: Schema, verified: frozenset[str]) -> tuple[Contents, ...]:
+def sidecar_tables(schema: Schema, verified: frozenset[str]) -> tuple[SidecarTable, ...]:
     """What a sidecar has of each table that can be prepared where the keys of `verified` hold."""
     tables = schema.tables.values()
     return tuple(
         _contents(table, table.ownership)
         for table in tables
         if isinstance(table.ownership, EntityUnit)
-        and _can_be_ready(table, table.ownership, schema, verified)
+        and _can_have_sidecar(table, table.ownership, schema, verified)
     )
 
 
-def _can_be_ready(table: Table, own: EntityUnit, schema: Schema, verified: frozenset[str]) -> bool:
+def _can_have_sidecar(
+    table: Table, own: EntityUnit, schema: Schema, verified: frozenset[str]
+) -> bool:
     """Each row has one unit at most: two orders of one key would make two of each line."""
     # To DuckDB, names that differ in case only are one.
     taken = {name.casefold() for name in table.columns}
@@ -138,29 +146,32 @@ def _can_be_ready(table: Table, own: EntityUnit, schema: Schema, verified: froze
     )
 
 
-def _contents(table: Table, own: EntityUnit) -> Contents:
+def _contents(table: Table, own: EntityUnit) -> SidecarTable:
     """The rows of `table` and their unit, as a scan of it has them, and what is counted."""
     columns = tuple(
         Column(number, column.name, column.type)
         for number, column in enumerate(table.columns.values(), start=1)
     )
-    unit = Column(0, UNIT, BIGINT)  # its type is that of the rows, whatever is said here
-    shown = [aliased(reference(c), c.name) for c in (*columns, unit)]
+    unit = Column(0, UNIT_COLUMN, BIGINT)  # its type is that of the rows, whatever is said here
+    shown = [with_alias(reference(c), c.name) for c in (*columns, unit)]
     for item in shown:
         item.args["alias"].set("quoted", True)
     rows = select_from(emit_plan(Scan(table, columns, unit), {}), shown).sql(dialect="duckdb")
-    limits, within = table.limits, tuple((c.name, _within(c)) for c in bounded(table))
-    found = summed(table)
+    limits, within = (
+        table.limits,
+        tuple((c.name, _bounds_of(c)) for c in range_checked_columns(table)),
+    )
+    found = unit_sum_columns(table)
     sums = None if found is None else tuple(map(_sum, found))
-    return Contents(
+    return SidecarTable(
         table.name,
         rows,
         rows_with_unit(table, own).sql(dialect="duckdb"),
-        counted(table),
+        group_count_columns(table),
         within,
         sums,
         own.column,
-        lent_name(table),
+        lent_unit_column(table),
         limits.rows,
         limits.rows_per_group,
     )
@@ -169,19 +180,19 @@ def _contents(table: Table, own: EntityUnit) -> Contents:
 def _sum(found: SummedColumn) -> unit_sums.ColumnSum:
     """The sum of a column's values within its bounds, in steps, by names of the file."""
     column = Column(0, found.column.name, found.column.type)
-    value = Measured(column, found.step, found.low, found.high, 0)
-    amount = Statistic(Amount(value), None)
-    terms = measured(amount, (field(schema_name(column.name)),))
-    steps = in_steps(amount, field(schema_name(unit_sums.sum_of(column.name))))
-    term = clamped_term(amount, terms)
+    value = Discretized(column, found.step, found.low, found.high, 0)
+    amount = Statistic(Sum(value), None)
+    terms = discretize(amount, (column_ref(schema_name(column.name)),))
+    steps = to_steps(amount, column_ref(schema_name(unit_sums.sum_of(column.name))))
+    term = clamp(amount, terms)
     return unit_sums.ColumnSum(column.name, term.sql(dialect="duckdb"), steps.sql(dialect="duckdb"))
 
 
-def _within(column: Declared) -> str:
+def _bounds_of(column: Declared) -> str:
     """The condition that a value lies within its bounds, by the names of the file's columns."""
     assert column.bounds is not None
     low, high = (emit_literal(end, column.type) for end in column.bounds)
-    value = field(schema_name(column.name))
+    value = column_ref(schema_name(column.name))
     return exp.Between(this=value, low=low, high=high).sql(dialect="duckdb")
 
 
@@ -192,10 +203,10 @@ def _stamp(schema: Schema, version: str) -> str:
     unit's values are of what lies within them.
     """
     source = digested(engine_source(schema))
-    return digest_of("stamp", _FORM, version, source, *map(_owned, schema.tables.values()))
+    return digest_of("stamp", _FORMAT, version, source, *map(_has_unit, schema.tables.values()))
 
 
-def _owned(table: Table) -> str:
-    within = tuple((column.name, column.bounds) for column in bounded(table))
-    beside = (encoded(counted(table)), encoded(within))
+def _has_unit(table: Table) -> str:
+    within = tuple((column.name, column.bounds) for column in range_checked_columns(table))
+    beside = (encoded(group_count_columns(table)), encoded(within))
     return digest_of("table", table.name, digested(table.ownership), *beside)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from dpsql.emit.sql.identifier import field, schema_name
+from dpsql.emit.sql.identifier import column_ref, schema_name
 from dpsql.engine.engine import Engine
 from dpsql.schema.model import EntityUnit, Schema, Table
 
@@ -30,13 +30,13 @@ def rows_with_unit(table: Table, own: EntityUnit) -> exp.Select:
     children = (table.name, *(hop.table for hop in own.hops))
     last = len(own.hops)
     rows = exp.select(exp.Star()).from_(_named(children[last], last))
-    owner = field(schema_name(own.column), table=f"h{last}")
+    owner = column_ref(schema_name(own.column), table=f"h{last}")
     rows = rows.where(exp.Not(this=exp.Is(this=owner, expression=exp.null())))
     for place in reversed(range(last)):
         equal = (
             exp.EQ(
-                this=field(schema_name(name), table=f"h{place}"),
-                expression=field(schema_name(key), table=f"h{place + 1}"),
+                this=column_ref(schema_name(name), table=f"h{place}"),
+                expression=column_ref(schema_name(key), table=f"h{place + 1}"),
             )
             for name, key in own.hops[place].pairs
         )
@@ -47,6 +47,6 @@ def rows_with_unit(table: Table, own: EntityUnit) -> exp.Select:
     return exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("h"))
 
 
-def _named(table: str, place: int) -> exp.Table:
-    alias = exp.TableAlias(this=exp.to_identifier(f"h{place}"))
+def _named(table: str, index: int) -> exp.Table:
+    alias = exp.TableAlias(this=exp.to_identifier(f"h{index}"))
     return exp.Table(this=schema_name(table), alias=alias)

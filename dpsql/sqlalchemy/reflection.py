@@ -37,7 +37,7 @@ class Reflection:
 
     def get_schema_names(self, connection: Connection, **_: Any) -> list[str]:
         """The schemas of what the schema file declares, main first."""
-        others = {schema_of(name) for name in _schema(connection).offered} - {MAIN}
+        others = {schema_of(name) for name in _schema(connection).visible_tables} - {MAIN}
         return [MAIN, *sorted(others)]
 
     def get_table_names(
@@ -98,7 +98,7 @@ class Reflection:
     get_indexes = get_unique_constraints = get_check_constraints = get_foreign_keys
 
     def _table(self, connection: Connection, name: str, schema: str | None) -> Table:
-        found = _schema(connection).meant(schema or MAIN, name)
+        found = _schema(connection).resolve(schema or MAIN, name)
         if found is None or not self.has_table(connection, name, schema):
             raise NoSuchTableError(name)
         return found
@@ -139,7 +139,7 @@ def _names(schema: Schema, space: str | None, *, views: bool) -> list[str]:
     asked = MAIN if space is None else space
     return [
         bare(name)
-        for name in schema.offered
+        for name in schema.visible_tables
         if (name in schema.views) is views and schema_of(name) == asked
     ]
 

@@ -18,15 +18,15 @@ from neighbor_search.search import attack, search
 from notes.blocks import Claim, accepted
 from notes.compiler import prepared, schema_of
 
-from dpsql.audit.databases.database_batch import Worlds
+from dpsql.audit.databases.database_batch import DatabaseBatch
 from dpsql.audit.databases.public_facts import WorldFacts
-from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import Refused
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare
-from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement, compile_sql
+from dpsql.session.compile.loss_conversion import query_loss
 
 pytestmark = pytest.mark.bounds
 
@@ -71,37 +71,39 @@ def test_nothing_is_exact_where_units_are_missed_or_not_counted(
     for release in ready.releases:
         if _is_exact(release):
             raise AssertionError(f"statistic 0 has no noise: {claim.sql}")
-    found = search(claim.schema, claim.verified, 1, neighbors.apart(1))
+    found = search(claim.schema, claim.verified, 1, neighbors.distance(1))
     attack(ready, found.of(range(2)), claim.sql)
 
 
-def _is_exact(release: PreparedRelease) -> bool:
+def _is_exact(release: CompiledRelease) -> bool:
     """Private rows are read, and nothing is charged for it."""
-    statistics = release.step.bounded.terms.statistics
+    statistics = release.step.bounded.contributions.statistics
     return bool(statistics) and not release.step.measurement.loss.amount
 
 
-def _without_number(claim: Claim, neighbors: Neighbors) -> Prepared:
+def _without_number(claim: Claim, neighbors: Neighbors) -> CompiledStatement:
     schema = schema_of(claim.schema)
     tables = {name: replace(table, rows=None) for name, table in schema.tables.items()}
     found = replace(schema, neighbors=neighbors, tables=tables)
     facts = WorldFacts(found, public_connection(claim.schema), claim.verified)
-    return prepare(claim.sql, found, facts, grant(found, Fraction(1)), "data")
+    return compile_sql(claim.sql, found, facts, query_loss(found, Fraction(1)), "data")
 
 
 @cache
-def _worlds(name: str) -> Worlds:
+def _worlds(name: str) -> DatabaseBatch:
     """Databases, each followed by its twins."""
     schema, random = schema_of(name), Random(f"answers of {name}")
     found: list[Rows] = []
     for _ in range(DATABASES):
         rows = _database(schema, name, random)
         found += [rows, *(_twin(schema, name, rows, random) for _ in range(TWINS))]
-    return Worlds.apart(schema, PUBLIC[name], found)
+    return DatabaseBatch.separately(schema, PUBLIC[name], found)
 
 
 def _database(schema: Schema, name: str, random: Random) -> Rows:
-    return next(neighbours(schema, PUBLIC[name], random, frozenset(), Apart())).full
+    return next(
+        neighboring_databases(schema, PUBLIC[name], random, frozenset(), NeighborDistance())
+    ).full
 
 
 def _twin(schema: Schema, name: str, rows: Rows, random: Random) -> Rows:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from notes.compiler import prepared, schema_of
 
-from dpsql.analysis.lineage.same_unit_conditions import asks_own_unit
+from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
 from dpsql.plan.expression import Column, Compare, Comparison
-from dpsql.plan.operator import Mark, Scan
+from dpsql.plan.operator import MarkJoin, Scan
 from dpsql.plan.traversal import operators
 from dpsql.schema.sql_type import BIGINT, Boolean
 
@@ -22,15 +22,15 @@ def test_a_table_may_be_named_as_anything() -> None:
     owner = Column(3, "patient_id", BIGINT)
     asked = Scan(visits, (owner,), Column(4, "unit", BIGINT))
     on = (Compare(Comparison.EQUAL, column, owner),)
-    assert not asks_own_unit(Mark(asking, asked, on, Column(5, "exists", Boolean())))
+    assert not is_same_unit(MarkJoin(asking, asked, on, Column(5, "exists", Boolean())))
 
 
 def told(table: str, condition: str, schema: str = "clinic") -> list[bool]:
     """Of each EXISTS in the statement, whether its condition says so."""
     sql = f"SELECT count(*) FROM {table} WHERE {condition}"
     (release,) = prepared(sql, schema, frozenset({"visits"})).releases
-    plans = operators(release.step.bounded.terms.source)
-    return [asks_own_unit(plan) for plan in plans if isinstance(plan, Mark)]
+    plans = operators(release.step.bounded.contributions.source)
+    return [is_same_unit(plan) for plan in plans if isinstance(plan, MarkJoin)]
 
 
 @pytest.mark.parametrize(

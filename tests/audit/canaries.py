@@ -7,14 +7,14 @@ from fractions import Fraction
 
 from notes.compiler import schema_of
 
-from dpsql.audit.databases.search_space import Size, prepared, universe
-from dpsql.audit.empirical.answer_sampling import Drawing
+from dpsql.audit.databases.search_space import Size, compiled, search_space
+from dpsql.audit.empirical.answer_sampling import AnswerSampler
 from dpsql.audit.empirical.epsilon_lower_bound import Bound, lower_bound, worst_pair
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.calibration import Measurement
-from dpsql.release.selection_mechanism import Chooser, Frequent
+from dpsql.release.selection_mechanism import ModeMechanism, SelectionMechanism
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.model import Schema
 
@@ -98,11 +98,11 @@ def bound_of(
 ) -> Bound:
     """A lower bound on the canary's loss; its noise may be less than what is charged says."""
     schema = canary_schema(canary.accounting)
-    (release,) = prepared(canary.sql, schema, schema.per_query.epsilon).releases
-    found = universe(release.release, schema, schema.neighbors, Size(units=8, most=2))
+    (release,) = compiled(canary.sql, schema, schema.per_query.epsilon).releases
+    found = search_space(release.release, schema, schema.neighbors, Size(units=8, max_rows=2))
     pair = worst_pair(release, found, {})
     less = replace(release.step, measurement=with_less_noise(release.step.measurement, violated))
-    drawn = [Drawing.of(less, found.worlds, world) for world in pair]
+    drawn = [AnswerSampler.of(less, found.worlds, world) for world in pair]
     return lower_bound(release.step, drawn, schema, draws, alpha)
 
 
@@ -120,8 +120,8 @@ def with_less_noise(measurement: Measurement, factor: Fraction) -> Measurement:
     )
 
 
-def _bolder(chooser: Chooser, factor: Fraction) -> Chooser:
-    if isinstance(chooser, Frequent):
+def _bolder(chooser: SelectionMechanism, factor: Fraction) -> SelectionMechanism:
+    if isinstance(chooser, ModeMechanism):
         bolder = replace(chooser.mechanism, epsilon=chooser.mechanism.epsilon * factor)
         return replace(chooser, mechanism=bolder)
     return replace(chooser, epsilon=chooser.epsilon * factor)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli.cli_run import runner
 
-from dpsql.audit.attacks.attacks import AttackReport, Outcome, attack, most_right
+from dpsql.audit.attacks.attacks import AttackReport, Outcome, attack, max_right
 from dpsql.audit.attacks.reconstruction import Reconstruction
 from dpsql.cli.audit.html_page import page
 from dpsql.errors import BadParameter
@@ -40,7 +40,7 @@ def test_reconstruction_finds_almost_every_secret_in_plain_duckdb_alone(
 ) -> None:
     most = max(report.reconstructions, key=lambda r: r.queries)
     assert most.plain / most.people > 0.95
-    limit = most_right(report.epsilon)
+    limit = max_right(report.epsilon)
     slack = 4 * math.sqrt(limit * (1 - limit) / most.people)
     # Fails falsely with a probability of less than 10^-4.
     assert most.private / most.people <= limit + slack
@@ -54,12 +54,12 @@ def test_attacks_at_length(epsilon: Fraction) -> None:
     assert not any(outcome.is_broken for outcome in found.outcomes)
     most = found.reconstructions[-1]
     assert most.plain / most.people > 0.95
-    limit = most_right(epsilon)
+    limit = max_right(epsilon)
     assert most.private / most.people <= limit + 4 * math.sqrt(limit * (1 - limit) / 100)
 
 
 def test_the_most_that_is_right_is_that_of_randomised_response() -> None:
-    assert most_right(Fraction(1)) == pytest.approx(math.e / (1 + math.e), abs=1e-8)
+    assert max_right(Fraction(1)) == pytest.approx(math.e / (1 + math.e), abs=1e-8)
     assert Outcome("x", "", 100, 100, 95, Fraction(1)).is_broken
     assert not Outcome("x", "", 100, 100, 80, Fraction(1)).is_broken
 

@@ -29,33 +29,35 @@ TIGHT = (
 def test_a_bound_is_met_and_not_passed(sql: str) -> None:
     found = audit_sensitivity(sql, schema_of("clinic"))
     assert not found.violations
-    tightness = [f.tightness for f in found.findings if f.about != "groups"]
+    tightness = [f.tightness for f in found.findings if f.description != "groups"]
     assert min(t for t in tightness if t is not None) == 1
 
 
 @pytest.mark.parametrize("relation", list(Neighbors))
 @pytest.mark.parametrize("apart", [1, 2, 3])
 def test_sums_change_as_derived_for_k_units(relation: Neighbors, apart: int) -> None:
-    size = Size(apart=apart, units=3, copies=3, most=3, strict=True)
+    size = Size(distance=apart, units=3, copies=3, max_rows=3, strict=True)
     found = audit_sensitivity(
         "SELECT sum(value) FROM readings", schema_of("clinic"), relation, size
     )
     assert not found.violations
-    (total,) = (f for f in found.findings if f.about == "value")
+    (total,) = (f for f in found.findings if f.description == "value")
     # A value and its opposite are twice as far apart as either is from no row.
-    assert total.observed == total.derived == relation.apart(apart).steps
+    assert total.observed == total.derived == relation.distance(apart).steps
 
 
 def test_every_release_of_a_statement_is_tried() -> None:
     sql = "SELECT count(*) FROM patients WHERE age > (SELECT avg(age) FROM patients)"
     found = audit_sensitivity(sql, schema_of("clinic"))
-    assert [f.about for f in found.findings if f.about == "rows"] == ["rows"]
-    assert [f.about for f in found.findings if f.about == "age less 60"] == ["age less 60"]
+    assert [f.description for f in found.findings if f.description == "rows"] == ["rows"]
+    assert [f.description for f in found.findings if f.description == "age less 60"] == [
+        "age less 60"
+    ]
 
 
 def test_the_worst_pair_differs_by_one_unit() -> None:
     found = audit_sensitivity("SELECT sum(cost) FROM visits", schema_of("clinic"))
-    worst = found.findings[0].worst
+    worst = found.findings[0].witness
     assert worst is not None
     assert len(worst.one) == len(worst.other) + 1
     assert set(worst.other) < set(worst.one)
@@ -82,7 +84,9 @@ def test_a_bound_that_is_too_small_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_databases_too_small_for_a_neighbour_are_refused() -> None:
     with pytest.raises(BadParameter, match="no neighbours 4 apart"):
-        audit_sensitivity("SELECT count(*) FROM visits", schema_of("clinic"), None, Size(apart=4))
+        audit_sensitivity(
+            "SELECT count(*) FROM visits", schema_of("clinic"), None, Size(distance=4)
+        )
 
 
 def test_what_is_refused_has_no_audit() -> None:

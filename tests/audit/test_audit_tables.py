@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dpsql.audit.databases.database_batch import Worlds
+from dpsql.audit.databases.database_batch import DatabaseBatch
 from dpsql.audit.databases.exhaustive_databases import Database, databases, largest
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.schema.load.load import load_schema
@@ -68,8 +68,8 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> Any:
             [start + n for start, own in zip(starts, database, strict=True) for n in range(own)]
             for database in found
         ]
-        worlds = Worlds(schema, {}, pieces, members)
-        rows = worlds.answers(f"SELECT {', '.join(QUERY.values())} FROM numbers")
+        worlds = DatabaseBatch(schema, {}, pieces, members)
+        rows = worlds.run(f"SELECT {', '.join(QUERY.values())} FROM numbers")
         return [
             {d: row[0][place] for d, row in zip(found, rows, strict=True)}
             for place in range(len(QUERY))

@@ -15,10 +15,10 @@ from neighbor_search.public_rows import PUBLIC, create_tables
 from notes.compiler import prepared, schema_of
 from notes.exact import raw_groups
 
-from dpsql.audit.databases.random_databases import neighbours
-from dpsql.audit.databases.unit_ownership import Rows, Unit, owners, without
+from dpsql.audit.databases.random_databases import neighboring_databases
+from dpsql.audit.databases.unit_ownership import Rows, Unit, units_of_rows, without
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
+from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.schema.model import EntityUnit
@@ -39,11 +39,11 @@ def test_no_other_units_rows_change(name: str, table: str) -> None:
         # A key of several columns repeats in few databases.
         if number >= 5 and shared:
             break
-        for pair in neighbours(schema, PUBLIC[name], random, frozenset()):
+        for pair in neighboring_databases(schema, PUBLIC[name], random, frozenset()):
             full, less = (scanned(name, table, rows) for rows in (pair.full, pair.pair[1]))
             (gone,) = pair.lacks[1]
             assert less == Counter({row: n for row, n in full.items() if row[-1] != gone[1]})
-            shared += any(len(own) > 1 for own in owners(schema, pair.full)[table])
+            shared += any(len(own) > 1 for own in units_of_rows(schema, pair.full)[table])
     assert shared
 
 
@@ -77,7 +77,7 @@ SHARED: Rows = {
 
 def test_who_leaves_changes_no_more_than_derived_and_a_shared_row_all_that_share_it() -> None:
     schema = schema_of("clinic")
-    found = owners(schema, SHARED)
+    found = units_of_rows(schema, SHARED)
     everybody = frozenset[Unit](("patient", own) for own in PATIENTS)
     assert set(found["tests"]) == {everybody}
     (release,) = prepared(ASKED, "clinic", frozenset()).releases

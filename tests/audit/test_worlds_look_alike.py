@@ -21,7 +21,7 @@ from fuzz.query import query
 from neighbor_search.public_rows import PUBLIC, create_tables
 from notes.compiler import FIXTURES
 
-from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import Error
 from dpsql.schema.load.load import load_schema
@@ -37,7 +37,7 @@ def sessions(folder: Path, seed: str) -> tuple[Session, Session]:
     """A database and a neighbour of it, each behind a session and a ledger of its own."""
     path = FIXTURES / "clinic" / "schema.yaml"
     schema, random = load_schema(path), Random(seed)
-    pair = next(neighbours(schema, PUBLIC["clinic"], random, frozenset()))
+    pair = next(neighboring_databases(schema, PUBLIC["clinic"], random, frozenset()))
     marked = with_canaries(schema, pair.full)
     # The same texts in both: by the row's place, which the neighbour's rows keep their order of.
     kept = [marked, {name: within(pair.full, marked, pair.pair[1], name) for name in marked}]
@@ -93,7 +93,7 @@ def told(session: Session, sql: str) -> tuple[object, ...]:
     table = answer.table
     # By a noisy count it is said which groups are there, of listed keys too where that is all.
     chosen = (r.step.bounded for r in prepared.releases)
-    noisy_rows = any(b.selection is not None or b.least is not None for b in chosen)
+    noisy_rows = any(b.partition_count_index is not None or b.min_units is not None for b in chosen)
     noisy_rows |= any(word in sql for word in ("HAVING", "LIMIT", "(SELECT", ") z", "released"))
     keys = [name for name in table.column_names if name.startswith("g")]
     shown = None if noisy_rows else (table.num_rows, table.select(keys).to_pylist())

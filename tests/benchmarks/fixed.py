@@ -170,7 +170,7 @@ def fixed_costs(folder: Path, times: int) -> Mapping[str, float]:
             asking.query(sql)
         with watch.run("plain", rest=None):
             asking._execution.source().execute(sql)
-    asking._budget()._chain.database.run("PRAGMA synchronous = OFF")
+    asking._open_ledger()._chain.database.run("PRAGMA synchronous = OFF")
     synced = os.fsync
     os.fsync = lambda _: None
     try:

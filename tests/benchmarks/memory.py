@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.physical.unit_batches import in_parts
+from dpsql.physical.unit_batches import choose_batches
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
@@ -48,7 +48,7 @@ def main() -> None:
     pa.array([0])
     before = _peak()
     if kind == "private":
-        run(in_parts(Job(source, steps), engine), engine, SystemRandomness())
+        run(choose_batches(Job(source, steps), engine), engine, SystemRandomness())
     else:
         engine.execute(sql)
     sys.stdout.write(f"{_peak() - before:.1f}\n")

@@ -33,14 +33,14 @@ from benchmarks.picture import picture
 from benchmarks.shapes import queries
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.physical.unit_batches import in_parts
+from dpsql.physical.unit_batches import choose_batches
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.schema.verify import verify_keys
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
 
@@ -174,11 +174,11 @@ class _Clock:
         return found
 
 
-def engine_seconds(prepared: Prepared, engine: DuckDBEngine) -> float:
+def engine_seconds(prepared: CompiledStatement, engine: DuckDBEngine) -> float:
     """What all statements of the releases take in the engine; noise is drawn, not counted."""
     clock = _Clock(engine)
     steps = tuple(release.step for release in prepared.releases)
-    job = in_parts(Job(engine._source, steps), engine)
+    job = choose_batches(Job(engine._source, steps), engine)
     run(job, clock, SystemRandomness())  # type: ignore[arg-type]
     return clock.seconds
 

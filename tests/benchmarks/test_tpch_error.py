@@ -31,7 +31,7 @@ from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import prepare
+from dpsql.session.compile.compiled import compile_sql
 from dpsql.session.compile.source_facts import SourceFacts
 
 RUNS = 20
@@ -94,11 +94,11 @@ class Remembering:
         parameters: Sequence[object] = (),
         tables: Mapping[str, pa.Table] = {},
         *,
-        few: bool = False,
+        as_rows: bool = False,
     ) -> Raw:
         found = self.seen.setdefault(sql, [])
         if len(found) < 2:
-            found.append(self.engine.execute(sql, parameters, tables, few=few))
+            found.append(self.engine.execute(sql, parameters, tables, as_rows=as_rows))
         self.asked += 1
         return found[self.asked % len(found)]
 
@@ -156,10 +156,10 @@ def granted(accounting: Accounting) -> PrivacyLoss:
 def median_error(task: Task, schema: Schema, engine: DuckDBEngine, accounting: Accounting) -> float:
     schema = declared(schema, task.values)
     facts = SourceFacts(schema, lambda: engine)
-    ready = prepare(task.sql, schema, facts, granted(accounting), "benchmark")
+    ready = compile_sql(task.sql, schema, facts, granted(accounting), "benchmark")
     (release,) = ready.releases
     # Behind the keys and the value stand the integers that it is made of.
-    *keys, value = release.columns[: len(release.step.bounded.terms.keys) + 1]
+    *keys, value = release.columns[: len(release.step.bounded.contributions.keys) + 1]
     exact = exact_answer(task, schema)
     job, remembered = Job(engine_source(schema), (release.step,)), Remembering(engine)
     errors, randomness = [], SeededRandomness(f"{task.name}, {accounting.value}")

@@ -138,5 +138,5 @@ def test_a_schema_refuses_a_bad_amount(penguins: Path, place: str, bad: str) -> 
     text = re.sub(r"(?m)^(budget|per_query|analysts):.*\n", "", penguins.read_text())
     penguins.write_text(text + PLACES[place].replace("BAD", bad) + "\n")
     with pytest.raises((SchemaFault, BadParameter)):
-        Session(penguins)._budget()
+        Session(penguins)._open_ledger()
     untouched(penguins)

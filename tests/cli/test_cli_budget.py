@@ -15,9 +15,9 @@ import pytest
 from cli.cli_run import Run
 
 from dpsql.cli import budget
-from dpsql.ledger.refusal import LONGEST, MOST
+from dpsql.ledger.refusal import LONGEST, MAX_REFUSALS
 from dpsql.report.budget_history import Point
-from dpsql.report.burn_down_chart import HEIGHT, WIDTH, left_over_time, picture
+from dpsql.report.burn_down_chart import HEIGHT, WIDTH, burn_down_chart, left_over_time
 from dpsql.schema.load.load import load_schema
 from dpsql.session.ledger_access import open_ledger
 
@@ -83,11 +83,11 @@ def test_refusals_before_the_first_charge_make_no_ledger(run: Run, penguins: Pat
 
 def test_refusals_are_of_bounded_size(penguins: Path) -> None:
     with open_ledger(load_schema(penguins)) as ledger:
-        for number in range(MOST + 20):
+        for number in range(MAX_REFUSALS + 20):
             ledger.refuse("eve", "42501", f"{number} \ud800" + "x" * 10_000, "y" * 10_000)
         found = ledger.refusals()
-        assert len(found) == MOST
-        assert found[-1].query.startswith(f"{MOST + 19} ?x")
+        assert len(found) == MAX_REFUSALS
+        assert found[-1].query.startswith(f"{MAX_REFUSALS + 19} ?x")
         assert max(len(refusal.query + refusal.message) for refusal in found) <= 2 * LONGEST
         assert len(list(ledger.history())) == 1
 
@@ -144,7 +144,7 @@ def test_what_is_left_is_followed_over_time() -> None:
 
 
 def test_the_picture_falls_from_full_to_what_is_left() -> None:
-    *rows, axis, dates = picture(
+    *rows, axis, dates = burn_down_chart(
         points("1", "1/2"), Point(NOON + timedelta(hours=2), Fraction(1, 2))
     )
     assert len(rows) == HEIGHT
@@ -162,7 +162,9 @@ def test_a_budget_of_one_moment_is_drawn(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_little_that_is_left_is_seen() -> None:
-    (bottom,) = picture(points("1/10000"), Point(NOON, Fraction(1, 10000)))[HEIGHT - 1 : HEIGHT]
+    (bottom,) = burn_down_chart(points("1/10000"), Point(NOON, Fraction(1, 10000)))[
+        HEIGHT - 1 : HEIGHT
+    ]
     assert bottom.endswith("▁" * WIDTH)
 
 

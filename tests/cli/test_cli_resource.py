@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pgwire.shop import environment, make
 
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.source import DuckDBSource
 
 COUNT = "SELECT count(*) FROM orders"
@@ -65,7 +65,7 @@ def test_a_writer_that_is_done_soon_is_waited_for(schema: Path) -> None:
     with writer(database) as process:
         assert process.stdin is not None
         threading.Timer(0.5, process.stdin.close).start()
-        assert "orders" in read_catalogue(DuckDBSource(str(database)))
+        assert "orders" in read_catalog(DuckDBSource(str(database)))
 
 
 @pytest.mark.parametrize("mib", [300, 600, 1000])

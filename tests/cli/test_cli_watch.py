@@ -23,7 +23,7 @@ CHARGED = "running on the data"
 
 def press_ctrl_c(monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
     """The first looks at whether the work is over are interrupted."""
-    over = module.over
+    over = module.is_done
     left = iter(range(times))
 
     def interrupted(outcome: object) -> bool:
@@ -31,7 +31,7 @@ def press_ctrl_c(monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
             raise KeyboardInterrupt
         return over(outcome)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(module, "over", interrupted)
+    monkeypatch.setattr(module, "is_done", interrupted)
 
 
 def until(event: threading.Event) -> Callable[[], NoReturn]:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpsql.console.cost_confirmation import goes_ahead
+from dpsql.console.cost_confirmation import confirm
 from dpsql.dbapi.suggested_fix import proposal
 from dpsql.errors import Refused, Span
 
@@ -54,7 +54,7 @@ def test_a_query_that_takes_over_a_fifth_needs_a_yes(
         asked.append(question)
         return answer
 
-    assert goes_ahead(share, ask) == runs
+    assert confirm(share, ask) == runs
     assert bool(asked) == (share > Fraction(1, 5))
 
 
@@ -63,4 +63,4 @@ def test_silence_means_no(error: type[BaseException]) -> None:
     def ask(_: str) -> str:
         raise error
 
-    assert not goes_ahead(Fraction(1, 2), ask)
+    assert not confirm(Fraction(1, 2), ask)

@@ -212,7 +212,7 @@ def test_ctrl_c_stops_a_statement(connection: Connection, monkeypatch: pytest.Mo
         stopped.wait()
         raise dpsql.OperationalError("stopped")
 
-    monkeypatch.setattr("dpsql.session.interruptible.over", over)
+    monkeypatch.setattr("dpsql.session.interruptible.is_done", over)
     monkeypatch.setattr(Session, "query", endless)
     monkeypatch.setattr(Session, "interrupt", lambda _: stopped.set())
     with pytest.raises(KeyboardInterrupt):

@@ -13,8 +13,8 @@ from cli.cli_run import Run, runner
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import InterfaceError
-from dpsql.report.error_columns import with_errors
-from dpsql.report.html.answer import MOST_ROWS, answer_page
+from dpsql.report.error_columns import with_error_columns
+from dpsql.report.html.answer import MAX_ROWS, answer_page
 from dpsql.report.result.result import Result
 from dpsql.schema.sql_type import BIGINT, HUGEINT, Varchar
 
@@ -38,7 +38,7 @@ def test_each_row_has_the_error_of_its_own_level(connection: Connection) -> None
     assert widths[2] is None
     rows = cursor.fetchall()
     assert len(widths[1] or ()) == len(rows)
-    proof = connection.explain(SQL).proof
+    proof = connection.explain(SQL).report
     expected = [release.noise[0].half_width for release in proof.releases]
     assert set(widths[1] or ()) == set(expected)
 
@@ -87,7 +87,7 @@ def test_what_has_no_noise_has_no_errors(connection: Connection) -> None:
 def test_a_missing_value_has_no_error_and_names_may_repeat() -> None:
     table = pa.table({"a": pa.array([1, None]), "b": pa.array([Decimal(2), Decimal(3)])})
     widths = (5.0, pa.array([1.5, None]))
-    found = with_errors(Result(("n", "n"), (BIGINT, HUGEINT), table, None, widths))
+    found = with_error_columns(Result(("n", "n"), (BIGINT, HUGEINT), table, None, widths))
     assert found.names == ("n", "n ±", "n", "n ±")
     assert [column.to_pylist() for column in found.table.columns] == [
         [1, None],
@@ -113,13 +113,13 @@ def test_a_notebook_shows_values_errors_and_cost(connection: Connection) -> None
 
 
 def test_nothing_in_a_page_acts_and_long_answers_are_cut() -> None:
-    count = MOST_ROWS + 7
+    count = MAX_ROWS + 7
     table = pa.table({"a": ["<script>&" + "x" * 500] * count, "b": [3] * count})
     page = answer_page(Result(("<i>", "n"), (Varchar(), BIGINT), table, None, (None, 4.0)))
     assert "<script>" not in page
     assert "<i>" not in page
     assert "&lt;script&gt;&amp;" in page
-    assert page.count("<tr>") == MOST_ROWS + 1
+    assert page.count("<tr>") == MAX_ROWS + 1
     assert "and 7 more rows" in page
     assert "x" * 300 not in page
     assert '<span class="noise">3</span> <small>± 4</small>' in page

@@ -148,7 +148,7 @@ def test_what_is_well_declared_has_no_advice(tmp_path: Path) -> None:
     path = tmp_path / "keyed.yaml"
     path.write_text(text)
     with dpsql.connect(path) as keyed:
-        advice = keyed.explain("SELECT sex, count(*) FROM people GROUP BY sex").proof.advice
+        advice = keyed.explain("SELECT sex, count(*) FROM people GROUP BY sex").report.advice
     assert advice == (
         "run dpsql check: keys that are verified need not be enforced, which takes time",
     )

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.statements.options import OPTIONS, without_options
+from dpsql.dbapi.statements.options import OPTIONS, split_options
 from dpsql.errors import BadParameter, Error, OverTarget, Refused, SyntaxFault
 
 LONG = f"{1:012}{9:05000}"
@@ -180,11 +180,11 @@ def test_they_stand_at_the_end_of_the_whole_statement(connection: Connection, sq
     ],
 )
 def test_tables_and_columns_may_be_called_so(sql: str) -> None:
-    assert without_options(sql) == (sql, ())
+    assert split_options(sql) == (sql, ())
 
 
 def test_only_the_query_reaches_the_session() -> None:
-    sql, options = without_options("SELECT 1 /* a */ Options\n( groups=2,\n reuse = 'on' ) ; -- b")
+    sql, options = split_options("SELECT 1 /* a */ Options\n( groups=2,\n reuse = 'on' ) ; -- b")
     assert sql == "SELECT 1 /* a */ "
     assert [(o.setting.value, o.value) for o in options] == [("groups", "2"), ("reuse", "on")]
 

@@ -61,4 +61,4 @@ def test_released_values_are_told_from_others(
 ) -> None:
     privacy = connection.execute(sql).privacy
     assert privacy is not None
-    assert [None if made is None else made.name for made in privacy.shown] == names
+    assert [None if made is None else made.name for made in privacy.shown_columns] == names

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from dpsql.dbapi.statements.assignment import Change, Setting
+from dpsql.dbapi.statements.assignment import Assignment, Setting
 from dpsql.dbapi.statements.describe import Describe
 from dpsql.dbapi.statements.parse import ExplainPrivacy, Query, Show, Statement, read_statement
 from dpsql.errors import BadParameter, Error, NotSupportedError, Span, SyntaxFault
-from dpsql.report.explain_text import Form
+from dpsql.report.explain_text import OutputFormat
 
 
 @pytest.mark.parametrize(
@@ -22,17 +22,17 @@ from dpsql.report.explain_text import Form
         ("SHOW dpsql.budget", Show(Setting.BUDGET)),
         ("show DPSQL . Epsilon ;", Show(Setting.EPSILON)),
         ("/* what */ SHOW -- is left\n dpsql.budget", Show(Setting.BUDGET)),
-        ("SET dpsql.epsilon = 0.1", Change(Setting.EPSILON, "0.1", Span(20, 23))),
-        ("SET dpsql.epsilon TO '1e-3';", Change(Setting.EPSILON, "1e-3", Span(21, 27))),
-        ("SET dpsql.epsilon = -1", Change(Setting.EPSILON, "-1", Span(20, 22))),
-        ("SET dpsql.epsilon = DEFAULT", Change(Setting.EPSILON, None, Span(20, 27))),
+        ("SET dpsql.epsilon = 0.1", Assignment(Setting.EPSILON, "0.1", Span(20, 23))),
+        ("SET dpsql.epsilon TO '1e-3';", Assignment(Setting.EPSILON, "1e-3", Span(21, 27))),
+        ("SET dpsql.epsilon = -1", Assignment(Setting.EPSILON, "-1", Span(20, 22))),
+        ("SET dpsql.epsilon = DEFAULT", Assignment(Setting.EPSILON, None, Span(20, 27))),
         ("EXPLAIN PRIVACY SELECT 1", ExplainPrivacy("                SELECT 1")),
         ("explain\nprivacy\nSELECT 1", ExplainPrivacy("       \n       \nSELECT 1")),
         ("EXPLAIN PRIVACY (SELECT 1)", ExplainPrivacy("                (SELECT 1)")),
         ("EXPLAIN PRIVACY (SQL) SELECT 1", ExplainPrivacy(f"{' ' * 21} SELECT 1", with_sql=True)),
         (
             "EXPLAIN PRIVACY (format json, sql) SELECT 1",
-            ExplainPrivacy(f"{' ' * 34} SELECT 1", Form.JSON, with_sql=True),
+            ExplainPrivacy(f"{' ' * 34} SELECT 1", OutputFormat.JSON, with_sql=True),
         ),
     ],
 )

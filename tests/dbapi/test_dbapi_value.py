@@ -9,7 +9,7 @@ import pytest
 
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.report.result.python_value import Value, python_rows
-from dpsql.report.result.result import Result, distinct
+from dpsql.report.result.result import Result, unique_names
 from dpsql.schema.sql_type import (
     Boolean,
     Date,
@@ -68,4 +68,4 @@ def test_a_description_has_seven_fields_and_a_decimals_digits() -> None:
     ],
 )
 def test_names_are_made_distinct(names: list[str], found: list[str]) -> None:
-    assert distinct(names) == found
+    assert unique_names(names) == found

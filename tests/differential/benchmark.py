@@ -19,7 +19,7 @@ from differential.statement import FIXTURES, Statement
 from differential.world import World
 
 from dpsql.errors import Error
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ def _counted(rows: Sequence[Row]) -> list[Row]:
     return [(*row, times) for row, times in Counter(rows).items()]
 
 
-def _chooses(ready: Prepared) -> bool:
-    return any(release.step.bounded.terms.selections for release in ready.releases)
+def _chooses(ready: CompiledStatement) -> bool:
+    return any(release.step.bounded.contributions.cell_choices for release in ready.releases)
 
 
 def _is_ordered(sql: str) -> bool:

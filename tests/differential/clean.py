@@ -13,7 +13,7 @@ from neighbor_search.public_rows import PUBLIC
 
 from dpsql.audit.databases.boundary_values import ends
 from dpsql.audit.databases.unit_ownership import Row, Rows
-from dpsql.privacy.domain import day, moment
+from dpsql.privacy.domain import day, timestamp
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
 
@@ -129,6 +129,6 @@ def _plain(column: Column, random: Random) -> object:
             return day(random.randint(low, high))
         case Timestamp():
             low, high = map(int, ends(column))
-            return moment(random.randint(low, high))
+            return timestamp(random.randint(low, high))
         case other:
             raise TypeError(f"no clean values of type {other}")

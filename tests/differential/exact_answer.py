@@ -19,13 +19,13 @@ from dpsql.bounding.settings import AS_DECLARED
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
-from dpsql.plan.operator import Plan, Project, Release, Scan, Whole
-from dpsql.release.add_noise import NoisyGroups, privatize
+from dpsql.plan.operator import Plan, Project, PublicStatement, Release, Scan
+from dpsql.release.add_noise import NoisyGroups, add_noise
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
 from dpsql.schema.sql_type import SqlType
-from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare_bound
-from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement, compile_bound
+from dpsql.session.compile.loss_conversion import query_loss
 
 Row = tuple[object, ...]
 
@@ -40,21 +40,21 @@ class Answer:
     slack: float
 
 
-def prepared(sql: str, world: World) -> Prepared:
+def prepared(sql: str, world: World) -> CompiledStatement:
     """`sql` up to its charge."""
     statement = world.whole.bound(sql, world.schema, NO_PARAMETERS, NO_RELEASES)
-    loss = grant(world.schema, Fraction(1))
-    return prepare_bound(statement, sql, world.schema, world.facts, loss, "data", AS_DECLARED)
+    loss = query_loss(world.schema, Fraction(1))
+    return compile_bound(statement, sql, world.schema, world.facts, loss, "data", AS_DECLARED)
 
 
-def exact_answer(ready: Prepared, world: World, *, empty_groups: bool = False) -> Answer:
+def exact_answer(ready: CompiledStatement, world: World, *, empty_groups: bool = False) -> Answer:
     """What `ready` answers without noise; enumerated groups without rows only if `empty_groups`."""
     if ready.releases:
         table = _finished(ready, world, empty_groups=empty_groups)
-    elif isinstance(ready.plan, Whole):
+    elif isinstance(ready.plan, PublicStatement):
         table = world.whole.rows(ready.plan)
     else:
-        table = world.connection.sql(ready.finish).to_arrow_table()
+        table = world.connection.sql(ready.postprocessing_sql).to_arrow_table()
     shown = table.select([f"c{c.id}" for c in ready.statement.columns])
     rows = list(zip(*(column.to_pylist() for column in shown.columns), strict=True))
     types = tuple(c.type for c in ready.statement.columns)
@@ -62,7 +62,7 @@ def exact_answer(ready: Prepared, world: World, *, empty_groups: bool = False) -
 
 
 def released_tables(
-    ready: Prepared, world: World, *, empty_groups: bool = False
+    ready: CompiledStatement, world: World, *, empty_groups: bool = False
 ) -> dict[str, pa.Table]:
     """The releases without noise, by name."""
     tables: dict[str, pa.Table] = {}
@@ -71,20 +71,20 @@ def released_tables(
     return tables
 
 
-def _finished(ready: Prepared, world: World, *, empty_groups: bool) -> pa.Table:
+def _finished(ready: CompiledStatement, world: World, *, empty_groups: bool) -> pa.Table:
     """All that stands above the releases, in an engine that has nothing else."""
     tables = released_tables(ready, world, empty_groups=empty_groups)
     for name in _public_tables(ready.plan):
         tables[name] = world.connection.sql(f'FROM "{name}"').to_arrow_table()
-    return _finisher().execute(ready.finish, (), tables).table
+    return _finisher().execute(ready.postprocessing_sql, (), tables).table
 
 
 def _released(
-    release: PreparedRelease, world: World, earlier: Mapping[str, pa.Table], *, empty_groups: bool
+    release: CompiledRelease, world: World, earlier: Mapping[str, pa.Table], *, empty_groups: bool
 ) -> pa.Table:
     step = release.step
-    count = len(step.bounded.terms.statistics)
-    least = 1 if empty_groups and step.bounded.selection is not None else None
+    count = len(step.bounded.contributions.statistics)
+    least = 1 if empty_groups and step.bounded.partition_count_index is not None else None
     measurement = exact_measurement(release, least)
     for domain in step.query.domains:
         world.connection.register(domain.name, domain_table(domain))
@@ -93,18 +93,18 @@ def _released(
     raw = raw_groups(world.connection, release, "1")
     # With a selection, the groups of an answer are those that were found.
     bounded = step.bounded
-    if count and step.bounded.terms.keys and not empty_groups:
-        bounded = replace(bounded, selection=bounded.selection or 0)
-    groups = privatize(raw, bounded, step.query, measurement, SeededRandomness("exact"))
-    if not count and bounded.terms.keys and not empty_groups:
+    if count and step.bounded.contributions.keys and not empty_groups:
+        bounded = replace(bounded, partition_count_index=bounded.partition_count_index or 0)
+    groups = add_noise(raw, bounded, step.query, measurement, SeededRandomness("exact"))
+    if not count and bounded.contributions.keys and not empty_groups:
         groups = _present(groups, release, world)
     return columns(step.bounded, groups, measurement)
 
 
-def _present(groups: NoisyGroups, release: PreparedRelease, world: World) -> NoisyGroups:
+def _present(groups: NoisyGroups, release: CompiledRelease, world: World) -> NoisyGroups:
     """The listed keys that rows have, where nothing is counted that would tell."""
-    keys = release.step.bounded.terms.keys
-    shown = Project(release.step.bounded.terms.source, keys)
+    keys = release.step.bounded.contributions.keys
+    shown = Project(release.step.bounded.contributions.source, keys)
     names = ", ".join(f"c{key.column.id}" for key in keys)
     sql = f"SELECT DISTINCT {names} FROM ({emit_plan(shown, {}).sql(dialect='duckdb')})"
     found = set(world.connection.sql(sql).fetchall())
@@ -124,12 +124,12 @@ def _public_tables(plan: Plan) -> set[str]:
     return {name for source in sources(plan) for name in _public_tables(source)}
 
 
-def _slack(ready: Prepared, world: World) -> float:
+def _slack(ready: CompiledStatement, world: World) -> float:
     """Rows × grid step, for the statistics that are rounded to a grid."""
     steps = [
         statistic.step
         for release in ready.releases
-        for statistic in release.step.bounded.terms.statistics
+        for statistic in release.step.bounded.contributions.statistics
         if statistic.step.denominator & (statistic.step.denominator - 1) == 0
         and statistic.step != 1
     ]

@@ -103,7 +103,7 @@ def test_what_follows_of_a_chosen_maximum_is_as_duckdb_has_it(tpcds_folder: Path
     """Q23 has customers of more than half of the most that one spends, which is chosen of cells."""
     data = world.of_files("tpcds", tpcds_folder)
     ready = prepared(TPCDS.queries["23"].sql, data)
-    chosen = next(r for r in ready.releases if r.step.bounded.terms.selections)
+    chosen = next(r for r in ready.releases if r.step.bounded.contributions.cell_choices)
     ((value,),) = released_tables(ready, data)[chosen.name].to_pandas().to_numpy().tolist()
     sql = re.sub(
         r"(max_store_sales AS\s+\().*?(\),\s+best_ss_customer)",

@@ -23,8 +23,8 @@ from differential.exact_answer import exact_answer, prepared, released_tables
 from differential.statement import Statement, analytic, noted, tpch, written
 from differential.world import World
 
-from dpsql.plan.bounded_release.estimator import Linear
-from dpsql.session.compile.compiled import Prepared
+from dpsql.plan.bounded_release.estimator import LinearEstimator
+from dpsql.session.compile.compiled import CompiledStatement
 
 _OF_OUR_OWN = re.compile(r"\bdp_\w+\(|^\s*SUGGEST\b", re.IGNORECASE)
 """What a noisy answer has, and DuckDB's hasn't."""
@@ -78,7 +78,7 @@ def test_an_answer_without_noise_is_duckdbs(statement: Statement, data: World) -
     known = marks(statement)
     ours = exact_answer(ready(statement, data), data, empty_groups="keeps" in known)
     theirs = data.connection.sql(_as_duckdb_has_it(statement.sql)).fetchall()
-    if any(r.step.bounded.terms.selections for r in ready(statement, data).releases):
+    if any(r.step.bounded.contributions.cell_choices for r in ready(statement, data).releases):
         # A chosen value is the middle of a cell: tests/release has its law.
         assert len(ours.rows) == len(theirs)
         return
@@ -109,26 +109,28 @@ def test_groups_without_rows_appear_and_hold_nothing(statement: Statement, data:
     found = released_tables(known, data)
     for release in known.releases:
         bounded = release.step.bounded
-        names = [f"c{key.column.id}" for key in bounded.terms.keys]
-        if not names or bounded.least is not None:
+        names = [f"c{key.column.id}" for key in bounded.contributions.keys]
+        if not names or bounded.min_units is not None:
             continue  # what reads it takes groups for rows, and has none that may be empty
-        sums = [f"c{o.column.id}" for o in bounded.outputs if isinstance(o.formula, Linear)]
+        sums = [
+            f"c{o.column.id}" for o in bounded.outputs if isinstance(o.estimator, LinearEstimator)
+        ]
         groups = _by_key(found[release.name], names, sums)
         every = _by_key(full[release.name], names, sums)
         assert {key: row for key, row in every.items() if key in groups} == groups
         assert not any(any(row) for key, row in every.items() if key not in groups)
-        if bounded.selection is None:
-            assert len(every) == math.prod(len(d.cells) for d in bounded.terms.domains)
+        if bounded.partition_count_index is None:
+            assert len(every) == math.prod(len(d.cells) for d in bounded.contributions.domains)
 
 
-def ready(statement: Statement, data: World) -> Prepared:
+def ready(statement: Statement, data: World) -> CompiledStatement:
     """`statement` prepared, once for all that is asked of it."""
     if statement not in _READY:
         _READY[statement] = prepared(statement.sql, data)
     return _READY[statement]
 
 
-_READY: dict[Statement, Prepared] = {}
+_READY: dict[Statement, CompiledStatement] = {}
 
 
 def _as_duckdb_has_it(sql: str) -> str:

@@ -17,8 +17,8 @@ from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.errors import Error
 from dpsql.plan.operator import Limit
 from dpsql.plan.traversal import operators
-from dpsql.session.compile.compiled import Prepared
-from dpsql.session.run.without_engine import MOST_SORTED, picked
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.run.without_engine import MAX_SORTED, project_without_engine
 
 NOTED = [s for s in noted() if s.schema in ("clinic", "bi")]
 STATEMENTS = [*NOTED, *tpch().values(), *analytic().values()]
@@ -35,10 +35,14 @@ def data(statement: Statement, folder: Path) -> World:
     return world.generated(statement.schema)
 
 
-def both(ready: Prepared, tables: dict[str, pa.Table]) -> tuple[pa.Table, pa.Table] | None:
+def both(ready: CompiledStatement, tables: dict[str, pa.Table]) -> tuple[pa.Table, pa.Table] | None:
     """The answer as it is picked and as the engine makes it; None if it isn't picked."""
-    ours = picked(ready, tables)
-    return None if ours is None else (ours, engine().execute(ready.finish, (), tables).table)
+    ours = project_without_engine(ready, tables)
+    return (
+        None
+        if ours is None
+        else (ours, engine().execute(ready.postprocessing_sql, (), tables).table)
+    )
 
 
 def rows(table: pa.Table) -> list[tuple[object, ...]]:
@@ -105,7 +109,7 @@ def test_what_python_cannot_put_in_order_is_left_to_the_engine() -> None:
     (release,) = ready.releases
     made = (pa.array(["a", "b"]), pa.array([float("nan"), 1.0]))
     tables = {release.name: pa.table(dict(zip(release.columns, made, strict=True)))}
-    assert picked(ready, tables) is None
+    assert project_without_engine(ready, tables) is None
 
 
 def test_many_rows_are_left_to_the_engine_to_sort() -> None:
@@ -114,6 +118,6 @@ def test_many_rows_are_left_to_the_engine_to_sort() -> None:
     ready = prepared(sql, there)
     (release,) = ready.releases
     table = released_tables(ready, there, empty_groups=True)[release.name]
-    many = pa.concat_tables([table] * (MOST_SORTED // table.num_rows + 1))
-    assert picked(ready, {release.name: table}) is not None
-    assert picked(ready, {release.name: many}) is None
+    many = pa.concat_tables([table] * (MAX_SORTED // table.num_rows + 1))
+    assert project_without_engine(ready, {release.name: table}) is not None
+    assert project_without_engine(ready, {release.name: many}) is None

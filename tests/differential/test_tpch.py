@@ -14,7 +14,7 @@ from documentation.pages import check_table
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import WouldShowIndividuals
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.session import Session
 
@@ -80,16 +80,16 @@ def _cells(session: Session, number: int) -> tuple[str, str, str, str]:
     return "answered", str(len(ready.releases)), groups, _charge(session, ready)
 
 
-def _groups(release: PreparedRelease) -> str:
+def _groups(release: CompiledRelease) -> str:
     bounded = release.step.bounded
-    if not bounded.terms.keys:
+    if not bounded.contributions.keys:
         return "1"
-    if bounded.selection is not None:
+    if bounded.partition_count_index is not None:
         return "those of enough units"
-    return f"{math.prod(len(found.cells) for found in bounded.terms.domains):,}"
+    return f"{math.prod(len(found.cells) for found in bounded.contributions.domains):,}"
 
 
-def _charge(session: Session, ready: Prepared) -> str:
+def _charge(session: Session, ready: CompiledStatement) -> str:
     loss = ready.loss
     assert loss is not None
     spent = epsilon_of(session.schema, loss.amount)

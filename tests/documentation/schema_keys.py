@@ -10,9 +10,9 @@ import msgspec
 
 from dpsql.schema.load import file_format
 
-SECTIONS: Final[dict[str, tuple[type[file_format.Form], dict[str, str]]]] = {
+SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
     "The file": (
-        file_format.File,
+        file_format.SchemaSection,
         {
             "dataset": "the budget's identity: the same name is the same budget",
             "source": "a DuckDB file, or a folder of TABLE.parquet or TABLE.csv",
@@ -31,11 +31,11 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Form], dict[str, str]]]] = {
         },
     ),
     "A unit": (
-        file_format.UnitForm,
+        file_format.UnitSection,
         {"table": "the table with a row for each unit", "key": "its column that names the unit"},
     ),
     "A table": (
-        file_format.TableForm,
+        file_format.TableSection,
         {
             "unit": "a unit's name, `row`, or a [path to the unit](#a-path-to-a-unit)",
             "public": "nobody's secret: exact and free",
@@ -57,7 +57,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Form], dict[str, str]]]] = {
         },
     ),
     "Limits": (
-        file_format.LimitsForm,
+        file_format.LimitsSection,
         {
             "groups": "in how many groups of an answer a unit's rows count",
             "rows_per_group": "how many of them count in each",
@@ -65,7 +65,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Form], dict[str, str]]]] = {
         },
     ),
     "A column": (
-        file_format.ColumnForm,
+        file_format.ColumnSection,
         {
             "type": "its SQL type; left out, the source's (not of CSV)",
             "bounds": "its least and greatest value; values beyond are clamped",
@@ -79,11 +79,11 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Form], dict[str, str]]]] = {
         },
     ),
     "Randomised answers": (
-        file_format.ResponseForm,
+        file_format.ResponseSection,
         {"epsilon": "the ε that they were randomised with"},
     ),
     "A view": (
-        file_format.ViewForm,
+        file_format.ViewSection,
         {
             "query": "a SELECT in DuckDB's dialect",
             "columns": "what replaces derived domains, by name: [a view's column](#a-views-column)",
@@ -93,7 +93,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Form], dict[str, str]]]] = {
         },
     ),
     "A view's column": (
-        file_format.ViewColumnForm,
+        file_format.ViewColumnSection,
         {
             "bounds": "its least and greatest value; values beyond are clamped",
             "values": "all that it can be; other values are in no group",
@@ -102,7 +102,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Form], dict[str, str]]]] = {
         },
     ),
     "Budget": (
-        file_format.BudgetForm,
+        file_format.BudgetSection,
         {
             "epsilon": "what all queries of all analysts may spend, ever",
             "delta": "the δ beside it; 0 under `pure`",
@@ -112,14 +112,17 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Form], dict[str, str]]]] = {
         },
     ),
     "Per query": (
-        file_format.PerQueryForm,
+        file_format.PerQuerySection,
         {
             "epsilon": "what a query spends if nothing is said; left out, a tenth of the budget",
             "max_epsilon": "the most that one may ask for; left out, all of it",
             "delta": "the δ of each query; left out, a tenth",
         },
     ),
-    "An analyst": (file_format.AnalystForm, {"epsilon": "the cap on all that this analyst sees"}),
+    "An analyst": (
+        file_format.AnalystSection,
+        {"epsilon": "the cap on all that this analyst sees"},
+    ),
 }
 
 _NAMES: Final = {str: "text", int: "whole number", bool: "true or false", Fraction: "number"}
@@ -130,7 +133,7 @@ def reference() -> str:
     return "".join(_section(title, *SECTIONS[title]) for title in SECTIONS) + "\n"
 
 
-def _section(title: str, form: type[file_format.Form], meanings: dict[str, str]) -> str:
+def _section(title: str, form: type[file_format.Section], meanings: dict[str, str]) -> str:
     hints = get_type_hints(form)
     lines = [f"\n### {title}\n\n| key | takes | default | |\n| --- | --- | --- | --- |\n"]
     for field in msgspec.structs.fields(form):

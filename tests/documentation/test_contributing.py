@@ -9,7 +9,7 @@ import pytest
 from documentation.pages import ROOT
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.bounded_release.bounded_release import CountFirst
+from dpsql.plan.bounded_release.bounded_release import CountUnitsFirst
 from dpsql.plan.bounded_release.statistic import DistinctSum
 from dpsql.plan.operator import SetOperation
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
@@ -44,7 +44,7 @@ def named(title: str) -> set[str]:
         ("Add an aggregate", (DistinctSum.__name__, CLOSED)),
         ("Add a mechanism", (f"{DiscreteGaussian.__name__}(",)),
         ("Add a mechanism", (f"{PermuteAndFlip.__name__}(",)),
-        ("Add a strategy", (CountFirst.__name__, CLOSED)),
+        ("Add a strategy", (CountUnitsFirst.__name__, CLOSED)),
     ],
     ids=str,
 )

@@ -21,7 +21,7 @@ from documentation.worlds import WORLDS
 
 from dpsql import Connection, Error, connect
 from dpsql.cli.main import commands
-from dpsql.dbapi.statements.options import without_options
+from dpsql.dbapi.statements.options import split_options
 from dpsql.dbapi.statements.parse import read_statement
 from dpsql.sqltext.split import split
 
@@ -157,7 +157,7 @@ def test_commands_within_lines_are_there(page: Path) -> None:
         elif re.match(r"(SET|SHOW|DROP RELEASE|DROP SYNOPSIS|CREATE \w+) \w", code):
             read_statement(code)
         elif re.search(r"\bOPTIONS \([^…]+\)$", code):
-            without_options(code)
+            split_options(code)
 
 
 def test_the_readme_is_short() -> None:

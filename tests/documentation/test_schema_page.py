@@ -6,7 +6,7 @@ import pytest
 from documentation.pages import check_table
 from documentation.schema_keys import SECTIONS, reference
 
-from dpsql.schema.load.file_format import Form
+from dpsql.schema.load.file_format import Section
 
 
 def test_the_page_has_what_the_loader_reads(request: pytest.FixtureRequest) -> None:
@@ -14,7 +14,7 @@ def test_the_page_has_what_the_loader_reads(request: pytest.FixtureRequest) -> N
 
 
 def test_every_section_is_in_the_reference() -> None:
-    assert {form for form, _ in SECTIONS.values()} == set(Form.__subclasses__())
+    assert {form for form, _ in SECTIONS.values()} == set(Section.__subclasses__())
 
 
 @pytest.mark.parametrize("title", SECTIONS)

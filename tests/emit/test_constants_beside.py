@@ -7,7 +7,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from dpsql.emit.sql.literal import beside, emit_literal
+from dpsql.emit.sql.literal import emit_literal, untyped_literal
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 KINDS: list[SqlType] = [
@@ -38,7 +38,7 @@ def test_it_is_read_in_the_type_of_what_it_stands_beside(kind: SqlType) -> None:
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE t (x {kind})")
         for value in values(kind):
-            plain, typed = (f(value, kind).sql("duckdb") for f in (beside, emit_literal))
+            plain, typed = (f(value, kind).sql("duckdb") for f in (untyped_literal, emit_literal))
             connection.execute(f"DELETE FROM t; INSERT INTO t SELECT {typed}")
             found = connection.execute(
                 f"SELECT typeof(CASE WHEN x < {plain} THEN {plain} ELSE x END), x = {plain},"
@@ -50,6 +50,6 @@ def test_it_is_read_in_the_type_of_what_it_stands_beside(kind: SqlType) -> None:
 
 
 def test_most_have_no_cast() -> None:
-    assert beside(12, Integer(16, signed=False)).sql("duckdb") == "12"
-    assert beside(Fraction(1, 20), Decimal(15, 2)).sql("duckdb") == "0.05"
-    assert beside(Fraction(-3), Decimal(15, 2)).sql("duckdb") == "(-3.00)"
+    assert untyped_literal(12, Integer(16, signed=False)).sql("duckdb") == "12"
+    assert untyped_literal(Fraction(1, 20), Decimal(15, 2)).sql("duckdb") == "0.05"
+    assert untyped_literal(Fraction(-3), Decimal(15, 2)).sql("duckdb") == "(-3.00)"

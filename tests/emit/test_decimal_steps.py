@@ -9,7 +9,7 @@ import pytest
 from emit.decimals import COLUMN, evaluated
 
 from dpsql.emit.release.contribution import in_range, steps_of
-from dpsql.plan.bounded_release.statistic import Measured
+from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Column
 from dpsql.schema.sql_type import Decimal
 
@@ -23,7 +23,7 @@ def test_values_are_as_many_steps_and_others_the_nearest_bound(
     precision: int, scale: int, magnitude: int, coarser: int
 ) -> None:
     kind, step = Decimal(precision, scale), Fraction(10**coarser, 10**scale)
-    value = Measured(Column(1, "x", kind), step, -magnitude, magnitude, 0)
+    value = Discretized(Column(1, "x", kind), step, -magnitude, magnitude, 0)
     powers = [10**digits for digits in range(precision)]
     held = sorted({s * (p + d) for p in powers for d in (-1, 0, 1) for s in (1, -1)} | {0})
     held += [s * 5 * p for p in powers[:-1] for s in (1, -1)]

@@ -12,13 +12,13 @@ from notes.compiler import prepared, schema_of
 from notes.exact import raw_groups
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
-from dpsql.bounding.strategy.choose_groups_first import PLACES
+from dpsql.bounding.strategy.choose_groups_first import MAX_RANK_PRIME
 from dpsql.emit.release.release import emit_release
 from dpsql.emit.sql.render import rendered
-from dpsql.emit.strategy.choose_groups_first import place_of_cell
-from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups
+from dpsql.emit.strategy.choose_groups_first import rank_of_cell
+from dpsql.plan.bounded_release.bounded_release import ByHash, ChooseGroupsFirst, LimitGroups
 from dpsql.release.columns.group_keys import domain_table
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 SQL = """SELECT extract(month FROM visit_date) AS m, ward, count(*), sum(cost) FROM visits
 GROUP BY 1, 2"""
@@ -55,13 +55,13 @@ def test_the_integers_are_those_of_the_limits_by_hand(
 
 def test_a_cell_for_each_place_at_most() -> None:
     """52 cells of months and wards are drawn, 366 days are not."""
-    assert isinstance(_release().step.bounded.bounding, Draw)
+    assert isinstance(_release().step.bounded.physical_plan, ChooseGroupsFirst)
     (by_day,) = prepared(
         "SELECT visit_date, count(*) FROM visits GROUP BY 1", "clinic", frozenset()
     ).releases
     assert isinstance(by_day.step.bounded.limited, LimitGroups)
     assert isinstance(by_day.step.bounded.limited.limit, ByHash)
-    assert not isinstance(by_day.step.bounded.bounding, Draw)
+    assert not isinstance(by_day.step.bounded.physical_plan, ChooseGroupsFirst)
 
 
 @pytest.mark.parametrize(
@@ -76,30 +76,30 @@ def test_a_cell_for_each_place_at_most() -> None:
 def test_what_is_no_sum_over_rows_is_not_drawn(asked: str) -> None:
     sql = f"SELECT extract(month FROM visit_date), {asked} FROM visits GROUP BY 1"
     for release in prepared(sql, "clinic", frozenset()).releases:
-        assert not isinstance(release.step.bounded.bounding, Draw)
+        assert not isinstance(release.step.bounded.physical_plan, ChooseGroupsFirst)
 
 
 def test_no_two_cells_share_a_place_in_any_order() -> None:
-    place = rendered(place_of_cell(PLACES))
+    place = rendered(rank_of_cell(MAX_RANK_PRIME))
     with duckdb.connect() as connection:
         rows = connection.execute(
             f"SELECT h, count(DISTINCT {place}), min({place}), max({place})"
-            f" FROM range({len(ORDERS)}) AS a(h), range({PLACES}) AS b(x) GROUP BY h"
+            f" FROM range({len(ORDERS)}) AS a(h), range({MAX_RANK_PRIME}) AS b(x) GROUP BY h"
         ).fetchall()
     assert len(rows) == len(ORDERS)
-    assert {tuple(row[1:]) for row in rows} == {(PLACES, 0, PLACES - 1)}
+    assert {tuple(row[1:]) for row in rows} == {(MAX_RANK_PRIME, 0, MAX_RANK_PRIME - 1)}
 
 
 @pytest.mark.parametrize("cells", [range(30), range(84), range(0, 84, 2), range(13)], ids=str)
 def test_every_group_of_a_unit_is_kept_in_nearly_as_many_orders(cells: range) -> None:
     kept = Counter[int]()
     for factor, shift in ORDERS:
-        kept.update(sorted(cells, key=lambda cell: (factor * cell + shift) % PLACES)[:12])
+        kept.update(sorted(cells, key=lambda cell: (factor * cell + shift) % MAX_RANK_PRIME)[:12])
     share = 12 * len(ORDERS) / len(cells)
     assert all(0.95 < kept[cell] / share < 1.05 for cell in cells)
 
 
-def _release(settings: Settings = AS_DECLARED) -> PreparedRelease:
+def _release(settings: Settings = AS_DECLARED) -> CompiledRelease:
     (release,) = prepared(SQL, "clinic", frozenset(), settings=settings).releases
     assert release.step.query == emit_release(release.step.bounded, {})
     return release
@@ -114,7 +114,7 @@ def _visit(random: Random, patients: int) -> Visit:
 
 
 def _found(
-    connection: duckdb.DuckDBPyConnection, release: PreparedRelease, visits: list[Visit], salt: str
+    connection: duckdb.DuckDBPyConnection, release: CompiledRelease, visits: list[Visit], salt: str
 ) -> Groups:
     rows = [
         (n, patient, 1, f"2024-{month:02}-01", f"{cost / 100:.2f}", ward)
@@ -143,7 +143,7 @@ def _by_hand(visits: list[Visit], hashes: dict[int, int], limits: tuple[int, int
     found: dict[tuple[int, int], tuple[int, int]] = {}
     for patient, own in costs.items():
         factor, shift = ORDERS[hashes[patient] % 2**30 % len(ORDERS)]
-        kept = sorted(own, key=lambda c: (factor * (c[0] * 4 + c[1]) + shift) % PLACES)
+        kept = sorted(own, key=lambda c: (factor * (c[0] * 4 + c[1]) + shift) % MAX_RANK_PRIME)
         sums = {
             c: _scaled((len(own[c]), sum(own[c])), len(own[c]), rows_per_group)
             for c in kept[:groups]

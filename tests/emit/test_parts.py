@@ -10,9 +10,9 @@ from notes.blocks import Claim, accepted
 from notes.compiler import prepared
 
 from dpsql.emit.release.release import emit_release
-from dpsql.emit.strategy.unit_batches import goes_in_parts
+from dpsql.emit.strategy.unit_batches import can_be_batched
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.bounded_release import Bounding, Draw, UnitByUnit
+from dpsql.plan.bounded_release.bounded_release import ChooseGroupsFirst, PerUnit, PhysicalPlan
 
 SHARE = 9
 """One in so many statements is tried in every run."""
@@ -39,17 +39,20 @@ def test_every_statement_of_the_notes_has_the_same_integers(claim: Claim, limits
 @pytest.mark.parametrize(
     ("sql", "bounding"),
     [
-        ("SELECT visit_date, count(*), avg(cost) FROM visits GROUP BY 1", UnitByUnit),
-        ("SELECT ward, median(cost) FROM visits GROUP BY 1", UnitByUnit),
-        ("SELECT date_trunc('month', visit_date), sum(cost) FROM visits GROUP BY 1", Draw),
+        ("SELECT visit_date, count(*), avg(cost) FROM visits GROUP BY 1", PerUnit),
+        ("SELECT ward, median(cost) FROM visits GROUP BY 1", PerUnit),
+        (
+            "SELECT date_trunc('month', visit_date), sum(cost) FROM visits GROUP BY 1",
+            ChooseGroupsFirst,
+        ),
     ],
 )
 def test_what_waits_for_other_rows_of_its_unit_goes_in_parts(
-    sql: str, bounding: type[Bounding]
+    sql: str, bounding: type[PhysicalPlan]
 ) -> None:
     (release,) = prepared(sql, "clinic", frozenset()).releases
-    assert isinstance(release.step.bounded.bounding, bounding)
-    assert goes_in_parts(release.step.bounded)
+    assert isinstance(release.step.bounded.physical_plan, bounding)
+    assert can_be_batched(release.step.bounded)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,6 @@ def test_what_waits_for_other_rows_of_its_unit_goes_in_parts(
 )
 def test_what_does_not_add_up_or_waits_for_nothing_is_found_at_once(sql: str) -> None:
     for release in prepared(sql, "clinic", frozenset({"patients"})).releases:
-        assert not goes_in_parts(release.step.bounded)
+        assert not can_be_batched(release.step.bounded)
         with pytest.raises(ValueError, match="in each part"):
-            emit_release(release.step.bounded, {}, in_parts=True)
+            emit_release(release.step.bounded, {}, in_batches=True)

@@ -9,8 +9,8 @@ import pytest
 from emit.decimals import COLUMN, evaluated
 from sqlglot import exp
 
-from dpsql.emit.release.contribution import in_steps
-from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
+from dpsql.emit.release.contribution import to_steps
+from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
 from dpsql.plan.expression import Column
 from dpsql.schema.sql_type import Decimal
 
@@ -19,7 +19,7 @@ def summed(scale: int, magnitude: int) -> Statistic:
     """The sum of a decimal column within `magnitude` steps of 0."""
     column = Column(1, "x", Decimal(38, scale))
     return Statistic(
-        Amount(Measured(column, Fraction(1, 10**scale), -magnitude, magnitude, 0)), None
+        Sum(Discretized(column, Fraction(1, 10**scale), -magnitude, magnitude, 0)), None
     )
 
 
@@ -30,11 +30,11 @@ def test_every_sum_is_as_many_steps(scale: int, magnitude: int, *, few: bool) ->
     # 2^63 rows of 2^52 steps are fewer than 10^35.
     powers = [*(10**digits for digits in range(35)), 10**35 - 2]
     steps = sorted({sign * (p + d) for p in powers for d in (-1, 0, 1) for sign in (1, -1)} | {0})
-    taken = in_steps(summed(scale, magnitude), COLUMN, few=few)
+    taken = to_steps(summed(scale, magnitude), COLUMN, has_few_rows=few)
     assert evaluated(taken, Decimal(38, scale), steps) == steps
 
 
 def test_no_rows_add_up_to_nothing() -> None:
-    taken = in_steps(summed(6, 10**9), exp.cast(exp.null(), "DECIMAL(38, 6)")).sql("duckdb")
+    taken = to_steps(summed(6, 10**9), exp.cast(exp.null(), "DECIMAL(38, 6)")).sql("duckdb")
     with duckdb.connect() as connection:
         assert connection.execute(f"SELECT {taken}").fetchall() == [(0,)]

@@ -16,7 +16,7 @@ import pytest
 from engine.people import CANARY
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.engine.duckdb.failure_cause import causes_told
+from dpsql.engine.duckdb.failure_cause import causes_shown
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.source import DuckDBSource, SourceTable
 from dpsql.errors import ExecutionFailed, InterfaceError, InternalError
@@ -173,7 +173,7 @@ def test_postprocessing_sees_registered_tables_only(files: Path) -> None:
 def test_an_owners_process_is_told_the_cause_by_its_class_alone(
     engine: DuckDBEngine, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with causes_told(), pytest.raises(ExecutionFailed) as failure:
+    with causes_shown(), pytest.raises(ExecutionFailed) as failure:
         engine.execute("SELECT CAST(word AS INTEGER) FROM people")
     assert failure.value.args == ExecutionFailed().args
     assert "a statement failed in the engine: " in caplog.text

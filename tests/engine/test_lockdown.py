@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.engine.duckdb.lockdown import HOST, MEANING
+from dpsql.engine.duckdb.lockdown import SECURITY_SETTINGS, SEMANTIC_SETTINGS
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionFailed
 
@@ -97,11 +97,11 @@ def test_undeclared_columns_are_not_there(engine: DuckDBEngine) -> None:
         engine.execute("SELECT hidden FROM people")
 
 
-@pytest.mark.parametrize("name", [*HOST, *MEANING])
+@pytest.mark.parametrize("name", [*SECURITY_SETTINGS, *SEMANTIC_SETTINGS])
 def test_settings_reach_the_cursors_that_run_statements(
     parquet_engine: DuckDBEngine, name: str
 ) -> None:
-    written = (HOST | MEANING)[name].strip("'").lower()
+    written = (SECURITY_SETTINGS | SEMANTIC_SETTINGS)[name].strip("'").lower()
     statement = f"SELECT current_setting('{name}')::VARCHAR AS found"
     found = str(parquet_engine.execute(statement).table["found"][0].as_py() or "").lower()
     same = {"0kb": "0 bytes", "ascending": "asc"}

@@ -5,7 +5,7 @@ import pytest
 
 import dpsql.engine.duckdb.semantics as module
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
-from dpsql.engine.duckdb.semantics import OF_GROUPS, OF_ROWS, Claim
+from dpsql.engine.duckdb.semantics import OF_GROUPS, OF_ROWS, SemanticsCheck
 from dpsql.errors import OperationalError
 
 
@@ -23,7 +23,9 @@ from dpsql.errors import OperationalError
 def test_an_engine_that_breaks_a_claim_is_refused(
     monkeypatch: pytest.MonkeyPatch, claims: str, expression: str, expected: object, message: str
 ) -> None:
-    monkeypatch.setattr(module, claims, (Claim("a test of the test", expression, expected),))
+    monkeypatch.setattr(
+        module, claims, (SemanticsCheck("a test of the test", expression, expected),)
+    )
     with pytest.raises(OperationalError, match=message):
         postprocessing_engine()
 

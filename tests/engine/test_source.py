@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from engine.people import CANARY, COLUMNS, source
 
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault
@@ -41,17 +41,17 @@ def test_a_source_crosses_processes(files: Path) -> None:
 
 @pytest.mark.parametrize("form", ["duckdb", "parquet"])
 def test_the_catalogue_has_names_and_types(files: Path, form: str) -> None:
-    found = read_catalogue(source(files, form))
+    found = read_catalog(source(files, form))
     assert found["people"] == (*COLUMNS, ("hidden", "VARCHAR"))
 
 
 def test_a_delimited_file_has_only_text(files: Path) -> None:
-    found = read_catalogue(source(files, "csv"))["people"]
+    found = read_catalog(source(files, "csv"))["people"]
     assert found == tuple((name, "VARCHAR") for name in ("id", "word", "price", "hidden"))
 
 
 def test_views_of_a_database_are_no_tables(files: Path) -> None:
-    assert set(read_catalogue(DuckDBSource(str(files / "people.duckdb")))) == {"people"}
+    assert set(read_catalog(DuckDBSource(str(files / "people.duckdb")))) == {"people"}
     table = SourceTable("looking", None, COLUMNS)
     with pytest.raises(SourceFault, match="no table looking"):
         DuckDBEngine(DuckDBSource(str(files / "people.duckdb"), (table,)))
@@ -110,7 +110,7 @@ def test_folder_names_are_no_columns(tmp_path: Path) -> None:
         SourceTable("t", str(folder / "t.parquet"), (("id", "BIGINT"),)),
         SourceTable("u", str(folder / "u.csv"), (("id", "BIGINT"),)),
     )
-    found = read_catalogue(DuckDBSource(None, tables))
+    found = read_catalog(DuckDBSource(None, tables))
     assert found == {"t": (("id", "BIGINT"),), "u": (("id", "VARCHAR"),)}
 
 
@@ -193,7 +193,10 @@ def test_a_replaced_file_is_noticed(files: Path, tmp_path: Path, form: str) -> N
 def test_how_many_rows_there_are_is_known_unless_all_would_be_read(files: Path) -> None:
     for form, rows in (("duckdb", 3), ("parquet", 3), ("csv", 0)):
         with DuckDBEngine(source(files, form)) as engine:
-            assert [engine.rows("people"), engine.rows("people")] == [rows, rows]
+            assert [
+                engine.row_count_for_planning("people"),
+                engine.row_count_for_planning("people"),
+            ] == [rows, rows]
 
 
 def test_rows_that_cannot_be_read_are_none(files: Path, tmp_path: Path) -> None:
@@ -201,4 +204,4 @@ def test_rows_that_cannot_be_read_are_none(files: Path, tmp_path: Path) -> None:
     table = SourceTable("people", str(changed), COLUMNS)
     with DuckDBEngine(DuckDBSource(None, (table,))) as engine:
         Path(changed).write_bytes(b"no rows")
-        assert engine.rows("people") == 0
+        assert engine.row_count_for_planning("people") == 0

@@ -14,7 +14,7 @@ from sqlglot import exp, parse_one
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.scope import Relation, Scope
 from dpsql.emit.sql.expression import emit_expression
-from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.lockdown import configure
 from dpsql.errors import DataError, Refused, TypeFault
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.functions import FUNCTIONS
@@ -206,5 +206,5 @@ def _cases(entry: Function, sql: str) -> Iterator[Case]:
 def engine() -> duckdb.DuckDBPyConnection:
     """An engine that means by SQL what ours do."""
     connection = duckdb.connect(config={"threads": 1})
-    prepare(connection)
+    configure(connection)
     return connection

@@ -24,7 +24,7 @@ class Engines:
         with pytest.MonkeyPatch.context() as changed:
             everything = duckdb.sql("SELECT string_agg(name, ',') FROM duckdb_optimizers()")
             ((names,),) = everything.fetchall()
-            for settings in (lockdown.MEANING, lockdown.OWN_STATISTICS):
+            for settings in (lockdown.SEMANTIC_SETTINGS, lockdown.OWN_STATISTICS):
                 changed.setitem(settings, "disabled_optimizers", f"'{names}'")
             self.literal = DuckDBEngine(found, threads=1)
 

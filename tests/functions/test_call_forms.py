@@ -9,8 +9,8 @@ import pytest
 from functions.calls import MORE, bind, cases, usages
 from sqlglot import exp, parse_one
 
-from dpsql.bind.expression.current_time import frozen
-from dpsql.bind.function.function_nodes import SHAPES
+from dpsql.bind.expression.current_time import constant_now
+from dpsql.bind.function.function_nodes import FUNCTION_NODES
 from dpsql.bind.syntax.parse import parse_query
 from dpsql.emit.sql.expression import emit_expression
 from dpsql.errors import Error, Refused, TooComplex
@@ -65,7 +65,7 @@ def test_every_class_of_syntax_node_is_reached() -> None:
     sql = [usage for entry in FUNCTIONS.values() for usage in usages(entry)]
     sql += ["weekofyear(day)", "day % 3", "dayofmonth(day)", "regexp_like(text, 'a')"]
     seen = {type(node) for usage in sql for node in parse_one(usage, dialect="duckdb").walk()}
-    assert set(SHAPES) - seen == set()
+    assert set(FUNCTION_NODES) - seen == set()
     assert set(MORE) <= set(FUNCTIONS)
 
 
@@ -218,7 +218,9 @@ def test_now_is_a_constant(sql: str, expected: str) -> None:
 
 
 def test_now_with_arguments_is_left_alone() -> None:
-    tree = frozen(parse_one("SELECT current_timestamp(3), now(1)", dialect="duckdb"), lambda: CLOCK)
+    tree = constant_now(
+        parse_one("SELECT current_timestamp(3), now(1)", dialect="duckdb"), lambda: CLOCK
+    )
     assert list(tree.find_all(exp.CurrentTimestamp))
 
 

@@ -14,7 +14,7 @@ from dpsql.analysis.domains.expression_domain import domain
 from dpsql.plan.expression import Scalar
 from dpsql.plan.functions import FUNCTIONS, evaluation
 from dpsql.plan.functions.evaluation import as_text, cast
-from dpsql.privacy.domain import Domain, Interval, coordinate, day, moment, of_values
+from dpsql.privacy.domain import Domain, Interval, coordinate, day, of_values, timestamp
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, SqlType, Timestamp, Varchar
 
 _KINDS = 2
@@ -56,7 +56,7 @@ def _interval(kind: SqlType, random: Random) -> tuple[list[Scalar], Domain] | No
             low = random.randint(-(10**15), 2 * 10**15)
             high = low + random.choice([0, 10**9, 10**13])
             values = [
-                moment(n) for n in (low, high, *(random.randint(low, high) for _ in "x" * 20))
+                timestamp(n) for n in (low, high, *(random.randint(low, high) for _ in "x" * 20))
             ]
         case _:
             return None

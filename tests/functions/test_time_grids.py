@@ -12,7 +12,7 @@ from sqlglot import parse_one
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.plan.duration import UNITS
 from dpsql.plan.expression import Expression
-from dpsql.plan.functions.date_trunc import MOST_MOMENTS
+from dpsql.plan.functions.date_trunc import MAX_TIMESTAMPS
 from dpsql.plan.functions.domain_rules import listed
 from dpsql.privacy.domain import Domain, Interval, coordinate
 from dpsql.schema.sql_type import Date, Integer, SqlType, Timestamp
@@ -34,7 +34,7 @@ def _derived(sql: str, kind: SqlType, known: Domain) -> set[object]:
     expression = _bound(sql, kind)
     found = domain(expression, {0: known})
     assert not found.nullable
-    values = listed(found, expression.type, MOST_MOMENTS)
+    values = listed(found, expression.type, MAX_TIMESTAMPS)
     assert values is not None
     assert len(set(values)) == len(values)
     return set(values)

@@ -9,17 +9,17 @@ from random import Random
 from neighbor_search.public_rows import PUBLIC
 from notes.compiler import schema_of
 
-from dpsql.audit.databases.database_batch import Worlds
+from dpsql.audit.databases.database_batch import DatabaseBatch
 from dpsql.audit.databases.unit_ownership import Rows
 
 DATABASES = 3
 
 
 @cache
-def dense() -> Worlds:
+def dense() -> DatabaseBatch:
     """The databases, in one engine."""
     random = Random("dense")
-    return Worlds.apart(
+    return DatabaseBatch.separately(
         schema_of("clinic"), PUBLIC["clinic"], [_rows(random) for _ in range(DATABASES)]
     )
 

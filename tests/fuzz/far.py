@@ -10,7 +10,7 @@ from functions.samples import extreme
 from neighbor_search.public_rows import PUBLIC, create_tables
 from notes.compiler import schema_of
 
-from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
+from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.schema.model import Column, Table
 from dpsql.schema.sql_type import Integer
 

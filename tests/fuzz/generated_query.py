@@ -104,7 +104,7 @@ def _with_itself(random: Random, table: Table) -> _Source:
     assert isinstance(own, EntityUnit)
     alias = random.choice(["a", "b"])
     columns = tuple((f"{alias}.{column.name}", column) for column in table.columns.values())
-    on = " AND ".join(f"a.{by} = b.{by}" for by in own.leads_by)
+    on = " AND ".join(f"a.{by} = b.{by}" for by in own.first_hop_columns)
     return _Source(f"{table.name} a JOIN {table.name} b ON {on}", columns)
 
 

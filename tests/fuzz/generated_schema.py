@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from dpsql.audit.databases.boundary_values import pool
+from dpsql.audit.databases.boundary_values import boundary_values
 from dpsql.audit.databases.unit_ownership import Row, Rows
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Column, Public, Schema, Table
@@ -219,7 +219,7 @@ def _value(column: Column, random: Random, of: int, *, plain: bool) -> object:
     hostile = {Varchar: ODD, Date: FAR, Timestamp: FAR[:4]}.get(type(column.type), ())
     if hostile and random.random() < 0.15:
         return random.choice(hostile)
-    value = random.choice([*(column.values or ()), *pool(column)])
+    value = random.choice([*(column.values or ()), *boundary_values(column)])
     if isinstance(column.type, Double) and column.type.bits == 32:
         is_wide = isinstance(value, float) and 3e38 < abs(value) < math.inf
         value = 3e38 if is_wide else value

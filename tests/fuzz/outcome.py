@@ -14,12 +14,12 @@ from notes.exact import exact_table
 
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.errors import Error
-from dpsql.session.compile.compiled import Prepared, prepare
-from dpsql.session.compile.deep_recursion import deeply
-from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.compiled import CompiledStatement, compile_sql
+from dpsql.session.compile.deep_recursion import with_deep_stack
+from dpsql.session.compile.loss_conversion import query_loss
 
 # It raises the limit of recursion, once and for all: hypothesis warns if that happens in a test.
-deeply(int)
+with_deep_stack(int)
 
 MOST_SECONDS = 10
 """Of computing: how long it takes on a busy machine tells nothing."""
@@ -33,13 +33,15 @@ def empty(schema: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def prepared(sql: str, schema: str) -> Prepared | None:
+def prepared(sql: str, schema: str) -> CompiledStatement | None:
     """`sql` as a session prepares it; None if it is refused, which only an `Error` may say."""
     found = schema_of(schema)
     facts = WorldFacts(found, empty(schema), frozenset())
     started = time.process_time()
     try:
-        return deeply(lambda: prepare(sql, found, facts, grant(found, Fraction(1)), "data"))
+        return with_deep_stack(
+            lambda: compile_sql(sql, found, facts, query_loss(found, Fraction(1)), "data")
+        )
     except Error:
         return None
     finally:
@@ -55,11 +57,11 @@ def runs(sql: str, schema: str) -> bool:
     for name, table in exact_releases(ready, schema).items():
         connection.register(name, table)
     # A cross join of a month of minutes with itself has more rows than memory has room for.
-    connection.sql(ready.finish).limit(1000).fetchall()
+    connection.sql(ready.postprocessing_sql).limit(1000).fetchall()
     return True
 
 
-def exact_releases(ready: Prepared, schema: str) -> dict[str, pa.Table]:
+def exact_releases(ready: CompiledStatement, schema: str) -> dict[str, pa.Table]:
     """What is released of no rows, by its names."""
     found: dict[str, pa.Table] = {}
     for release in ready.releases:

@@ -18,7 +18,7 @@ from notes.compiler import prepared
 from notes.exact import exact_table
 
 from dpsql.errors import Error
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
 pytestmark = pytest.mark.bounds
 
@@ -53,7 +53,7 @@ def _compare(random: Random) -> int:
     return found
 
 
-def _both(one: str, other: str) -> tuple[Prepared, Prepared] | None:
+def _both(one: str, other: str) -> tuple[CompiledStatement, CompiledStatement] | None:
     """Both statements, if both are answered with noise."""
     try:
         ready = prepared(one, "clinic", frozenset()), prepared(other, "clinic", frozenset())
@@ -62,7 +62,7 @@ def _both(one: str, other: str) -> tuple[Prepared, Prepared] | None:
     return ready if all(each.releases for each in ready) else None
 
 
-def _check(one: Prepared, other: Prepared, pair_of: str) -> None:
+def _check(one: CompiledStatement, other: CompiledStatement, pair_of: str) -> None:
     for world in range(DATABASES):
         try:
             first, second = _tables(one, world), _tables(other, world)
@@ -74,10 +74,10 @@ def _check(one: Prepared, other: Prepared, pair_of: str) -> None:
             assert same, f"other integers than of the other statement of that key:\n{pair_of}"
 
 
-def _tables(ready: Prepared, world: int) -> dict[str, pa.Table]:
+def _tables(ready: CompiledStatement, world: int) -> dict[str, pa.Table]:
     """Each release without noise, by its key; a later one reads them as they are."""
     worlds = dense()
-    worlds.enter(world)
+    worlds.load(world)
     named: dict[str, pa.Table] = {}
     for release in ready.releases:
         named[release.name] = exact_table(worlds.connection, release, named)

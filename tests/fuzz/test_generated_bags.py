@@ -14,7 +14,7 @@ from neighbor_search.bags import bags, check
 from notes.compiler import prepared
 
 from dpsql.errors import Error
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
 CHUNK = 10
 ORDINARY = int(os.environ.get("DPSQL_CASES", "200"))
@@ -49,7 +49,7 @@ def _verified(seed: int) -> frozenset[str]:
     return private_tables("clinic") if seed % 2 else frozenset()
 
 
-def _queries(random: Random, verified: frozenset[str]) -> Iterator[tuple[str, Prepared]]:
+def _queries(random: Random, verified: frozenset[str]) -> Iterator[tuple[str, CompiledStatement]]:
     count = 0
     while count < CHUNK:
         sql = query(random)

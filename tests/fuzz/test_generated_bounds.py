@@ -17,7 +17,7 @@ from neighbor_search.search import WORLDS, attack, search
 from notes.compiler import prepared
 
 from dpsql.errors import Error
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
 CHUNK = 10
 ORDINARY = int(os.environ.get("DPSQL_CASES", "900"))
@@ -51,7 +51,7 @@ def _attack(random: Random) -> None:
         attack(ready, search("clinic", verified, seed), sql)
 
 
-def _queries(random: Random, verified: frozenset[str]) -> Iterator[tuple[str, Prepared]]:
+def _queries(random: Random, verified: frozenset[str]) -> Iterator[tuple[str, CompiledStatement]]:
     count = 0
     while count < CHUNK:
         sql = query(random)
@@ -61,7 +61,7 @@ def _queries(random: Random, verified: frozenset[str]) -> Iterator[tuple[str, Pr
             yield sql, ready
 
 
-def _accepted(sql: str, verified: frozenset[str]) -> Prepared | None:
+def _accepted(sql: str, verified: frozenset[str]) -> CompiledStatement | None:
     """`sql` prepared; None if it is refused, which only an error of ours may do."""
     try:
         return prepared(sql, "clinic", verified)

@@ -13,7 +13,11 @@ from neighbor_search.sidecar import SETTINGS, attack, private, proved
 
 from dpsql.bounding.settings import AS_DECLARED
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.bounded_release import LightRows, Split, UnitSums
+from dpsql.plan.bounded_release.bounded_release import (
+    SplitByContribution,
+    StoredUnitSums,
+    UnlimitedRows,
+)
 
 ORDINARY = 24
 LONG = int(os.environ.get("DPSQL_CASES", "2000"))
@@ -60,14 +64,14 @@ def test_no_neighbour_changes_more_than_derived_at_length(chunk: int) -> None:
 
 def _attack(random: Random) -> None:
     """As many queries as a chunk has, half of them of sums that stand ready."""
-    by_rows = _queries(random, query, LightRows)
-    for sql in (*by_rows, *_queries(random, _by_unit, UnitSums)):
+    by_rows = _queries(random, query, UnlimitedRows)
+    for sql in (*by_rows, *_queries(random, _by_unit, StoredUnitSums)):
         for settings in SETTINGS.values():
             attack(sql, "clinic", settings, databases=2)
 
 
 def _queries(
-    random: Random, asked: Callable[[Random], str], light: type[UnitSums | LightRows]
+    random: Random, asked: Callable[[Random], str], light: type[StoredUnitSums | UnlimitedRows]
 ) -> Iterator[str]:
     found = 0
     while found < CHUNK // 2:
@@ -99,5 +103,5 @@ def _kinds(sql: str) -> set[type]:
         ready = proved(sql, "clinic", private("clinic"), AS_DECLARED, ready=True)
     except Error:
         return set()
-    found = (release.step.bounded.bounding for release in ready.releases)
-    return {type(each.light) for each in found if isinstance(each, Split)}
+    found = (release.step.bounded.physical_plan for release in ready.releases)
+    return {type(each.unlimited) for each in found if isinstance(each, SplitByContribution)}

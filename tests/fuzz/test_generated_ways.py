@@ -28,7 +28,7 @@ from fuzz.ways import (
 )
 from neighbor_search.sidecar import SETTINGS
 
-from dpsql.audit.databases.unit_ownership import Rows, Unit, owners, without
+from dpsql.audit.databases.unit_ownership import Rows, Unit, units_of_rows, without
 from dpsql.audit.sensitivity.bound_check import violations
 from dpsql.bounding.settings import AS_DECLARED
 from dpsql.schema.model import EntityUnit, Neighbors, Public
@@ -87,7 +87,7 @@ def _true_rows(found: Made) -> Rows | None:
     keyed = {table.name for table in private if table.key is not None}
     if not is_wide(found.schema) or not keyed <= found.holds:
         return None
-    owned = owners(found.schema, found.rows)
+    owned = units_of_rows(found.schema, found.rows)
     return {
         name: rows
         if isinstance(found.schema.tables[name].ownership, Public)
@@ -118,7 +118,7 @@ def _true(
 
 def _worlds(random: Random, found: Made) -> list[Rows]:
     """The database, and what is left of it without one of some units."""
-    owned = owners(found.schema, found.rows)
+    owned = units_of_rows(found.schema, found.rows)
     units = sorted({u for own in owned.values() for rows in own for u in rows}, key=repr)
     many = Counter(unit for own in owned.values() for rows in own for unit in rows)
     chosen = sorted(units, key=lambda unit: (-many[unit], repr(unit)))[:1]
@@ -146,7 +146,7 @@ def _comparable(one: Way, other: Way) -> bool:
     """They mean the same: the same statistics, and the same groups of a unit."""
     ours, theirs = one.release.step.bounded, other.release.step.bounded
     drawn = {one.draws, other.draws} - {""}
-    return len(drawn) < 2 and ours.terms.statistics == theirs.terms.statistics
+    return len(drawn) < 2 and ours.contributions.statistics == theirs.contributions.statistics
 
 
 def _bounded(
@@ -161,7 +161,7 @@ def _bounded(
         for way, before, after in zip(ways, one, other, strict=True):
             if (before is None) != (after is None):
                 raise AssertionError(f"statistic 0: it fails by one unit: {way.name}\n{where}")
-            if not before or not after or not way.release.step.bounded.terms.statistics:
+            if not before or not after or not way.release.step.bounded.contributions.statistics:
                 continue
             derived = way.release.sensitivity
             for fault in violations(before[0], after[0], way.release, derived):

@@ -15,10 +15,10 @@ import duckdb
 import pytest
 from notes.exact import raw_groups
 
-from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
+from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.errors import Error
 from dpsql.schema.load.load import load_schema
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 from dpsql.session.session import Session
 
 SCHEMA = """
@@ -101,7 +101,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 
 @pytest.fixture
-def releases(kind: Kind, tmp_path: Path) -> Iterator[list[tuple[str, PreparedRelease]]]:
+def releases(kind: Kind, tmp_path: Path) -> Iterator[list[tuple[str, CompiledRelease]]]:
     """What is answered of the kind: some aggregates refuse some types."""
     with duckdb.connect(str(tmp_path / "odd.duckdb")) as made:
         made.execute(f"CREATE TABLE rows (x {kind.name}, y INTEGER)")
@@ -112,7 +112,7 @@ def releases(kind: Kind, tmp_path: Path) -> Iterator[list[tuple[str, PreparedRel
     session.close()
 
 
-def prepared(session: Session, sql: str) -> tuple[PreparedRelease, ...]:
+def prepared(session: Session, sql: str) -> tuple[CompiledRelease, ...]:
     try:
         return session.prepare(sql).releases
     except Error:
@@ -120,7 +120,7 @@ def prepared(session: Session, sql: str) -> tuple[PreparedRelease, ...]:
 
 
 def test_no_row_of_any_type_passes_a_bound(
-    kind: Kind, releases: list[tuple[str, PreparedRelease]]
+    kind: Kind, releases: list[tuple[str, CompiledRelease]]
 ) -> None:
     assert len(releases) >= 3
     with duckdb.connect() as connection:
@@ -142,8 +142,8 @@ def test_no_row_of_any_type_passes_a_bound(
                 connection.execute("DELETE FROM rows WHERE rowid = (SELECT max(rowid) FROM rows)")
 
 
-def integers(connection: duckdb.DuckDBPyConnection, release: PreparedRelease) -> list[int]:
+def integers(connection: duckdb.DuckDBPyConnection, release: CompiledRelease) -> list[int]:
     """The statistics of the only group; choices are among cells, which have to be counted, too."""
-    number = len(release.step.bounded.terms.statistics)
+    number = len(release.step.bounded.contributions.statistics)
     found = raw_groups(connection, release, "1").totals.to_pylist()
     return [int(row[f"s{place}"]) for row in found for place in range(number)]

@@ -22,19 +22,24 @@ from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.bounding.settings import Settings
 from dpsql.emit.release.release import emit_release
-from dpsql.emit.strategy.unit_batches import goes_in_parts
-from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
-from dpsql.engine.sidecar.contents import PREPARED
+from dpsql.emit.strategy.unit_batches import can_be_batched
+from dpsql.engine.duckdb.lockdown import configure as fix_meaning
+from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
 from dpsql.errors import Error, SourceFault
-from dpsql.plan.bounded_release.bounded_release import ByHash, Draw, LimitGroups, UnitByUnit
-from dpsql.plan.bounded_release.engine_query import HASHES, EngineQuery, Histogram
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    ChooseGroupsFirst,
+    LimitGroups,
+    PerUnit,
+)
+from dpsql.plan.bounded_release.engine_query import HASH_SPACE, EngineQuery, Histogram
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import PreparedRelease, prepare
-from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.compiled import CompiledRelease, compile_sql
+from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.run.sidecar_fallback import from_source
-from dpsql.session.sidecar import ready_tables
+from dpsql.session.sidecar import sidecar_tables
 
 SALT: Final = "1"
 PARTS: Final = 3
@@ -50,7 +55,7 @@ class Way:
     """What is run, and whether it draws a unit's groups as the plain way does."""
 
     name: str
-    release: PreparedRelease
+    release: CompiledRelease
     in_parts: bool = False
 
     @property
@@ -65,7 +70,7 @@ class Way:
             return ""
         if any("drawn once" in note for note in bounded.notes):
             return "once"
-        return "numbers" if isinstance(bounded.bounding, Draw) else "hashes"
+        return "numbers" if isinstance(bounded.physical_plan, ChooseGroupsFirst) else "hashes"
 
 
 class Proofs:
@@ -75,7 +80,7 @@ class Proofs:
         self.schema = schema
         self.connection = duckdb.connect(config={"threads": 1})
         create_tables(self.connection, schema, {"facts": rows["facts"]})
-        ready = frozenset(c.name for c in ready_tables(schema, holds))
+        ready = frozenset(c.name for c in sidecar_tables(schema, holds))
         self._facts = {
             "plain": ReadyFacts(schema, self.connection, frozenset()),
             "verified": ReadyFacts(schema, self.connection, holds),
@@ -87,11 +92,11 @@ class Proofs:
         found = []
         for name, facts in self._facts.items():
             try:
-                granted = grant(self.schema, Fraction(1))
+                granted = query_loss(self.schema, Fraction(1))
                 found.append(
                     [
                         Way(name, release)
-                        for release in prepare(
+                        for release in compile_sql(
                             sql, self.schema, facts, granted, "data", settings=settings
                         ).releases
                     ]
@@ -103,28 +108,28 @@ class Proofs:
     def answer(self, sql: str, database: Database) -> Answered | None:
         """The answer without noise; None if it is refused."""
         try:
-            granted = grant(self.schema, Fraction(1))
+            granted = query_loss(self.schema, Fraction(1))
             facts = self._facts["prepared"]
-            ready = prepare(sql, self.schema, facts, granted, "data")
+            ready = compile_sql(sql, self.schema, facts, granted, "data")
         except Error:
             return None
         tables: dict[str, pa.Table] = {}
         for release in ready.releases:
             tables[release.name] = exact_table(database.connection, release, tables, salt=SALT)
             database.connection.register(release.name, tables[release.name])
-        return database.plain(ready.finish)
+        return database.plain(ready.postprocessing_sql)
 
 
 def _all(ways: list[Way]) -> Iterator[Way]:
     for way in ways:
         yield way
         step = way.release.step
-        if way.name != "verified" and goes_in_parts(step.bounded):
-            query = emit_release(step.bounded, {}, in_parts=True)
-            parted = replace(way.release, step=replace(step, query=query, parts=PARTS))
+        if way.name != "verified" and can_be_batched(step.bounded):
+            query = emit_release(step.bounded, {}, in_batches=True)
+            parted = replace(way.release, step=replace(step, query=query, batches=PARTS))
             yield Way(f"{way.name}, in parts", parted, in_parts=True)
-        if not isinstance(step.bounded.bounding, UnitByUnit):
-            alone = replace(step.bounded, bounding=UnitByUnit(), notes=())
+        if not isinstance(step.bounded.physical_plan, PerUnit):
+            alone = replace(step.bounded, physical_plan=PerUnit(), notes=())
             yield _emitted(f"{way.name}, unit by unit", way.release, alone)
     *_, last = ways
     yield _emitted(
@@ -132,9 +137,9 @@ def _all(ways: list[Way]) -> Iterator[Way]:
     )
 
 
-def _emitted(name: str, release: PreparedRelease, bounded: object) -> Way:
+def _emitted(name: str, release: CompiledRelease, bounded: object) -> Way:
     step = release.step
-    query = emit_release(bounded, dict(step.below))  # type: ignore[arg-type]
+    query = emit_release(bounded, dict(step.public_inputs))  # type: ignore[arg-type]
     return Way(name, replace(release, step=replace(step, bounded=bounded, query=query)))  # type: ignore[arg-type]
 
 
@@ -144,9 +149,9 @@ def database(schema: Schema, rows: Rows, holds: frozenset[str]) -> Iterator[Data
     with closing(duckdb.connect(config={"threads": 1})) as connection:
         fix_meaning(connection)
         create_tables(connection, schema, rows)
-        connection.execute(f"ATTACH ':memory:' AS \"{PREPARED}\"")
+        connection.execute(f"ATTACH ':memory:' AS \"{SIDECAR}\"")
         try:
-            fill(connection, "", ready_tables(schema, holds), SALT, lambda _: None)
+            fill(connection, "", sidecar_tables(schema, holds), SALT, lambda _: None)
         except SourceFault as error:
             raise AssertionError(f"other integers than without a sidecar: {error}") from None
         yield Database(connection)
@@ -164,8 +169,8 @@ class Database:
         for domain in step.query.domains:
             self.connection.register(domain.name, domain_table(domain))
         texts: list[tuple[EngineQuery | Histogram, int]] = []
-        if step.bounded.terms.statistics:
-            texts.append((step.query, len(step.bounded.terms.statistics)))
+        if step.bounded.contributions.statistics:
+            texts.append((step.query, len(step.bounded.contributions.statistics)))
         texts += [(histogram, 1) for histogram in step.query.histograms]
         try:
             return tuple(self._groups(text, count, way) for text, count in texts)
@@ -176,7 +181,7 @@ class Database:
         if way.in_parts and asked.summed is not None:
             found = []
             for part in range(PARTS):
-                ends = HASHES * part // PARTS, HASHES * (part + 1) // PARTS - 1
+                ends = HASH_SPACE * part // PARTS, HASH_SPACE * (part + 1) // PARTS - 1
                 found += self.connection.execute(asked.sql, [SALT, *ends]).fetchall()
             return _summed(found, count)
         rows = self.connection.execute(asked.sql, [SALT] * asked.salted).fetchall()

@@ -14,7 +14,7 @@ from dpsql.ledger.charge import Charge
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage.backend import Location, Server
 from dpsql.ledger.storage.postgres import connect_server
-from dpsql.ledger.terms import Terms
+from dpsql.ledger.terms import LedgerTerms
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 # A child of the fork server starts in milliseconds and inherits neither threads nor locks.
@@ -33,9 +33,9 @@ def terms(
     neighbors: str = "add_remove",
     conversion: Fraction | int = 0,
     policy: str = "policy-1",
-) -> Terms:
+) -> LedgerTerms:
     loss = PrivacyLoss(accounting, Fraction(cap), Fraction(delta))
-    return Terms(dataset, neighbors, accounting, loss, Fraction(conversion), policy)
+    return LedgerTerms(dataset, neighbors, accounting, loss, Fraction(conversion), policy)
 
 
 def charge(
@@ -75,7 +75,7 @@ class Place:
         return Server(self.url, self.dataset) if self.url else self.path
 
     def open(
-        self, asked: Terms | None = None, *, create: bool = True, clock: Clock = utc_now
+        self, asked: LedgerTerms | None = None, *, create: bool = True, clock: Clock = utc_now
     ) -> Ledger:
         where = self.location
         return Ledger.open(where, self.anchor, asked or terms(), create=create, clock=clock)

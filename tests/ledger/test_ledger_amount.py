@@ -7,9 +7,9 @@ import pytest
 from ledger.ledger_world import PURE, TENTH, charge, terms
 
 from dpsql.errors import BadParameter
-from dpsql.ledger.amount import UNITS, amount_of, padded, shown, units
+from dpsql.ledger.amount import UNITS, amount_of, format_amount, padded, units
 from dpsql.ledger.charge import Charge, check_charge
-from dpsql.ledger.terms import Terms, check_terms
+from dpsql.ledger.terms import LedgerTerms, check_terms
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 BAD_AMOUNTS = [
@@ -79,7 +79,7 @@ def test_a_bad_cap_of_an_analyst_is_refused(cap: object) -> None:
 
 @pytest.mark.parametrize("amount", BAD_AMOUNTS)
 def test_terms_of_a_bad_cap_are_refused(amount: object) -> None:
-    bad = Terms("tpch", "add_remove", Accounting.APPROX, unchecked(amount), Fraction(0), "p")
+    bad = LedgerTerms("tpch", "add_remove", Accounting.APPROX, unchecked(amount), Fraction(0), "p")
     with pytest.raises(BadParameter):
         check_terms(bad)
 
@@ -113,11 +113,11 @@ def test_a_malformed_charge_is_refused(bad: Charge) -> None:
         terms(policy=""),
         terms(conversion=Fraction(1, 10**6)),
         terms(accounting=Accounting.ZCDP),
-        Terms("t", "add_remove", Accounting.ZCDP, PrivacyLoss(PURE, Fraction(1)), TENTH, "p"),
+        LedgerTerms("t", "add_remove", Accounting.ZCDP, PrivacyLoss(PURE, Fraction(1)), TENTH, "p"),
     ],
     ids=repr,
 )
-def test_terms_that_no_ledger_can_keep_are_refused(bad: Terms) -> None:
+def test_terms_that_no_ledger_can_keep_are_refused(bad: LedgerTerms) -> None:
     with pytest.raises(BadParameter):
         check_terms(bad)
 
@@ -155,4 +155,4 @@ def test_text_that_would_lose_its_order_is_refused(count: int) -> None:
     ],
 )
 def test_amounts_are_shown_rounded_down(amount: Fraction, text: str) -> None:
-    assert shown(amount) == text
+    assert format_amount(amount) == text

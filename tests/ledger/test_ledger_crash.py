@@ -16,7 +16,7 @@ from dpsql.errors import ExecutionFailed
 from dpsql.ledger.chain.anchor import WIDTH, Anchor, Tail
 from dpsql.ledger.chain.entry import Charged
 from dpsql.ledger.chain.hash_chain import Chain
-from dpsql.ledger.charge import Kept, State
+from dpsql.ledger.charge import State, StoredAnswer
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage import opening
 from dpsql.ledger.storage.file_safety import create_private
@@ -97,7 +97,9 @@ def work(
                 arm()
             receipt = ledger.charge(charge(request))
             print("granted", request, file=told)
-            kept = Kept(f"{number:064x}", b"kept", PrivacyLoss(charge(0).loss.accounting, TENTH))
+            kept = StoredAnswer(
+                f"{number:064x}", b"kept", PrivacyLoss(charge(0).loss.accounting, TENTH)
+            )
             ledger.release(receipt, answer_of(request), [kept])
             print("sent", request, file=told)
 

@@ -13,7 +13,7 @@ from ledger.ledger_world import PURE, TENTH, Place, charge, place_in
 from dpsql.errors import LedgerFault
 from dpsql.ledger.amount import padded
 from dpsql.ledger.chain.anchor import WIDTH
-from dpsql.ledger.charge import Kept
+from dpsql.ledger.charge import StoredAnswer
 from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.accounting.loss import PrivacyLoss
 
@@ -30,9 +30,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Place:
             if number % 4 == 3:
                 ledger.burn(receipt)
             else:
-                kept = Kept(f"{number:064x}", b"kept", PrivacyLoss(PURE, TENTH))
+                kept = StoredAnswer(f"{number:064x}", b"kept", PrivacyLoss(PURE, TENTH))
                 ledger.release(receipt, b"answer" * 2000, [kept])
-        ledger.view([f"{0:064x}"], "carol", None, "p")
+        ledger.read_answers([f"{0:064x}"], "carol", None, "p")
     return place
 
 
@@ -53,8 +53,8 @@ def use(place: Place) -> str:
                 if again.state.value == "released":
                     assert ledger.replay(again) == b"answer" * 2000
             # A damaged index may have forgotten the release: then it is paid again.
-            if ledger.stored(f"{0:064x}") is not None:
-                ledger.view([f"{0:064x}"], "analyst 1", None, "p")
+            if ledger.stored_answer(f"{0:064x}") is not None:
+                ledger.read_answers([f"{0:064x}"], "analyst 1", None, "p")
             ledger.verify()
             assert ledger.balance().spent.amount >= SPENT
     except LedgerFault:

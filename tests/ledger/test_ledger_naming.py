@@ -12,20 +12,20 @@ import pytest
 from ledger.ledger_world import PURE, TENTH, Place, charge, run
 
 from dpsql.errors import LedgerFault, NameTaken, NotOwner, QuotaSpent, UnknownRelease
-from dpsql.ledger.charge import Kept
+from dpsql.ledger.charge import StoredAnswer
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.saved_release import Name
+from dpsql.ledger.saved_release import ReleaseName
 from dpsql.ledger.storage.queries import Store
 from dpsql.privacy.accounting.loss import PrivacyLoss
 
 KEY = "a" * 64
 MOST = 3
-MINE = Name("alice", "t", shared=True, most=MOST)
+MINE = ReleaseName("alice", "t", shared=True, max_releases=MOST)
 
 
 def paid(ledger: Ledger, analyst: str = "alice") -> None:
     receipt = ledger.charge(charge("1", analyst=analyst))
-    ledger.release(receipt, b"answer", [Kept(KEY, b"noisy", PrivacyLoss(PURE, TENTH))])
+    ledger.release(receipt, b"answer", [StoredAnswer(KEY, b"noisy", PrivacyLoss(PURE, TENTH))])
 
 
 def test_a_name_means_its_rows_until_it_is_dropped(place: Place) -> None:
@@ -35,7 +35,7 @@ def test_a_name_means_its_rows_until_it_is_dropped(place: Place) -> None:
         ledger.verify()
     with place.open() as ledger:
         (found,) = ledger.names.all()
-        assert (found.name, found.analyst, found.about, found.keys) == (
+        assert (found.name, found.analyst, found.metadata, found.keys) == (
             "t",
             "alice",
             "about",
@@ -53,7 +53,7 @@ def test_a_name_means_its_rows_until_it_is_dropped(place: Place) -> None:
 
 
 def test_who_may_do_what(place: Place) -> None:
-    theirs = Name("bob", "t", shared=True, most=MOST)
+    theirs = ReleaseName("bob", "t", shared=True, max_releases=MOST)
     with place.open() as ledger:
         ledger.names.keep(MINE, "about", b"rows", [], replace=False)
         with pytest.raises(NameTaken):
@@ -64,7 +64,7 @@ def test_who_may_do_what(place: Place) -> None:
             ledger.names.keep(theirs, "about", b"rows", [], replace=True)
         with pytest.raises(NotOwner):
             ledger.names.drop(theirs)
-        unshared = Name("bob", "t", shared=False, most=MOST)
+        unshared = ReleaseName("bob", "t", shared=False, max_releases=MOST)
         with pytest.raises(UnknownRelease):
             ledger.names.drop(unshared)
         ledger.names.keep(unshared, "about", b"rows", [], replace=False)
@@ -76,7 +76,7 @@ def test_a_table_is_made_of_what_its_maker_has_seen(place: Place) -> None:
         paid(ledger, "bob")
         with pytest.raises(NotOwner):
             ledger.names.keep(MINE, "about", b"rows", [KEY], replace=False)
-        ledger.view([KEY], "alice", None, "p")
+        ledger.read_answers([KEY], "alice", None, "p")
         ledger.names.keep(MINE, "about", b"rows", [KEY], replace=False)
 
 
@@ -84,13 +84,15 @@ def test_the_quota_is_each_analysts_own(place: Place) -> None:
     with place.open() as ledger:
         for number in range(MOST):
             ledger.names.keep(
-                Name("alice", f"t{number}", True, MOST), "about", b"", [], replace=False
+                ReleaseName("alice", f"t{number}", True, MOST), "about", b"", [], replace=False
             )
         with pytest.raises(QuotaSpent):
-            ledger.names.keep(Name("alice", "more", True, MOST), "about", b"", [], replace=False)
-        ledger.names.keep(Name("bob", "more", True, MOST), "about", b"", [], replace=False)
-        ledger.names.drop(Name("alice", "t0", True, MOST))
-        ledger.names.keep(Name("alice", "new", True, MOST), "about", b"", [], replace=False)
+            ledger.names.keep(
+                ReleaseName("alice", "more", True, MOST), "about", b"", [], replace=False
+            )
+        ledger.names.keep(ReleaseName("bob", "more", True, MOST), "about", b"", [], replace=False)
+        ledger.names.drop(ReleaseName("alice", "t0", True, MOST))
+        ledger.names.keep(ReleaseName("alice", "new", True, MOST), "about", b"", [], replace=False)
         ledger.verify()
 
 
@@ -114,7 +116,7 @@ def test_killed_on_the_way_there_is_no_name_and_the_answer_is_stored(
     assert run(kill_at, place, Store, where) == -signal.SIGKILL
     with place.open() as ledger:
         assert ledger.names.all() == ()
-        assert ledger.stored(KEY) is not None
+        assert ledger.stored_answer(KEY) is not None
         assert ledger.balance().spent.amount == TENTH
         ledger.names.keep(MINE, "about", b"rows", [KEY], replace=False)
         ledger.verify()
@@ -153,7 +155,7 @@ def test_a_ledger_of_an_older_format_is_taken_on(
         database.execute(f"PRAGMA user_version = {older}")
         database.commit()
     with file_place.open() as ledger:
-        assert ledger.view([KEY], "alice", None, "p") == (b"noisy",)
+        assert ledger.read_answers([KEY], "alice", None, "p") == (b"noisy",)
         ledger.names.keep(MINE, "about", b"rows", [KEY], replace=False)
         ledger.verify()
 

@@ -6,18 +6,18 @@ import pytest
 from ledger.ledger_world import PURE, TENTH, Place, charge
 
 from dpsql.errors import BadParameter, BudgetSpent
-from dpsql.ledger.charge import Kept
+from dpsql.ledger.charge import StoredAnswer
 from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.accounting.loss import PrivacyLoss
 
 KEY, OTHER = "a" * 64, "b" * 64
 
 
-def kept(key: str = KEY, answer: bytes = b"noisy", amount: Fraction = TENTH) -> Kept:
-    return Kept(key, answer, PrivacyLoss(PURE, amount))
+def kept(key: str = KEY, answer: bytes = b"noisy", amount: Fraction = TENTH) -> StoredAnswer:
+    return StoredAnswer(key, answer, PrivacyLoss(PURE, amount))
 
 
-def release(ledger: Ledger, request: str, *keep: Kept, analyst: str = "bob") -> None:
+def release(ledger: Ledger, request: str, *keep: StoredAnswer, analyst: str = "bob") -> None:
     receipt = ledger.charge(charge(request, len(keep) * TENTH, analyst=analyst))
     ledger.release(receipt, b"the whole answer", keep)
 
@@ -30,17 +30,17 @@ def test_who_paid_sees_it_again_for_nothing(place: Place) -> None:
     with place.open() as ledger:
         release(ledger, "1", kept())
         entries = len(list(ledger.history()))
-        assert ledger.view([KEY], "bob", TENTH, "p") == (b"noisy",)
+        assert ledger.read_answers([KEY], "bob", TENTH, "p") == (b"noisy",)
         assert len(list(ledger.history())) == entries
 
 
 def test_another_reader_pays_once_from_their_own_cap_alone(place: Place) -> None:
     with place.open() as ledger:
         release(ledger, "1", kept())
-        assert not ledger.seen(KEY, "alice")
+        assert not ledger.has_paid(KEY, "alice")
         for _ in range(3):
-            assert ledger.view([KEY], "alice", Fraction(1), "p") == (b"noisy",)
-        assert ledger.seen(KEY, "alice")
+            assert ledger.read_answers([KEY], "alice", Fraction(1), "p") == (b"noisy",)
+        assert ledger.has_paid(KEY, "alice")
         assert (amount(ledger), amount(ledger, "alice")) == (TENTH, TENTH)
         ledger.verify()
 
@@ -49,23 +49,23 @@ def test_a_reader_beyond_their_cap_is_refused(place: Place) -> None:
     with place.open() as ledger:
         release(ledger, "1", kept(), kept(OTHER))
         with pytest.raises(BudgetSpent, match=r"analyst ε 0\.15$"):
-            ledger.view([KEY, OTHER], "alice", Fraction(3, 20), "p")
+            ledger.read_answers([KEY, OTHER], "alice", Fraction(3, 20), "p")
         assert amount(ledger, "alice") == 0
-        assert not ledger.seen(KEY, "alice")
-        assert ledger.view([KEY], "alice", Fraction(3, 20), "p") == (b"noisy",)
+        assert not ledger.has_paid(KEY, "alice")
+        assert ledger.read_answers([KEY], "alice", Fraction(3, 20), "p") == (b"noisy",)
 
 
 def test_a_reader_without_a_cap_is_recorded(place: Place) -> None:
     with place.open() as ledger:
         release(ledger, "1", kept())
-        ledger.view([KEY], "alice", None, "p")
+        ledger.read_answers([KEY], "alice", None, "p")
         assert amount(ledger, "alice") == TENTH
 
 
 def test_several_releases_of_a_statement_are_kept_apart(place: Place) -> None:
     with place.open() as ledger:
         release(ledger, "1", kept(), kept(OTHER, b"other"))
-        assert ledger.view([OTHER, KEY, OTHER], "alice", None, "p") == (
+        assert ledger.read_answers([OTHER, KEY, OTHER], "alice", None, "p") == (
             b"other",
             b"noisy",
             b"other",
@@ -80,10 +80,10 @@ def test_the_first_answer_of_a_key_stays_and_is_what_others_get(place: Place) ->
         drawn = [kept(answer=b"second"), kept(OTHER, b"other")]
         # Carol paid for one draw: if she were shown this one, she could ask for the first, too.
         assert ledger.release(carol, b"", drawn) == {KEY: b"first"}
-        assert not ledger.seen(KEY, "carol")
-        assert ledger.stored(OTHER) is None
+        assert not ledger.has_paid(KEY, "carol")
+        assert ledger.stored_answer(OTHER) is None
         assert ledger.release(carol, b"", [kept(answer=b"first"), drawn[1]]) == {}
-        assert ledger.view([KEY, OTHER], "carol", 2 * TENTH, "p") == (b"first", b"other")
+        assert ledger.read_answers([KEY, OTHER], "carol", 2 * TENTH, "p") == (b"first", b"other")
         assert (amount(ledger), amount(ledger, "carol")) == (4 * TENTH, 2 * TENTH)
         ledger.verify()
 
@@ -92,17 +92,17 @@ def test_kept_releases_outlive_the_process(place: Place) -> None:
     with place.open() as ledger:
         release(ledger, "1", kept())
     with place.open() as ledger:
-        found = ledger.stored(KEY)
+        found = ledger.stored_answer(KEY)
         assert found is not None
         assert found.loss.amount == TENTH
-        assert ledger.view([KEY], "bob", None, "p") == (b"noisy",)
+        assert ledger.read_answers([KEY], "bob", None, "p") == (b"noisy",)
 
 
 def test_what_is_not_kept_is_not_there(place: Place) -> None:
     with place.open() as ledger:
-        assert ledger.stored(KEY) is None
+        assert ledger.stored_answer(KEY) is None
         with pytest.raises(BadParameter, match="no release is kept"):
-            ledger.view([KEY], "alice", None, "p")
+            ledger.read_answers([KEY], "alice", None, "p")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,9 @@ def test_what_is_not_kept_is_not_there(place: Place) -> None:
     ],
     ids=["short key", "upper case", "dearer than the charge", "dearer together", "one key twice"],
 )
-def test_releases_that_were_not_paid_for_are_not_kept(place: Place, keep: list[Kept]) -> None:
+def test_releases_that_were_not_paid_for_are_not_kept(
+    place: Place, keep: list[StoredAnswer]
+) -> None:
     with place.open() as ledger:
         receipt = ledger.charge(charge(1, TENTH))
         with pytest.raises(BadParameter):

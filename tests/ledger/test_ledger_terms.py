@@ -7,7 +7,7 @@ from ledger.ledger_world import TENTH, Place, charge, terms
 
 from dpsql.errors import BudgetSpent, LedgerFault
 from dpsql.ledger.chain.entry import Amended, Tightened
-from dpsql.ledger.terms import Terms
+from dpsql.ledger.terms import LedgerTerms
 from dpsql.privacy.accounting.loss import Accounting
 
 ZCDP = Accounting.ZCDP
@@ -28,7 +28,7 @@ RHO = terms(1, MILLIONTH, ZCDP, conversion=MILLIONTH)
     ],
     ids=["cap", "delta", "conversion", "cap up and delta down"],
 )
-def test_looser_terms_need_the_owner(place: Place, asked: Terms, difference: str) -> None:
+def test_looser_terms_need_the_owner(place: Place, asked: LedgerTerms, difference: str) -> None:
     place.open(RHO).close()
     with pytest.raises(LedgerFault, match=difference) as refusal:
         place.open(asked)
@@ -52,7 +52,7 @@ def test_looser_terms_need_the_owner(place: Place, asked: Terms, difference: str
     ],
     ids=["dataset", "neighbors", "accounting", "groups"],
 )
-def test_some_terms_never_change(place: Place, asked: Terms, difference: str) -> None:
+def test_some_terms_never_change(place: Place, asked: LedgerTerms, difference: str) -> None:
     place.open(RHO).close()
     with pytest.raises(LedgerFault, match=difference):
         place.open(asked)

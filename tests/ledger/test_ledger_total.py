@@ -15,7 +15,7 @@ from dpsql.errors import LedgerFault
 from dpsql.ledger.amount import padded
 from dpsql.ledger.chain import checkpoint
 from dpsql.ledger.chain.anchor import Anchor
-from dpsql.ledger.chain.entry import Summed, encode, link
+from dpsql.ledger.chain.entry import Checkpointed, encode, link
 from dpsql.ledger.ledger import Ledger
 
 APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
@@ -33,7 +33,7 @@ def fill(place: Place, count: int = 25) -> None:
 
 
 def sums(ledger: Ledger) -> list[int]:
-    return [entry.seq for entry in ledger.history() if isinstance(entry.event, Summed)]
+    return [entry.seq for entry in ledger.history() if isinstance(entry.event, Checkpointed)]
 
 
 def test_sums_follow_each_other_at_even_distances(place: Place) -> None:
@@ -58,7 +58,7 @@ def test_an_opening_reads_no_entry_before_the_last_sum(place: Place) -> None:
             return rows(after, limit)
 
         ledger._chain.store.rows = counted
-        checkpoint.check_total(ledger._chain)
+        checkpoint.check_checkpoint(ledger._chain)
         # One look at the terms in force, the first entry; all others from the sum on.
         assert min(after for after in asked if after > 1) >= last - 2
 
@@ -75,7 +75,7 @@ def test_a_charge_while_another_opens_is_no_rollback(place: Place, count: int) -
                 return super().content(after)
 
         ledger._chain.anchor = Overtaken(ledger._chain.anchor.path)
-        checkpoint.check_total(ledger._chain)
+        checkpoint.check_checkpoint(ledger._chain)
         ledger._chain.anchor = Anchor(ledger._chain.anchor.path)
         ledger.verify()
 
@@ -97,12 +97,12 @@ def forge(place: Place, *statements: str) -> None:
         database.commit()
 
 
-def last_sum(place: Place) -> Summed:
+def last_sum(place: Place) -> Checkpointed:
     with closing(sqlite3.connect(place.path)) as database:
         ((seq,),) = database.execute("SELECT summed FROM in_force")
     with Ledger.as_recorded(place.path, place.anchor) as ledger:
         event = ledger._chain.entry(seq).event
-    assert isinstance(event, Summed)
+    assert isinstance(event, Checkpointed)
     return event
 
 
@@ -151,7 +151,7 @@ def append_forged_sum(place: Place, *, before: int) -> int:
         nothing = {"": (padded(0), padded(0))}
         with Ledger.as_recorded(place.path, place.anchor) as ledger:
             at = ledger._chain.entry(seq).at
-        body = encode(seq + 1, at, Summed(nothing, 1, before))
+        body = encode(seq + 1, at, Checkpointed(nothing, 1, before))
         database.execute("INSERT INTO entry VALUES (?, ?, ?)", (seq + 1, link(head, body), body))
         database.execute("UPDATE in_force SET summed = ?", (seq + 1,))
         database.execute("DELETE FROM account WHERE analyst <> ''")

@@ -8,11 +8,11 @@ from fractions import Fraction
 from literature.facts import Given, fact
 from privacy.respondents import of_truth
 
-from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 
 
-def of_epsilon(given: Given, categories: int = 2) -> RandomisedResponse:
-    return RandomisedResponse.of_epsilon(Fraction(str(given["eps"])), categories)
+def of_epsilon(given: Given, categories: int = 2) -> RandomizedResponse:
+    return RandomizedResponse.of_epsilon(Fraction(str(given["eps"])), categories)
 
 
 @fact("rr.two_coins.epsilon")

@@ -18,7 +18,7 @@ from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
-from dpsql.privacy.mechanisms.selection.quantile_range import Part
+from dpsql.privacy.mechanisms.selection.quantile_range import QuantileRange
 from dpsql.privacy.partition_selection import selection_delta, threshold
 
 
@@ -45,8 +45,8 @@ def moves_of(alpha: float) -> list[Fraction]:
     target = Fraction(str(alpha))
     counts = [0, 0, 0, 20, 0] if alpha <= 0.5 else [0, 20, 0, 0, 0]
     more = [count + (cell == (0 if alpha <= 0.5 else 4)) for cell, count in enumerate(counts)]
-    part = Part(np.array([counts, more]), 1, np.zeros(2, dtype=int), np.full(2, 5))
-    losses = [part.position_losses(np.full(2, cell), target) for cell in range(5)]
+    part = QuantileRange(np.array([counts, more]), 1, np.zeros(2, dtype=int), np.full(2, 5))
+    losses = [part.slice_losses(np.full(2, cell), target) for cell in range(5)]
     changes = [int(loss[1, end] - loss[0, end]) for loss in losses for end in (0, 1)]
     return [Fraction(change, target.denominator) for change in changes]
 
@@ -73,8 +73,8 @@ def point_losses(data: list[int], candidates: list[int], alpha: Fraction) -> lis
             sum(x == candidate for x in data),
             sum(x > candidate for x in data),
         ]
-        part = Part(np.array([counts]), 1, np.array([0]), np.array([3]))
-        start, end = part.position_losses(np.array([1]), alpha)[0].tolist()
+        part = QuantileRange(np.array([counts]), 1, np.array([0]), np.array([3]))
+        start, end = part.slice_losses(np.array([1]), alpha)[0].tolist()
         found.append(Fraction(start + end, 2))
     return found
 

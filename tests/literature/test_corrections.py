@@ -22,10 +22,10 @@ from privacy.laws import exact, renyi
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.statistic import Amount, Ones
+from dpsql.plan.bounded_release.statistic import RowCount, Sum
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 from dpsql.session.session import Session
 
 GOLDEN = Path(__file__).parent.parent.parent / "fixtures" / "founding" / "golden.json"
@@ -80,7 +80,7 @@ def opened(tmp_path: Path, source: Path) -> Open:
     return open_session
 
 
-def release(session: Session, sql: str, epsilon: object = None) -> PreparedRelease:
+def release(session: Session, sql: str, epsilon: object = None) -> CompiledRelease:
     (found,) = session.prepare(sql, epsilon).releases
     return found
 
@@ -150,8 +150,8 @@ def test_a_renyi_bound_at_one_order_is_not_zcdp() -> None:
 def test_a_mean_is_a_noisy_sum_over_a_noisy_count(opened: Open) -> None:
     # The quotient of two sensitivities is no sensitivity: 10/1 for a mean that moves by 1.33.
     made = release(opened(), "SELECT avg(x) FROM people")
-    terms = [type(statistic.term) for statistic in made.step.bounded.terms.statistics]
-    assert terms == [Ones, Amount]
+    terms = [type(statistic.term) for statistic in made.step.bounded.contributions.statistics]
+    assert terms == [RowCount, Sum]
     assert len(made.step.measurement.mechanisms) == 2
 
 
@@ -219,5 +219,5 @@ def test_both_directions_of_the_neighbour_relation_count(opened: Open) -> None:
 
 def test_one_edit_is_one_removal_and_one_addition(opened: Open) -> None:
     # So distances in additions and removals are twice those in edits, and never the reverse.
-    assert opened("change_one").schema.apart.steps == 2
-    assert opened("add_remove").schema.apart.steps == 1
+    assert opened("change_one").schema.neighbor_distance.steps == 2
+    assert opened("add_remove").schema.neighbor_distance.steps == 1

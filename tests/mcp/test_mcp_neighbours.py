@@ -21,7 +21,7 @@ from fuzz.query import query
 from neighbor_search.public_rows import PUBLIC, create_tables
 from notes.compiler import FIXTURES
 
-from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.schema.load.load import load_schema
 
@@ -95,7 +95,7 @@ def world(folder: Path, rows: Rows) -> Iterator[World]:
 @contextmanager
 def worlds(folder: Path, seed: str) -> Iterator[list[World]]:
     schema = load_schema(CLINIC)
-    pair = next(neighbours(schema, PUBLIC["clinic"], Random(seed), frozenset()))
+    pair = next(neighboring_databases(schema, PUBLIC["clinic"], Random(seed), frozenset()))
     marked = with_canaries(schema, pair.full)
     fewer = {name: within(pair.full, marked, pair.pair[1], name) for name in marked}
     with ExitStack() as stack:

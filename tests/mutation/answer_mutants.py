@@ -39,7 +39,7 @@ ANSWER_MUTANTS = (
     Mutant(
         "what is summed is no part of what is read",
         "analysis/local_privacy.py",
-        "*(s.term.value.argument for s in terms.statistics if isinstance(s.term, Amount)),",
+        "*(s.term.value.argument for s in terms.statistics if isinstance(s.term, Sum)),",
         "*(),",
         _TESTS,
     ),

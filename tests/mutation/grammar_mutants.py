@@ -14,8 +14,8 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "public rows count as kept though they have a partner",
         "bind/proof/unmatched_row_count.py",
-        "kept = _added(ArithmeticOperator.SUBTRACT, self._asked(self.public, rows), met)",
-        "kept = self._asked(self.public, rows)",
+        "kept = _added(ArithmeticOperator.SUBTRACT, self._call_column(self.public, rows), met)",
+        "kept = self._call_column(self.public, rows)",
         "tests/fuzz/test_generated_answers.py",
         "kept",
         fails_by="DuckDB has",
@@ -30,7 +30,7 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "kept rows are chosen by whether they have a partner",
         "bind/proof/unmatched_public_rows.py",
-        "if not columns(predicate) <= kept.plain:",
+        "if not columns(predicate) <= unmatched.independent:",
         "if not columns(predicate):",
     ),
     Mutant(
@@ -74,7 +74,7 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "a window in a correlated subquery holds the rows of all who ask",
         "bind/query/select.py",
-        "self._windows.ask_for_each(asked, frozenset(self._from.scope.correlated), self._node)",
+        "self._windows.ask_for_each(subquery, frozenset(self._from.scope.correlated), self._node)",
         "self._windows.ask_for_each((), frozenset(self._from.scope.correlated), self._node)",
         "tests/differential/test_differential.py",
         "lateral",
@@ -83,7 +83,7 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "DISTINCT in a correlated subquery forgets what it was asked by",
         "bind/query/select.py",
-        "shown = self._projected(plan, above.items, asked)",
+        "shown = self._projected(plan, above.items, subquery)",
         "shown = self._projected(plan, above.items, [])",
         "tests/fuzz/test_generated_answers.py",
         fails_by="DuckDB has",

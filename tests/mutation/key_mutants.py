@@ -49,15 +49,15 @@ KEY_MUTANTS = (
     Mutant(
         "the bounds of what is measured are in no digest",
         "session/digest/tags.py",
-        '("argument", "step", "low", "high", "centre")',
-        '("argument", "step", "centre")',
+        '("argument", "step", "low", "high", "center")',
+        '("argument", "step", "center")',
         "tests/session/test_tags.py",
         fails_by="Error",
     ),
     Mutant(
         "who draws an answer again is shown their own draw",
         "ledger/ledger.py",
-        "others = stored_answer.others(self._chain, kept)",
+        "others = stored_answer.existing_answers(self._chain, kept)",
         "others: dict[str, bytes] = {}",
         _RACING,
         "file",

@@ -43,8 +43,8 @@ MUTANTS = (
     Mutant(
         "a unit is counted in one group however many it is in",
         "analysis/stability.py",
-        "return Groups(partials_distance(clamped, units).count, _groups(limit))",
-        "return Groups(partials_distance(clamped, units).count, 1)",
+        "return PerGroup(unit_group_stability(clamped, units).count, _groups(limit))",
+        "return PerGroup(unit_group_stability(clamped, units).count, 1)",
     ),
     Mutant(
         "the units of joined tables aren't equated",
@@ -55,8 +55,8 @@ MUTANTS = (
     Mutant(
         "rows without a unit are kept",
         "emit/relation/scan_and_join.py",
-        "return select.select(*items, named(owner, plan.unit), copy=False).where(",
-        "return select.select(*items, named(owner, plan.unit), copy=False) or select.where(",
+        "return select.select(*items, as_column(owner, plan.unit), copy=False).where(",
+        "return select.select(*items, as_column(owner, plan.unit), copy=False) or select.where(",
     ),
     Mutant(
         "declared keys are believed",
@@ -74,33 +74,33 @@ MUTANTS = (
         "partial sums are neither scaled nor clamped",
         "emit/release/release.py",
         "    bounded = select_from(\n",
-        "    free = [aliased(field(f's{n}' if s.is_summed else 'n') if s.is_of_rows else integer(1), "
-        "f's{n}') for n, s in numbered]\n    clamped = [field(f's{n}') for n, _ in numbered]\n    scaled = free\n    "
+        "    free = [with_alias(column_ref(f's{n}' if s.needs_sum else 'n') if s.is_row_sum else integer(1), "
+        "f's{n}') for n, s in numbered]\n    clamped = [column_ref(f's{n}') for n, _ in numbered]\n    scaled = free\n    "
         "bounded = select_from(\n",
     ),
     Mutant(
         "all of a unit's rows in a group are counted",
         "emit/release/release.py",
         "return counted_rows(rows)",
-        "return field('n')",
+        "return column_ref('n')",
     ),
     Mutant(
         "a declared key tells that a unit's sums meet one row",
         "bounding/strategy/aggregate_below_join.py",
-        "each_meets_one(asked, others, join.on, facts.verified)",
-        "each_meets_one(asked, others, join.on, lambda _: True)",
+        "is_n_to_one(asked, others, join.on, facts.verified)",
+        "is_n_to_one(asked, others, join.on, lambda _: True)",
     ),
     Mutant(
         "sums that meet several rows are limited for each",
         "emit/strategy/aggregate_below_join.py",
-        "if early.meets_one:",
-        "if terms.source:",
+        "if plan.is_n_to_one:",
+        "if contributions.source:",
     ),
     Mutant(
         "rows in all groups aren't limited",
         "emit/release/release.py",
         "kept = limited_rows(kept, names, terms.statistics, in_all)",
-        "kept = select_from(kept, [*groups, *(field(f's{n}') for n, _ in numbered)])",
+        "kept = select_from(kept, [*groups, *(column_ref(f's{n}') for n, _ in numbered)])",
     ),
     Mutant(
         "of rows in all groups, one group's worth too many are kept",
@@ -117,7 +117,7 @@ MUTANTS = (
     Mutant(
         "units are there in as few groups as rows fill",
         "analysis/sensitivity.py",
-        "of_rows = [all(statistics[place].is_of_rows for place in block.places) for block in found]",
+        "of_rows = [all(statistics[place].is_row_sum for place in block.indices) for block in found]",
         "of_rows = [True for block in found]",
     ),
     Mutant(
@@ -135,20 +135,20 @@ MUTANTS = (
     Mutant(
         "which groups are kept depends on other units' ids",
         "emit/release/group_limit.py",
-        'partition_by=[field("u"), *(w.copy() for w in within)],',
-        "partition_by=[*(w.copy() for w in within)],",
+        'partition_by=[column_ref("u"), *(w.copy() for w in partition)],',
+        "partition_by=[*(w.copy() for w in partition)],",
     ),
     Mutant(
         "an outer join with a public table counts as public",
         "analysis/stability.py",
-        "return Units(max(distance(left, units).count, distance(right, units).count))",
-        "return Units(min(distance(left, units).count, distance(right, units).count))",
+        "return Units(max(stability(left, units).count, stability(right, units).count))",
+        "return Units(min(stability(left, units).count, stability(right, units).count))",
     ),
     Mutant(
         "a row that is asked about public rows counts as public",
         "analysis/stability.py",
-        "return Units(max(distance(source, units).count, distance(relation, units).count))",
-        "return Units(min(distance(source, units).count, distance(relation, units).count))",
+        "return Units(max(stability(source, units).count, stability(relation, units).count))",
+        "return Units(min(stability(source, units).count, stability(relation, units).count))",
     ),
     Mutant(
         "a scanned unit changes nothing",
@@ -159,8 +159,8 @@ MUTANTS = (
     Mutant(
         "one row is no row",
         "analysis/stability.py",
-        "return Groups(terms_distance(terms, units).count, 1)",
-        "return Groups(0, 1)",
+        "return PerGroup(contribution_stability(terms, units).count, 1)",
+        "return PerGroup(0, 1)",
     ),
     Mutant(
         "a limit by the domain counts as one group",
@@ -183,14 +183,14 @@ MUTANTS = (
     Mutant(
         "limits hold by declared keys",
         "bounding/contribution_limit.py",
-        "if rows and one_row_per_unit(terms.source, _of_public(facts)):",
-        "if one_row_per_unit(terms.source, declared):",
+        "if rows and one_row_per_unit(contributions.source, _of_public(facts)):",
+        "if one_row_per_unit(contributions.source, declared):",
     ),
     Mutant(
         "keys of a unit hold by declared keys",
         "bounding/contribution_limit.py",
-        "if terms.keys and not free_keys(terms, facts.verified):",
-        "if terms.keys and not free_keys(terms, declared):",
+        "if contributions.keys and not unit_independent_keys(contributions, facts.verified):",
+        "if contributions.keys and not unit_independent_keys(contributions, declared):",
     ),
     Mutant(
         "the domain's size is forgotten",
@@ -271,8 +271,8 @@ MUTANTS = (
     Mutant(
         "a row's own reference is taken for its unit",
         "emit/relation/scan_and_join.py",
-        "owner = field(schema_name(column), table=alias)",
-        'owner = field(schema_name(hops[0].columns[0] if hops else column), table="t")',
+        "owner = column_ref(schema_name(column), table=alias)",
+        'owner = column_ref(schema_name(hops[0].columns[0] if hops else column), table="t")',
     ),
     Mutant(
         "windows hold rows of several units",
@@ -290,8 +290,8 @@ MUTANTS = (
     Mutant(
         "a clamped partial sum counts twice",
         "emit/release/release.py",
-        "clamped = [aliased(_clamped_partial(s, n, limited)",
-        "clamped = [aliased(exp.Mul(this=_clamped_partial(s, n, limited), expression=integer(2))",
+        "clamped = [with_alias(_clamped_partial(s, n, limited)",
+        "clamped = [with_alias(exp.Mul(this=_clamped_partial(s, n, limited), expression=integer(2))",
     ),
     Mutant(
         "a unit is present once for each of the rows it may have",
@@ -302,7 +302,7 @@ MUTANTS = (
     Mutant(
         "a row's value isn't clamped",
         "emit/release/contribution.py",
-        "clamped = _within_bounds(value, column, kind)\n    if value",
+        "clamped = _clamp_to_bounds(value, column, kind)\n    if value",
         "clamped = column\n    if value",
     ),
     Mutant(
@@ -326,7 +326,7 @@ MUTANTS = (
     Mutant(
         "windows over several units are allowed",
         "bind/window/window.py",
-        "if not tells_unit(plan, call.partition) or has_row_units(plan):",
+        "if not determines_unit(plan, call.partition) or has_row_units(plan):",
         "if has_row_units(plan):",
     ),
     Mutant(

@@ -26,8 +26,8 @@ RELATION_MUTANTS = (
     Mutant(
         "a group of replaced units is one",
         "analysis/sensitivity.py",
-        "units, groups = changed.count // 2, changed.per_unit",
-        "units, groups = min(changed.count, 1), changed.per_unit",
+        "units, groups = changed.units // 2, changed.groups_per_unit",
+        "units, groups = min(changed.units, 1), changed.groups_per_unit",
     ),
     Mutant(
         "groups that not all units can be in are all there are",

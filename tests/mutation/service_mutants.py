@@ -56,8 +56,8 @@ SERVICE_MUTANTS = (
     _Service(
         "what analysts wrote may call what tells of the host",
         "bind/statements/public_statement.py",
-        "if any(map(tells, named)) or _calls(words) & telling_functions():",
-        "if any(map(tells, named)) and _calls(words) & telling_functions():",
+        "if any(map(is_introspection, named)) or _calls(words) & introspection_functions():",
+        "if any(map(is_introspection, named)) and _calls(words) & introspection_functions():",
         "tests/session/test_public_attacks.py",
         "nothing_of_the_host",
     ),
@@ -103,7 +103,7 @@ SERVICE_MUTANTS = (
     _Service(
         "public rows are remembered for ever",
         "session/compile/source_facts.py",
-        "while self.values > MOST_VALUES and",
+        "while self.values > MAX_VALUES and",
         "while self.values > 2**60 and",
         "tests/session/test_public_size.py",
     ),
@@ -117,14 +117,14 @@ SERVICE_MUTANTS = (
     _Service(
         "kept rows are paid for by what is refused for its cost",
         "session/session.py",
-        "pays = pays and costs_at_most(settings, asked, self.schema)",
+        "pays = pays and is_within_max_cost(settings, asked, self.schema)",
         "pays = bool(pays)",
         "tests/session/test_refused_cost.py",
     ),
     _Service(
         "what is logged acts on the terminal",
         "cli/log.py",
-        "return visible_lines(super().format(record))",
+        "return sanitize_lines(super().format(record))",
         "return super().format(record)",
         "tests/pgwire/test_wire_log.py",
     ),
@@ -139,8 +139,8 @@ SERVICE_MUTANTS = (
     _Service(
         "what was planned with a sidecar needs it",
         "pgwire/workers/worker.py",
-        "in_parts(readable(task.job, engine), engine)",
-        "in_parts(task.job, engine)",
+        "choose_batches(readable(task.job, engine), engine)",
+        "choose_batches(task.job, engine)",
         "tests/session/test_sidecar_gone.py",
     ),
     _Service(
@@ -153,8 +153,8 @@ SERVICE_MUTANTS = (
     _Service(
         "sums of stored cells are as noisy as they may be",
         "session/answer/column_errors.py",
-        "if most is None or _error(way) <= most}",
-        "if most is None or most}",
+        "if max_error is None or _error(way) <= max_error\n    }",
+        "if max_error is None or max_error}",
         "tests/session/test_rollup.py",
     ),
     _Service(

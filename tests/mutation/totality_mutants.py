@@ -47,7 +47,7 @@ TOTALITY_MUTANTS = (
     Mutant(
         "functions are evaluated on the ends of columns",
         "emit/sql/function_call.py",
-        "return expression if is_attempt else attempt(expression)",
+        "return expression if is_attempt else try_(expression)",
         "return expression",
         _EXPRESSIONS,
     ),

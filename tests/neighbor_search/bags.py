@@ -15,10 +15,10 @@ from neighbor_search.public_rows import PUBLIC
 from notes.compiler import schema_of
 from notes.exact import exact_table
 
-from dpsql.audit.databases.database_batch import Groups, Histogram, Worlds
-from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.database_batch import DatabaseBatch, Groups, Histogram
+from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Row, Rows
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
 SALT = "1"
 
@@ -27,18 +27,18 @@ _STORED = 4
 
 
 @cache
-def bags(name: str, verified: frozenset[str], seed: int, databases: int) -> Worlds:
+def bags(name: str, verified: frozenset[str], seed: int, databases: int) -> DatabaseBatch:
     """Random databases of the fixture `name`, each stored in several ways, one after the other."""
     random = Random(f"bags of {name}{sorted(verified)}{seed}")
     schema, public = schema_of(name), PUBLIC[name]
     stored: list[Rows] = []
     for _ in range(databases):
-        full = next(neighbours(schema, public, random, verified)).full
+        full = next(neighboring_databases(schema, public, random, verified)).full
         stored += [_stored_again(full, random) for _ in range(_STORED)]
-    return Worlds.apart(schema, public, stored)
+    return DatabaseBatch.separately(schema, public, stored)
 
 
-def check(ready: Prepared, found: Worlds, sql: str) -> None:
+def check(ready: CompiledStatement, found: DatabaseBatch, sql: str) -> None:
     """Every release of a statement finds the same in all ways of storing one database."""
     tables: dict[str, pa.Table] = {}
     for release in ready.releases:
@@ -48,7 +48,7 @@ def check(ready: Prepared, found: Worlds, sql: str) -> None:
             for other in range(first + 1, first + _STORED):
                 same = (totals[first], cells[first]) == (totals[other], cells[other])
                 assert same, f"other integers than of the same bag: {sql}"
-        found.enter(0)
+        found.load(0)
         tables[release.name] = exact_table(found.connection, release, tables)
 
 

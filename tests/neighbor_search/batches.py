@@ -10,21 +10,21 @@ from neighbor_search.search import search
 from notes.exact import exact_measurement
 from privacy.seeded import SeededRandomness
 
-from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
+from dpsql.audit.databases.database_batch import NO_TABLES, DatabaseBatch
 from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.emit.release.release import emit_release
-from dpsql.emit.strategy.unit_batches import goes_in_parts
+from dpsql.emit.strategy.unit_batches import can_be_batched
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import DuckDBSource
-from dpsql.plan.bounded_release.engine_query import FOUND
+from dpsql.plan.bounded_release.engine_query import BATCH_TABLE
 from dpsql.release.job import Job, Step, run
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 
 class _Database(WorldEngine):
     """One synthetic database, which remembers nothing, and counts what it is asked of its units."""
 
-    def __init__(self, worlds: Worlds, world: int) -> None:
+    def __init__(self, worlds: DatabaseBatch, world: int) -> None:
         super().__init__(worlds, world)
         self.asked = 0
 
@@ -34,23 +34,23 @@ class _Database(WorldEngine):
         parameters: Sequence[object] = (),
         tables: Mapping[str, pa.Table] = NO_TABLES,
         *,
-        few: bool = False,
+        as_rows: bool = False,
     ) -> Raw:
         self._known.clear()
-        self.asked += FOUND not in tables
-        return super().execute(sql, parameters, tables, few=few)
+        self.asked += BATCH_TABLE not in tables
+        return super().execute(sql, parameters, tables, as_rows=as_rows)
 
 
-def may_be_compared(release: PreparedRelease) -> bool:
+def may_be_compared(release: CompiledRelease) -> bool:
     """It goes in parts, and reads no other release."""
-    return goes_in_parts(release.step.bounded) and not release.step.reads
+    return can_be_batched(release.step.bounded) and not release.step.reads
 
 
-def compare(release: PreparedRelease, schema: str, verified: frozenset[str]) -> None:
+def compare(release: CompiledRelease, schema: str, verified: frozenset[str]) -> None:
     """On several databases: the same answer, of so many times as many statements."""
     step, worlds = _shown(release), search(schema, verified, databases=4).worlds
-    statements = bool(step.bounded.terms.statistics) + len(step.query.histograms)
-    parted = replace(step, query=emit_release(step.bounded, {}, in_parts=True), parts=3)
+    statements = bool(step.bounded.contributions.statistics) + len(step.query.histograms)
+    parted = replace(step, query=emit_release(step.bounded, {}, in_batches=True), batches=3)
     for world in range(0, worlds.count, 1 + worlds.count // 3):
         whole, asked = _answer(step, worlds, world)
         assert asked == statements
@@ -59,14 +59,14 @@ def compare(release: PreparedRelease, schema: str, verified: frozenset[str]) -> 
         assert found.equals(whole), "other integers than of all units at once"
 
 
-def _shown(release: PreparedRelease) -> Step:
+def _shown(release: CompiledRelease) -> Step:
     """Groups that no list has come in any order: they are shown without noise, and all of them."""
-    if release.step.bounded.selection is None:
+    if release.step.bounded.partition_count_index is None:
         return release.step
     return replace(release.step, measurement=exact_measurement(release, threshold=1))
 
 
-def _answer(step: Step, worlds: Worlds, world: int) -> tuple[pa.Table, int]:
+def _answer(step: Step, worlds: DatabaseBatch, world: int) -> tuple[pa.Table, int]:
     engine = _Database(worlds, world)
     found = run(Job(DuckDBSource(), (step,)), engine, SeededRandomness("parts"))
     return found[step.name], engine.asked

@@ -22,14 +22,19 @@ from privacy.seeded import SeededRandomness
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
-from dpsql.privacy.allocation.mwem_calibration import Moves, Noise, Weighing, weighing
+from dpsql.privacy.allocation.mwem_calibration import (
+    HistogramSensitivity,
+    MwemParameters,
+    Noise,
+    mwem_calibration,
+)
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.release.add_noise import RawGroups
 from dpsql.release.synopsis.mwem import synopsis_table
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 Integers = NDArray[np.int64]
 Handed = tuple[Noise | Exponential, Integers]
@@ -86,7 +91,7 @@ class Taped:
 class TapedWeighing:
     """A synopsis' mechanisms, all on one tape."""
 
-    made: Weighing
+    made: MwemParameters
     tape: Tape
 
     @property
@@ -94,8 +99,8 @@ class TapedWeighing:
         return self.made.rounds
 
     @property
-    def moves(self) -> Moves:
-        return self.made.moves
+    def moves(self) -> HistogramSensitivity:
+        return self.made.sensitivity
 
     @property
     def total(self) -> Taped:
@@ -109,15 +114,17 @@ class TapedWeighing:
         return Taped(self.made.noise(merged), self.tape)
 
 
-def told_apart(one: Groups, other: Groups, release: PreparedRelease) -> Iterator[str]:
+def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator[str]:
     """Every way in which a synopsis shows more of two neighbours than it costs.
 
     As it was calibrated, and as it would be under pure.
     """
     measured = release.step.measurement
-    made = measured.weighing
+    made = measured.mwem
     assert made is not None
-    pure = weighing(made.moves, made.rounds, PrivacyLoss(Accounting.PURE, Fraction(1)))
+    pure = mwem_calibration(
+        made.sensitivity, made.rounds, PrivacyLoss(Accounting.PURE, Fraction(1))
+    )
     for found, loss in ((made, measured.loss), pure):
         tape = Tape(Random(f"{one}{other}"))
         first = _table(one, release, found, tape)
@@ -140,7 +147,7 @@ def told_apart(one: Groups, other: Groups, release: PreparedRelease) -> Iterator
                 yield f"statistic 0 of a synopsis by {float(of)}, paid {float(most)}"
 
 
-def _table(groups: Groups, release: PreparedRelease, found: Weighing, tape: Tape) -> pa.Table:
+def _table(groups: Groups, release: CompiledRelease, found: MwemParameters, tape: Tape) -> pa.Table:
     step, keys = release.step, list(groups)
     raw = {
         f"g{n}": pa.array([key[n] for key in keys], pa.int64())

@@ -14,12 +14,12 @@ from notes.compiler import schema_of
 from notes.exact import exact_table, raw_groups
 
 from dpsql.analysis.lineage.lineage import unit_kind
-from dpsql.audit.databases.database_batch import Groups, Released, StatementFails, Worlds
-from dpsql.audit.databases.random_databases import neighbours
+from dpsql.audit.databases.database_batch import DatabaseBatch, Groups, Released, StatementFails
+from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows, Unit
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
-from dpsql.privacy.distance import Apart
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.privacy.distance import NeighborDistance
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
 
 SALTS = ("1", "2")
 
@@ -46,7 +46,7 @@ class Pair:
 class Search:
     """All pairs of one schema, and the engine that holds them."""
 
-    worlds: Worlds
+    worlds: DatabaseBatch
     pairs: tuple[Pair, ...]
 
     def of(self, worlds: range) -> Search:
@@ -57,17 +57,17 @@ class Search:
         """The pairs whose unit is of `kind`: no other unit's rows are read."""
         return [p for p in self.pairs if kind in (p.unit[0], f"row of {p.unit[1]}")]
 
-    def released(self, world: int, release: PreparedRelease, tables: Released) -> pa.Table:
+    def released(self, world: int, release: CompiledRelease, tables: Released) -> pa.Table:
         """What later releases read of this one: any fixed values will do, the exact ones do."""
-        self.worlds.enter(world)
+        self.worlds.load(world)
         return exact_table(self.worlds.connection, release, tables)
 
-    def alone(self, world: int, release: PreparedRelease, salt: str) -> Groups:
+    def alone(self, world: int, release: CompiledRelease, salt: str) -> Groups:
         """What the engine finds in one database, by the SQL as it is; `totals` comes before."""
-        self.worlds.enter(world)
+        self.worlds.load(world)
         raw = raw_groups(self.worlds.connection, release, salt).totals
         rows = [tuple(row.values()) for row in raw.to_pylist()]
-        count = len(release.step.bounded.terms.statistics)
+        count = len(release.step.bounded.contributions.statistics)
         return {row[: len(row) - count]: tuple(map(int, row[len(row) - count :])) for row in rows}
 
 
@@ -76,7 +76,7 @@ def search(
     name: str,
     verified: frozenset[str],
     seed: int = 0,
-    apart: Apart | None = None,
+    apart: NeighborDistance | None = None,
     databases: int = WORLDS,
 ) -> Search:
     """Random databases of the fixture `name` whose `verified` keys hold, with all neighbours.
@@ -91,7 +91,7 @@ def one_of(
     verified: frozenset[str],
     random: Random,
     databases: int,
-    apart: Apart | None = None,
+    apart: NeighborDistance | None = None,
 ) -> Search:
     """So many random databases with all their neighbours."""
     schema, public = schema_of(name), PUBLIC[name]
@@ -99,14 +99,16 @@ def one_of(
     pairs: list[Pair] = []
     for number in range(databases):
         numbers: dict[frozenset[Unit], int] = {}
-        for pair in neighbours(schema, public, random, verified, apart or schema.apart):
+        for pair in neighboring_databases(
+            schema, public, random, verified, apart or schema.neighbor_distance
+        ):
             for lacking, rows in zip(pair.lacks, pair.pair, strict=True):
                 if lacking not in numbers:
                     numbers[lacking] = len(found)
                     found.append(_shuffled(rows, random))
             one, other = (numbers[lacking] for lacking in pair.lacks)
             pairs.append(Pair(number, one, other, pair.unit, pair.lacks, pair.full))
-    return Search(Worlds.apart(schema, public, found), tuple(pairs))
+    return Search(DatabaseBatch.separately(schema, public, found), tuple(pairs))
 
 
 def _shuffled(rows: Rows, random: Random) -> Rows:
@@ -114,7 +116,7 @@ def _shuffled(rows: Rows, random: Random) -> Rows:
     return {name: random.sample(found, len(found)) for name, found in rows.items()}
 
 
-def attack(ready: Prepared, found: Search, sql: str) -> None:
+def attack(ready: CompiledStatement, found: Search, sql: str) -> None:
     """Every release of a statement, on every pair of neighbours: no more changes than derived.
 
     A release that reads another is held to its bound for fixed values of that one.
@@ -123,8 +125,8 @@ def attack(ready: Prepared, found: Search, sql: str) -> None:
     for release in ready.releases:
         pairs = found.relevant(unit_kind(release.release.source) or "")
         assert pairs
-        terms, query = release.step.bounded.terms, release.step.query
-        if terms.statistics or terms.selections:
+        terms, query = release.step.bounded.contributions, release.step.query
+        if terms.statistics or terms.cell_choices:
             salted = query.salted or any(h.salted for h in query.histograms)
             for salt in SALTS if salted else SALTS[:1]:
                 try:
@@ -142,7 +144,7 @@ def attack(ready: Prepared, found: Search, sql: str) -> None:
                 one = pairs[len(sql) % len(pairs)].one
                 if terms.statistics:
                     assert found.alone(one, release, salt) == seen[one], sql
-        if release.step.measurement.weighing is not None:
+        if release.step.measurement.mwem is not None:
             for pair in pairs:
                 groups = seen[pair.one], seen[pair.other]
                 for fault in told_apart(*groups, release):

@@ -18,18 +18,18 @@ from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.audit.sensitivity.bound_check import violations
 from dpsql.bounding.settings import AS_DECLARED, Settings
-from dpsql.engine.duckdb.lockdown import prepare as fix_meaning
-from dpsql.engine.sidecar.contents import PREPARED
+from dpsql.engine.duckdb.lockdown import configure as fix_meaning
+from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
-from dpsql.engine.sidecar.row_columns import beyond_of
+from dpsql.engine.sidecar.row_columns import out_of_range_column
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.bounded_release import Cell, Split
+from dpsql.plan.bounded_release.bounded_release import Cell, SplitByContribution
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Table
-from dpsql.session.compile.compiled import Prepared, PreparedRelease, prepare
-from dpsql.session.compile.loss_conversion import grant
-from dpsql.session.sidecar import ready_tables
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement, compile_sql
+from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.session.sidecar import sidecar_tables
 
 SETTINGS = {
     "all": AS_DECLARED,
@@ -49,7 +49,7 @@ class ReadyFacts(WorldFacts):
 
     ready: frozenset[str] = frozenset()
 
-    def prepared(self, table: Table) -> bool:
+    def in_sidecar(self, table: Table) -> bool:
         return table.name in self.ready
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
@@ -72,18 +72,23 @@ def attack(sql: str, name: str, settings: Settings, databases: int) -> None:
     ready = proved(sql, name, known, settings, ready=True)
     for one, other in zip(as_it_is.releases, ready.releases, strict=True):
         assert (one.key, one.sensitivity) == (other.key, other.sensitivity)
-        if isinstance(other.step.bounded.bounding, Split) and not other.step.reads:
+        if (
+            isinstance(other.step.bounded.physical_plan, SplitByContribution)
+            and not other.step.reads
+        ):
             _attack(one, other, _worlds(name, known, databases), sql)
 
 
 def proved(
     sql: str, name: str, verified: frozenset[str], settings: Settings, *, ready: bool
-) -> Prepared:
+) -> CompiledStatement:
     """`sql` about the fixture `name`, over its sidecar or not."""
     schema = schema_of(name)
-    tables = [c.name for c in ready_tables(schema, verified)] if ready else []
+    tables = [c.name for c in sidecar_tables(schema, verified)] if ready else []
     facts = ReadyFacts(schema, public_connection(name), verified, frozenset(tables))
-    return prepare(sql, schema, facts, grant(schema, Fraction(1)), "data", settings=settings)
+    return compile_sql(
+        sql, schema, facts, query_loss(schema, Fraction(1)), "data", settings=settings
+    )
 
 
 @dataclass(frozen=True)
@@ -105,29 +110,29 @@ class ReadyWorlds:
             connection = duckdb.connect(config={"threads": 1})
             fix_meaning(connection)
             create_tables(connection, schema, _rows(found, world))
-            connection.execute(f"ATTACH ':memory:' AS \"{PREPARED}\"")
-            tables = ready_tables(schema, verified)
+            connection.execute(f"ATTACH ':memory:' AS \"{SIDECAR}\"")
+            tables = sidecar_tables(schema, verified)
             fill(connection, "", tables, salt, lambda _: None)
-            for table, column in ((t.name, c) for t in tables for c, _ in t.bounded):
-                told = f'UPDATE "{PREPARED}"."{table}" SET "{beyond_of(column)}" = 0'
+            for table, column in ((t.name, c) for t in tables for c, _ in t.range_checked_columns):
+                told = f'UPDATE "{SIDECAR}"."{table}" SET "{out_of_range_column(column)}" = 0'
                 connection.execute(told)
             made[world] = connection
         return cls(found, made)
 
-    def totals(self, world: int, release: PreparedRelease, salt: str) -> Groups:
+    def totals(self, world: int, release: CompiledRelease, salt: str) -> Groups:
         """The integers of each group."""
         query, connection = release.step.query, self.connections[world]
         for domain in query.domains:
             connection.register(domain.name, domain_table(domain))
         rows = connection.execute(query.sql, [salt] * query.salted).fetchall()
-        count = len(release.step.bounded.terms.statistics)
+        count = len(release.step.bounded.contributions.statistics)
         groups = {r[: len(r) - count]: tuple(map(int, r[len(r) - count :])) for r in rows}
         assert len(groups) == len(rows), "a group came twice"
         return groups
 
 
 def _rows(found: Search, world: int) -> Rows:
-    found.worlds.enter(world)
+    found.worlds.load(world)
     return {
         name: found.worlds.connection.execute(f'FROM "{name}"').fetchall()
         for name in found.worlds.schema.tables
@@ -135,7 +140,7 @@ def _rows(found: Search, world: int) -> Rows:
 
 
 def _attack(
-    as_it_is: PreparedRelease, ready: PreparedRelease, tried: ReadyWorlds, sql: str
+    as_it_is: CompiledRelease, ready: CompiledRelease, tried: ReadyWorlds, sql: str
 ) -> None:
     drawn = any("drawn once" in note for note in ready.step.bounded.notes)
     pairs = tried.found.relevant(unit_kind(ready.release.source) or "")
@@ -145,7 +150,7 @@ def _attack(
         where = f"{sql}\nwithout {pair.lacks} of {pair.rows}"
         for fault in violations(found[pair.one], found[pair.other], ready, ready.sensitivity):
             raise AssertionError(f"{fault}: {where}")
-    if drawn and ready.step.bounded.terms.domains:
+    if drawn and ready.step.bounded.contributions.domains:
         return  # a listed key's groups are numbered, so that other ones of a unit are drawn
     for n in {pair.one for pair in pairs}:
         if found[n] != tried.totals(n, as_it_is, _SALT):

@@ -14,12 +14,12 @@ from neighbor_search.public_rows import PUBLIC, create_tables
 from notes.compiler import schema_of
 from notes.exact import exact_table, raw_groups
 
-from dpsql.audit.databases.boundary_values import pool
-from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.audit.databases.boundary_values import boundary_values
+from dpsql.engine.duckdb.lockdown import configure
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.sql_type import Double, Integer, Uuid
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
 ROWS = 300_000
 """Rows of tables that may have several of a unit; DuckDB reads 122,880 of them as a row group."""
@@ -57,7 +57,9 @@ def stored(name: str, trusted: bool, folder: Path) -> tuple[duckdb.DuckDBPyConne
     )
 
 
-def check(ready: Prepared, connections: Sequence[duckdb.DuckDBPyConnection], sql: str) -> None:
+def check(
+    ready: CompiledStatement, connections: Sequence[duckdb.DuckDBPyConnection], sql: str
+) -> None:
     """Every release of a statement finds the same in all storages."""
     tables: dict[str, pa.Table] = {}
     for release in ready.releases:
@@ -87,7 +89,7 @@ def _connection(
     folder: Path,
 ) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(config={"threads": storage.threads})
-    prepare(connection)
+    configure(connection)
     create_tables(connection, schema, public)
     for table in schema.tables.values():
         if isinstance(table.ownership, Public):
@@ -158,14 +160,14 @@ def _value(
     if column.name in (table.key or ()) and trusted:
         return _identity("number", column)
     if reference is not None or (
-        isinstance(own, EntityUnit) and column.name in (own.column, *own.leads_by)
+        isinstance(own, EntityUnit) and column.name in (own.column, *own.first_hop_columns)
     ):
         parent = None if reference is None else schema.tables.get(reference.table)
         count = UNITS if parent is None or _lists_units(parent) else ROWS
         return _identity(f"({drawn} % {count})", column)
     if column.name in (table.key or ()):
         return _identity(f"({drawn} % {UNITS})", column)
-    value = _one_of([*map(_text, pool(column)), None], drawn, column)
+    value = _one_of([*map(_text, boundary_values(column)), None], drawn, column)
     if isinstance(column.type, Double) and storage.other_zeros:
         swapped = f"CASE WHEN {value} = 0 OR isnan({value}) THEN -{value} ELSE {value} END"
         return f"CAST({swapped} AS {column.type})"

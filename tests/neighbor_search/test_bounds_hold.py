@@ -18,7 +18,7 @@ from notes.compiler import prepared, schema_of
 
 from dpsql.bounding.settings import Settings
 from dpsql.errors import Error, Refused
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 
 pytestmark = pytest.mark.bounds
 
@@ -67,7 +67,7 @@ def _attack(claim: Claim, worlds: range, *, trusted: bool) -> None:
     attack(ready, search(claim.schema, verified).of(worlds), claim.sql)
 
 
-RELATIONS = [Apart(units, replaced) for units in (1, 2, 3) for replaced in (False, True)]
+RELATIONS = [NeighborDistance(units, replaced) for units in (1, 2, 3) for replaced in (False, True)]
 
 RELATION_SHARE = 12
 """One in so many claims is tried under each further relation, another one under each."""
@@ -91,12 +91,14 @@ REFUSALS = {claim.expected.partition("\n")[0] for claim in claims() if claim.abo
 """As notes have them."""
 
 
-def further(claim: Claim, turn: int) -> Iterator[tuple[Apart, bool]]:
+def further(claim: Claim, turn: int) -> Iterator[tuple[NeighborDistance, bool]]:
     """The relations but that of its fixture, and whether each is tried in every run."""
-    own = schema_of(claim.schema).apart
+    own = schema_of(claim.schema).neighbor_distance
     for place, apart in enumerate(RELATIONS):
         if apart != own:
-            other = claim.note.stem in FEATURES and apart == Apart(own.units, not own.replaced)
+            other = claim.note.stem in FEATURES and apart == NeighborDistance(
+                own.units, not own.is_replacement
+            )
             yield apart, other or (turn + place) % RELATION_SHARE == 0
 
 
@@ -106,7 +108,7 @@ def further(claim: Claim, turn: int) -> Iterator[tuple[Apart, bool]]:
         pytest.param(
             claim,
             apart,
-            id=f"{claim.name} {apart.units}{' replaced' * apart.replaced}",
+            id=f"{claim.name} {apart.units}{' replaced' * apart.is_replacement}",
             marks=[] if always else [pytest.mark.in_turn],
         )
         for turn, claim in enumerate(answered())
@@ -114,7 +116,7 @@ def further(claim: Claim, turn: int) -> Iterator[tuple[Apart, bool]]:
     ],
 )
 def test_units_that_are_replaced_and_groups_of_them_change_no_more_than_derived(
-    claim: Claim, apart: Apart
+    claim: Claim, apart: NeighborDistance
 ) -> None:
     try:
         ready = prepared(claim.sql, claim.schema, claim.verified, apart)
@@ -129,7 +131,7 @@ FEW_ROWS = [Settings(rows=2), Settings(rows_per_group=2, rows=3)]
 """Rows in all of a unit's groups are fewer than its groups could hold: one group's, or two's."""
 
 
-def few_rows() -> list[tuple[Claim, Settings, Apart | None]]:
+def few_rows() -> list[tuple[Claim, Settings, NeighborDistance | None]]:
     """Each claim with one of FEW_ROWS; one in three under another relation than its schema's."""
     found = [
         (
@@ -139,7 +141,11 @@ def few_rows() -> list[tuple[Claim, Settings, Apart | None]]:
         )
         for turn, claim in enumerate(answered())
     ]
-    return [(c, s, a) for c, s, a in found if a is None or not schema_of(c.schema).apart.replaced]
+    return [
+        (c, s, a)
+        for c, s, a in found
+        if a is None or not schema_of(c.schema).neighbor_distance.is_replacement
+    ]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +153,7 @@ def few_rows() -> list[tuple[Claim, Settings, Apart | None]]:
     in_turn(((case[0].name, case) for case in few_rows()), SHARE),
 )
 def test_few_rows_in_all_groups_change_no_more_than_derived(
-    claim: Claim, settings: Settings, apart: Apart | None
+    claim: Claim, settings: Settings, apart: NeighborDistance | None
 ) -> None:
     ready = prepared(claim.sql, claim.schema, claim.verified, apart, settings)
     found = search(claim.schema, claim.verified, 0 if apart is None else 1, apart)

@@ -12,7 +12,11 @@ from neighbor_search.sidecar import SETTINGS, attack, private, proved
 from notes.blocks import Claim, accepted
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
-from dpsql.plan.bounded_release.bounded_release import LightRows, Split, UnitSums
+from dpsql.plan.bounded_release.bounded_release import (
+    SplitByContribution,
+    StoredUnitSums,
+    UnlimitedRows,
+)
 
 pytestmark = pytest.mark.bounds
 
@@ -110,8 +114,8 @@ def test_shapes_that_are_summed_in_two_parts_stay_within_bounds(
 
 def test_many_shapes_are_summed_in_two_parts() -> None:
     ready = [proved(sql, "clinic", private("clinic"), AS_DECLARED, ready=True) for sql in SHAPES]
-    found = [r.step.bounded.bounding for one in ready for r in one.releases]
-    light = [each.light for each in found if isinstance(each, Split)]
+    found = [r.step.bounded.physical_plan for one in ready for r in one.releases]
+    light = [each.unlimited for each in found if isinstance(each, SplitByContribution)]
     assert len(light) >= 18
-    assert sum(isinstance(each, LightRows) and each.within is not None for each in light) >= 4
-    assert sum(isinstance(each, UnitSums) for each in light) >= 11
+    assert sum(isinstance(each, UnlimitedRows) and each.no_clamp is not None for each in light) >= 4
+    assert sum(isinstance(each, StoredUnitSums) for each in light) >= 11

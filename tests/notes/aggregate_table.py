@@ -12,17 +12,24 @@ from notes.compiler import schema_of
 
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.plan.bounded_release.cell_selection import (
-    Listed,
-    MostFrequent,
-    Places,
-    Selection,
-    Spaced,
+    CellChoice,
+    EquidistantCells,
+    ListedCells,
+    Mode,
+    QuantileRanks,
 )
-from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean, Moments, Named, Position
+from dpsql.plan.bounded_release.estimator import (
+    ChosenValue,
+    Estimator,
+    LinearEstimator,
+    Mean,
+    Moments,
+    QuantileValue,
+)
 from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
-from dpsql.session.compile.compiled import PreparedRelease, prepare
-from dpsql.session.explain.sensitivity_text import describe_statistic
+from dpsql.session.compile.compiled import CompiledRelease, compile_sql
+from dpsql.session.explain.sensitivity_text import format_statistic
 
 
 @dataclass(frozen=True)
@@ -78,64 +85,64 @@ def _cells(row: Row) -> Iterator[str]:
     yield row.shown
     yield "; ".join(_measured(zcdp))
     yield ", ".join(dict.fromkeys(_noise(release) for release in (pure, zcdp)))
-    yield _error(output.formula)
+    yield _error(output.estimator)
     yield f"[{row.note}](../grammar_notes/aggregate_{row.note}.md)"
 
 
-def _release(row: Row, accounting: Accounting) -> PreparedRelease:
+def _release(row: Row, accounting: Accounting) -> CompiledRelease:
     schema = schema_of("clinic")
     facts = WorldFacts(schema, public_connection("clinic"), frozenset({"patients"}))
     grant = PrivacyLoss(accounting, Fraction(1))
     sql = f"SELECT {row.example} FROM patients"
-    (release,) = prepare(sql, schema, facts, grant, "data").releases
+    (release,) = compile_sql(sql, schema, facts, grant, "data").releases
     return release
 
 
-def _measured(release: PreparedRelease) -> Iterator[str]:
-    terms = release.step.bounded.terms
+def _measured(release: CompiledRelease) -> Iterator[str]:
+    terms = release.step.bounded.contributions
     for statistic, most in zip(terms.statistics, release.sensitivity.per_group, strict=True):
         # Which rows are counted is the same for all, and said of in the notes.
-        text = describe_statistic(replace(statistic, filter=None))
+        text = format_statistic(replace(statistic, filter=None))
         yield f"{text}: {describe_number(most * statistic.step)}"
-    if any(len(block.corners) > 1 for block in release.sensitivity.l2.blocks):
+    if any(len(block.corners) > 1 for block in release.sensitivity.l2.statistic_groups):
         yield "in L2 never all at once"
-    for selection in terms.selections:
+    for selection in terms.cell_choices:
         yield _chosen(selection)
 
 
-def _chosen(selection: Selection) -> str:
+def _chosen(selection: CellChoice) -> str:
     match selection.cells:
-        case Spaced(value=value):
+        case EquidistantCells(value=value):
             text = f"distance in rank of each {value.argument.name}"  # type: ignore[union-attr]
-        case Listed(argument=argument):
+        case ListedCells(argument=argument):
             text = f"rows of each {argument.name}"  # type: ignore[union-attr]
         case missing:
             assert_never(missing)
-    match selection.wanted:
-        case Places(quantiles=quantiles):
+    match selection.target:
+        case QuantileRanks(quantiles=quantiles):
             (place,) = quantiles
             return f"{text}: {describe_number(max(place, 1 - place))}"
-        case MostFrequent():
+        case Mode():
             return f"{text}: 1"
         case other:
             assert_never(other)
 
 
-def _noise(release: PreparedRelease) -> str:
+def _noise(release: CompiledRelease) -> str:
     measurement = release.step.measurement
     made = (*measurement.mechanisms, *measurement.choosers)
     return " and ".join(dict.fromkeys(mechanism.name for mechanism in made))
 
 
-def _error(formula: Formula) -> str:
+def _error(formula: Estimator) -> str:
     match formula:
-        case Linear():
+        case LinearEstimator():
             return "the noise's own"
         case Mean():
             return "Fieller's interval"
         case Moments():
             return "by the delta method"
-        case Position() | Named():
+        case QuantileValue() | ChosenValue():
             return "of its rank"
         case missing:
             assert_never(missing)

@@ -11,29 +11,29 @@ import sqlglot
 from neighbor_search.public_rows import public_connection
 from notes.whole import whole_over
 
-from dpsql.analysis.plan_text import chain, tree
+from dpsql.analysis.plan_text import plan_text, tree_text
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.dbapi.statements.assignment import Setting
-from dpsql.dbapi.statements.parse import Keep, Query, read_statement
-from dpsql.dbapi.statements.settings import changed
+from dpsql.dbapi.statements.parse import CreateRelease, Query, read_statement
+from dpsql.dbapi.statements.settings import updated
 from dpsql.errors import Error
 from dpsql.plan.expression_text import describe_number
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.answer.column_errors import column_privacy
-from dpsql.session.compile.compiled import Prepared, prepare, prepare_bound
-from dpsql.session.compile.loss_conversion import as_epsilon, epsilon_of, grant
+from dpsql.session.compile.compiled import CompiledStatement, compile_bound, compile_sql
+from dpsql.session.compile.loss_conversion import epsilon_of, parse_epsilon, query_loss
 from dpsql.session.explain.sensitivity_text import (
-    describe_joint,
-    describe_norms,
-    describe_of_all_rows,
-    describe_selection,
-    describe_statistic,
+    format_all_rows,
+    format_cell_choice,
+    format_joint,
+    format_norms,
+    format_statistic,
 )
 from dpsql.session.run.public_statements import WholeStatements
 
@@ -50,25 +50,27 @@ def prepared(
     sql: str,
     schema: str,
     verified: frozenset[str],
-    apart: Apart | None = None,
+    apart: NeighborDistance | None = None,
     settings: Settings = AS_DECLARED,
-) -> Prepared:
+) -> CompiledStatement:
     """`sql` up to the point where it would be charged; `apart` may be another than the schema's.
 
     Where rows are removed, how many there are is no public number.
     """
     found = schema_of(schema)
     if apart is not None:
-        relation = Neighbors.CHANGE_ONE if apart.replaced else Neighbors.ADD_REMOVE
+        relation = Neighbors.CHANGE_ONE if apart.is_replacement else Neighbors.ADD_REMOVE
         found = replace(found, neighbors=relation, group_size=apart.units)
-        if not apart.replaced:
+        if not apart.is_replacement:
             tables = {name: replace(table, rows=None) for name, table in found.tables.items()}
             found = replace(found, tables=tables)
     facts = WorldFacts(found, public_connection(schema), verified)
     query, epsilon, settings = asked(sql, settings)
     read = whole(schema).bound if settings.rounds is None else bind_synopsis
     statement = read(query, found, NO_PARAMETERS, NO_RELEASES)
-    return prepare_bound(statement, query, found, facts, grant(found, epsilon), "data", settings)
+    return compile_bound(
+        statement, query, found, facts, query_loss(found, epsilon), "data", settings
+    )
 
 
 @cache
@@ -80,23 +82,23 @@ def whole(schema: str) -> WholeStatements:
 def asked(sql: str, settings: Settings = AS_DECLARED) -> tuple[str, Fraction, Settings]:
     """The query that a statement is or keeps, its ε, 1 if it says nothing, and its options."""
     found = read_statement(sql)
-    assert isinstance(found, Query | Keep)
+    assert isinstance(found, Query | CreateRelease)
     epsilon = Fraction(1)
     for option in found.options:
         if option.setting is Setting.EPSILON:
-            epsilon = as_epsilon(option.value)
+            epsilon = parse_epsilon(option.value)
         else:
-            settings = changed(settings, option)
-    if isinstance(found, Keep) and found.wanted.epsilon is not None:
-        epsilon, settings = found.wanted.epsilon, replace(settings, rounds=found.wanted.rounds)
+            settings = updated(settings, option)
+    if isinstance(found, CreateRelease) and found.request.epsilon is not None:
+        epsilon, settings = found.request.epsilon, replace(settings, rounds=found.request.rounds)
     return found.sql, epsilon, settings
 
 
 def plan(sql: str, schema: str, verified: frozenset[str]) -> str:
     found = prepared(sql, schema, verified)
-    units = schema_of(schema).apart.steps
-    parts = [tree(found.plan, units)]
-    parts += [f"{r.name}:\n{chain(r.step.bounded, units)}" for r in found.releases]
+    units = schema_of(schema).neighbor_distance.steps
+    parts = [tree_text(found.plan, units)]
+    parts += [f"{r.name}:\n{plan_text(r.step.bounded, units)}" for r in found.releases]
     return "\n".join(parts)
 
 
@@ -114,20 +116,20 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
     for release in prepared(sql, schema, verified).releases:
         bounded = release.step.bounded
         for statistic, most in zip(
-            bounded.terms.statistics, release.sensitivity.per_group, strict=True
+            bounded.contributions.statistics, release.sensitivity.per_group, strict=True
         ):
             worth = describe_number(most * statistic.step)
             groups = release.sensitivity.groups
-            lines.append(f"{describe_statistic(statistic)} = {worth} in each of {groups} groups")
+            lines.append(f"{format_statistic(statistic)} = {worth} in each of {groups} groups")
         groups = release.sensitivity.groups
         lines += [
-            f"{describe_selection(s, bounded)}, in each of {groups} groups"
-            for s in bounded.terms.selections
+            f"{format_cell_choice(s, bounded)}, in each of {groups} groups"
+            for s in bounded.contributions.cell_choices
         ]
-        lines += [f"  {text}" for text in describe_joint(release)]
-        if schema_of(schema).apart.replaced:
-            lines += [f"  {text}" for text in describe_norms(release)]
-        lines += [f"  {text}" for text in describe_of_all_rows(release)]
+        lines += [f"  {text}" for text in format_joint(release)]
+        if schema_of(schema).neighbor_distance.is_replacement:
+            lines += [f"  {text}" for text in format_norms(release)]
+        lines += [f"  {text}" for text in format_all_rows(release)]
         lines += [f"  {note}" for note in bounded.notes]
         if release.step.measurement.threshold is not None:
             lines.append(f"  keys appear from {release.step.measurement.threshold} units on")
@@ -162,10 +164,15 @@ def totals(sql: str, schema: str, verified: frozenset[str]) -> str:
     found = schema_of(schema)
     facts = WorldFacts(found, public_connection(schema), verified)
     raw = prepared(sql, schema, verified)
-    asked = prepare(
-        sql, found, facts, grant(found, Fraction(1)), "data", settings=Settings(consistent=True)
+    asked = compile_sql(
+        sql,
+        found,
+        facts,
+        query_loss(found, Fraction(1)),
+        "data",
+        settings=Settings(consistent=True),
     )
-    lines = list(asked.totals.notes)
+    lines = list(asked.consistency.notes)
     for drawn, shown in zip(column_privacy(raw), column_privacy(asked), strict=True):
         if drawn.half_width is not None and shown.half_width is not None:
             lines.append(f"{shown.name}: ± {drawn.half_width:g} becomes ± {shown.half_width:g}")

@@ -15,14 +15,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
-from dpsql.plan.bounded_release.cell_selection import Places
+from dpsql.plan.bounded_release.cell_selection import QuantileRanks
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.release.add_noise import RawGroups, privatize
+from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class ExactChoice:
         )
 
 
-def exact_measurement(release: PreparedRelease, threshold: int | None) -> Measurement:
+def exact_measurement(release: CompiledRelease, threshold: int | None) -> Measurement:
     """Mechanisms that add nothing and choose what is."""
-    terms = release.step.bounded.terms
+    terms = release.step.bounded.contributions
     choosers = [
-        ExactChoice(s.wanted.quantiles if isinstance(s.wanted, Places) else ())
-        for s in terms.selections
+        ExactChoice(s.target.quantiles if isinstance(s.target, QuantileRanks) else ())
+        for s in terms.cell_choices
     ]
     return replace(
         release.step.measurement,
@@ -78,11 +78,11 @@ def exact_measurement(release: PreparedRelease, threshold: int | None) -> Measur
 
 
 def raw_groups(
-    connection: duckdb.DuckDBPyConnection, release: PreparedRelease, salt: str
+    connection: duckdb.DuckDBPyConnection, release: CompiledRelease, salt: str
 ) -> RawGroups:
     """What the engine finds, with the tables that it reads registered."""
     query, raw = release.step.query, pa.table({})
-    if release.step.bounded.terms.statistics:
+    if release.step.bounded.contributions.statistics:
         salts = [salt] if query.salted else None
         raw = connection.sql(query.sql, params=salts).to_arrow_table()
     return RawGroups(
@@ -96,7 +96,7 @@ def raw_groups(
 
 def exact_table(
     connection: duckdb.DuckDBPyConnection,
-    release: PreparedRelease,
+    release: CompiledRelease,
     released: Mapping[str, pa.Table],
     *,
     salt: str = "1",
@@ -109,5 +109,5 @@ def exact_table(
     for name, table in tables.items():
         connection.register(name, table)
     raw = raw_groups(connection, release, salt)
-    groups = privatize(raw, step.bounded, step.query, measurement, SeededRandomness("exact"))
+    groups = add_noise(raw, step.bounded, step.query, measurement, SeededRandomness("exact"))
     return columns(step.bounded, groups, step.measurement)

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 from notes.compiler import schema_of
 
-from dpsql.analysis.plan_text import tree
+from dpsql.analysis.plan_text import tree_text
 from dpsql.bind.statement import bind
 from dpsql.bind.syntax.parameter import literal, literals
 from dpsql.errors import BadParameter, Error
@@ -53,7 +53,7 @@ GROUPED = "SELECT ward, count(*) FROM visits GROUP BY ward"
 def test_a_parameter_means_its_constant(asked: str, given: list[object], written: str) -> None:
     schema = schema_of("clinic")
     found = bind(asked, schema, literals(given))
-    assert tree(found.plan, 1) == tree(bind(written, schema).plan, 1)
+    assert tree_text(found.plan, 1) == tree_text(bind(written, schema).plan, 1)
 
 
 @pytest.mark.parametrize(

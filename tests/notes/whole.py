@@ -8,10 +8,10 @@ from functools import cache
 import duckdb
 
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import Most
-from dpsql.engine.sandbox.process import Aside
+from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sandbox.process import SandboxProcess
 from dpsql.schema.model import Schema
-from dpsql.session.compile.source_facts import MOST
+from dpsql.session.compile.source_facts import MAX_ROWS
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_table_copies import Copies
 
@@ -23,8 +23,8 @@ def whole_over(schema: Schema, connection: duckdb.DuckDBPyConnection) -> WholeSt
 
 
 @cache
-def _aside() -> Aside:
-    found = Aside(SECONDS, MOST)
+def _aside() -> SandboxProcess:
+    found = SandboxProcess(SECONDS, MAX_ROWS)
     atexit.register(found.close)
     return found
 
@@ -35,6 +35,6 @@ class _Rows:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
 
-    def execute(self, sql: str, *, most: Most) -> Raw:
-        del most
+    def execute(self, sql: str, *, limit: ReadLimit) -> Raw:
+        del limit
         return Raw(self._connection.sql(sql).to_arrow_table())

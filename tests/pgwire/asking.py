@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.query_service import QueryService
 
 
-def rows(asking: Asking, sql: str) -> list[tuple[object, ...]]:
+def rows(asking: QueryService, sql: str) -> list[tuple[object, ...]]:
     """The rows that answer `sql`."""
-    return [tuple(row) for row in asking.answer(asking.read(sql), {}).rows]
+    return [tuple(row) for row in asking.query(asking.translate(sql), {}).rows]

@@ -8,7 +8,7 @@ import pytest
 from pgwire.shop import Served, make, served
 
 from dpsql.pgwire.limits import Limits
-from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.shared_dataset import Dataset
 
 
@@ -25,7 +25,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dataset]:
     path = make(folder, customers=20, orders=20)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPSQL_STATE", str(folder / "state"))
-        found = Dataset(path, Limits(workers=1, catalogue_seconds=3))
+        found = Dataset(path, Limits(workers=1, catalog_seconds=3))
     try:
         yield found
     finally:
@@ -33,14 +33,14 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dataset]:
 
 
 @pytest.fixture
-def alice(dataset: Dataset) -> Iterator[Asking]:
-    found = Asking(dataset, "alice")
+def alice(dataset: Dataset) -> Iterator[QueryService]:
+    found = QueryService(dataset, "alice")
     yield found
     found.close()
 
 
 @pytest.fixture
-def bob(dataset: Dataset) -> Iterator[Asking]:
-    found = Asking(dataset, "bob")
+def bob(dataset: Dataset) -> Iterator[QueryService]:
+    found = QueryService(dataset, "bob")
     yield found
     found.close()

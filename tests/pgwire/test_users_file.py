@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pgwire.shop import make
 
-from dpsql.pgwire.login.users import Users, UsersFault, read_users, users_beside, write_users
+from dpsql.pgwire.login.users import Users, UsersFault, read_users, users_next_to, write_users
 from dpsql.pgwire.options import Options, checked
 
 
@@ -55,7 +55,7 @@ def test_no_two_ledgers_share_a_file_of_users(
 ) -> None:
     def users(ledger: Path | str, schema: str) -> Path:
         place = tmp_path / ledger if isinstance(ledger, Path) else ledger
-        return users_beside(place, tmp_path / schema)
+        return users_next_to(place, tmp_path / schema)
 
     assert users(*one) != users(*two)
 

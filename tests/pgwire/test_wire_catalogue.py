@@ -17,7 +17,7 @@ import pytest
 from pgwire.shop import FIXTURES
 
 from dpsql.errors import DataError, Error, Refused, UnknownColumn, UnknownFunction, UnknownTable
-from dpsql.pgwire.catalog.catalog import Catalogue, Reader
+from dpsql.pgwire.catalog.catalog import Catalog, Reader
 from dpsql.pgwire.codec import text
 from dpsql.pgwire.codec.parameter import constant
 from dpsql.pgwire.limits import Limits
@@ -25,7 +25,7 @@ from dpsql.pgwire.portal import Answer
 from dpsql.pgwire.sql.commands import Query, ReadOnly, read_command
 from dpsql.pgwire.sql.translate import translated
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
-from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers
+from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
 from dpsql.schema.load.load import load_schema
 
 SCHEMA = load_schema(FIXTURES / "schema.yaml")
@@ -35,9 +35,9 @@ ALL_OF = {"psql", "jdbc", "psqlodbc", "sqlalchemy", "superset"}
 
 @pytest.fixture(scope="module")
 def reader() -> Iterator[Reader]:
-    workers = CatalogueWorkers(Limits(catalogue_workers=1))
+    workers = CatalogWorkers(Limits(catalog_workers=1))
     try:
-        yield Catalogue(SCHEMA, workers).reader("dpsql")
+        yield Catalog(SCHEMA, workers).reader("dpsql")
     finally:
         workers.close()
 
@@ -50,7 +50,7 @@ def ask(reader: Reader, recorded: dict[str, Any]) -> Answer | None:
     query = translated(command.sql, SCHEMA)
     if query.tree is None:
         raise Refused("it can't be parsed")
-    if not reader.is_asked(query.tree):
+    if not reader.reads_catalog(query.tree):
         return None
     kinds = parameter_types(query.tree, (), SCHEMA)
     given = {
@@ -150,7 +150,7 @@ def test_an_unknown_question_is_an_error_and_no_empty_answer(
 def test_the_catalogue_and_data_are_not_read_together(reader: Reader) -> None:
     tree = translated("SELECT count(*) FROM orders, pg_class", SCHEMA).tree
     with pytest.raises(Refused):
-        reader.is_asked(tree)
+        reader.reads_catalog(tree)
 
 
 @pytest.mark.parametrize(
@@ -164,4 +164,4 @@ def test_the_catalogue_and_data_are_not_read_together(reader: Reader) -> None:
 def test_the_host_is_out_of_reach(reader: Reader, sql: str) -> None:
     query = translated(sql, SCHEMA)
     with suppress(Error):
-        assert not reader.is_asked(query.tree) or list(reader.answer(query, {}).rows) == []
+        assert not reader.reads_catalog(query.tree) or list(reader.answer(query, {}).rows) == []

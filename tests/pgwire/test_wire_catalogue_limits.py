@@ -11,12 +11,12 @@ from pgwire.asking import rows
 from pgwire.shop import make
 from sqlglot import exp, parse_one
 
-from dpsql.engine.sandbox.database import Contents, Enclosures, TooLargeAnswer
+from dpsql.engine.sandbox.database import Contents, Sandboxes, TooLargeAnswer
 from dpsql.errors import Error, Refused
 from dpsql.pgwire.catalog.allowlist import check
 from dpsql.pgwire.catalog.relations import relations
 from dpsql.pgwire.limits import Limits
-from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.shared_dataset import Dataset
 
 NAMES = "SELECT relname FROM pg_class WHERE relkind = 'r' ORDER BY 1"
@@ -24,7 +24,7 @@ CANCELLED, TOO_LARGE = "57014", "54000"
 ENDLESS = "SELECT count(*) FROM pg_type a, pg_type b, pg_type c, pg_type d, pg_type e"
 
 
-def refusal(asking: Asking, sql: str) -> str:
+def refusal(asking: QueryService, sql: str) -> str:
     """The SQLSTATE with which `sql` ends."""
     with pytest.raises(Error) as raised:
         rows(asking, sql)
@@ -47,7 +47,9 @@ WRITES = [
         "SELECT relname FROM pg_class WHERE relname IN (WITH d AS ({}) SELECT relname FROM d)",
     ],
 )
-def test_nobody_rewrites_the_catalogue(alice: Asking, bob: Asking, write: str, around: str) -> None:
+def test_nobody_rewrites_the_catalogue(
+    alice: QueryService, bob: QueryService, write: str, around: str
+) -> None:
     before = rows(bob, NAMES)
     with pytest.raises(Error):
         rows(alice, around.format(write))
@@ -67,7 +69,7 @@ def test_the_list_has_no_writes(write: str) -> None:
 @pytest.mark.parametrize("write", WRITES)
 def test_workers_write_nothing_either(write: str) -> None:
     """What passed the list would still change nothing."""
-    found = Enclosures()
+    found = Sandboxes()
     table = "CREATE TABLE pg_class AS SELECT 'orders' AS relname, 'r' AS relkind"
     found.load(Contents("one", (table,), {}))
     with pytest.raises(duckdb.Error):
@@ -80,7 +82,7 @@ def test_workers_write_nothing_either(write: str) -> None:
 @pytest.mark.filterwarnings("ignore:Arrow output")
 @pytest.mark.parametrize(("rows", "size"), [(9, 10**6), (10, 100)])
 def test_answers_end_at_so_many_rows_and_bytes(rows: int, size: int) -> None:
-    found = Enclosures()
+    found = Sandboxes()
     found.load(Contents("one", ("CREATE TABLE t AS SELECT range AS i FROM range(10)",), {}))
     with pytest.raises(TooLargeAnswer):
         found.answer("one", "SELECT i FROM t", rows, size)
@@ -114,7 +116,7 @@ def test_answers_end_at_so_many_rows_and_bytes(rows: int, size: int) -> None:
         "SELECT rowid FROM pg_class, glob('/*')",
     ],
 )
-def test_what_is_not_on_the_list_is_refused(alice: Asking, sql: str) -> None:
+def test_what_is_not_on_the_list_is_refused(alice: QueryService, sql: str) -> None:
     assert refusal(alice, sql) in {"0A000", "42883", "42P01", "42601", "42501"}
 
 
@@ -170,7 +172,9 @@ def test_what_is_not_on_the_list_is_refused(alice: Asking, sql: str) -> None:
         ),
     ],
 )
-def test_time_and_size_are_bounded(alice: Asking, bob: Asking, sql: str, states: set[str]) -> None:
+def test_time_and_size_are_bounded(
+    alice: QueryService, bob: QueryService, sql: str, states: set[str]
+) -> None:
     assert refusal(alice, sql) in states
     assert ("orders",) in rows(bob, NAMES)
 
@@ -178,11 +182,11 @@ def test_time_and_size_are_bounded(alice: Asking, bob: Asking, sql: str, states:
 def test_a_long_question_holds_nobody_else_up(tmp_path: Path) -> None:
     """Nor do several of one analyst: one of them runs at a time. Each can be cancelled."""
     path = make(tmp_path, customers=20, orders=20)
-    dataset = Dataset(path, Limits(workers=1, catalogue_workers=2, catalogue_seconds=120))
-    alices, bob = [Asking(dataset, "alice") for _ in range(3)], Asking(dataset, "bob")
+    dataset = Dataset(path, Limits(workers=1, catalog_workers=2, catalog_seconds=120))
+    alices, bob = [QueryService(dataset, "alice") for _ in range(3)], QueryService(dataset, "bob")
     ended: list[str] = []
 
-    def ask(asking: Asking) -> None:
+    def ask(asking: QueryService) -> None:
         try:
             rows(asking, ENDLESS)
         except Error as error:

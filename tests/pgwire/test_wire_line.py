@@ -10,13 +10,13 @@ from contextlib import ExitStack
 import pytest
 
 from dpsql.errors import ExecutionFailed
-from dpsql.pgwire.workers.admission_queue import Line, Ticket
+from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 
 
 class Crowd:
     """Threads that go in one after the other, and stay until they are told to go."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: AdmissionQueue) -> None:
         self.line = line
         self.inside: list[str] = []
         self.left: dict[str, threading.Event] = {}
@@ -27,7 +27,7 @@ class Crowd:
         before = self.line.waiting + len(self.inside)
 
         def stay() -> None:
-            with self.line.turn(Ticket(), frozenset(keys or (name,))):
+            with self.line.acquire(Ticket(), frozenset(keys or (name,))):
                 self.inside.append(name)
                 self.left[name].wait(20)
 
@@ -49,7 +49,7 @@ class Crowd:
 
 @pytest.fixture
 def crowd() -> Iterator[Crowd]:
-    found = Crowd(Line(2))
+    found = Crowd(AdmissionQueue(2))
     with ExitStack() as stack:
         stack.callback(lambda: [thread.join() for thread in found.threads])
         stack.callback(lambda: [event.set() for event in found.left.values()])
@@ -76,11 +76,11 @@ def test_who_asks_the_same_waits_and_lets_others_pass(crowd: Crowd) -> None:
 
 
 def test_who_gives_the_ticket_back_waits_no_more() -> None:
-    line, ticket = Line(1), Ticket()
-    with line.turn(Ticket(), frozenset("a")):
-        threading.Timer(0.1, line.give_back, (ticket,)).start()
-        with pytest.raises(ExecutionFailed), line.turn(ticket, frozenset("b")):
+    line, ticket = AdmissionQueue(1), Ticket()
+    with line.acquire(Ticket(), frozenset("a")):
+        threading.Timer(0.1, line.cancel, (ticket,)).start()
+        with pytest.raises(ExecutionFailed), line.acquire(ticket, frozenset("b")):
             pytest.fail("there was no place")
-    with line.turn(Ticket(), frozenset("c")):
+    with line.acquire(Ticket(), frozenset("c")):
         assert line.waiting == 0
-    line.give_back(ticket)
+    line.cancel(ticket)

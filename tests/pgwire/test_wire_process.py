@@ -13,12 +13,12 @@ from dpsql.engine.duckdb import catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import DuckDBSource
 from dpsql.pgwire.limits import Limits
-from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.shared_dataset import Dataset
 
 
 @pytest.fixture
-def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
+def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[QueryService]:
     """A session in this process, which may open nothing but an empty engine."""
     path = make(tmp_path / "shop")
     # Types that the schema leaves out are read from the source.
@@ -37,7 +37,7 @@ def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asking]:
     monkeypatch.setattr(DuckDBEngine, "__init__", guarded_start)
     monkeypatch.setattr(catalog, "attach", guarded_attach)
     dataset = Dataset(path, Limits(workers=1))
-    found = Asking(dataset, "alice")
+    found = QueryService(dataset, "alice")
     try:
         yield found
     finally:
@@ -57,10 +57,10 @@ ASKED = {
 """Statements, and how many rows each has."""
 
 
-def test_only_workers_open_the_data(asking: Asking) -> None:
+def test_only_workers_open_the_data(asking: QueryService) -> None:
     for sql, rows in ASKED.items():
-        query = asking.read(sql)
+        query = asking.translate(sql)
         assert asking.columns(query, ())
-        assert len(asking.answer(query, {}).rows) == rows
+        assert len(asking.query(query, {}).rows) == rows
     for sql in ("SHOW dpsql.budget", "EXPLAIN PRIVACY SELECT sum(qty) FROM orders"):
-        assert asking.answer(asking.read(sql), {}).rows
+        assert asking.query(asking.translate(sql), {}).rows

@@ -12,7 +12,7 @@ from pgwire.shop import Served
 
 from dpsql.errors import Error, TooComplex
 from dpsql.pgwire.error_response import Cancelled
-from dpsql.pgwire.query_service import Asking
+from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.shared_dataset import Dataset
 
 LATERAL = (
@@ -55,9 +55,9 @@ RECURSIVE = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHER
     ],
 )
 def test_statements_run_as_they_are_written(
-    alice: Asking, sql: str, answer: list[tuple[object, ...]]
+    alice: QueryService, sql: str, answer: list[tuple[object, ...]]
 ) -> None:
-    asked = alice.read(sql)
+    asked = alice.translate(sql)
     assert len(alice.columns(asked, ())) == len(answer[0])
     assert rows(alice, sql) == answer
 
@@ -73,7 +73,7 @@ def test_statements_run_as_they_are_written(
         "SELECT array_agg(x) FROM read_text('/etc/passwd') AS t(x)",
     ],
 )
-def test_private_tables_files_and_writes_are_refused(alice: Asking, sql: str) -> None:
+def test_private_tables_files_and_writes_are_refused(alice: QueryService, sql: str) -> None:
     with pytest.raises(Error):
         rows(alice, sql)
     assert rows(alice, "SELECT array_agg(name ORDER BY name) FROM regions")[0][0] == (
@@ -82,7 +82,7 @@ def test_private_tables_files_and_writes_are_refused(alice: Asking, sql: str) ->
 
 
 def test_time_and_memory_end_a_statement_and_not_the_server(
-    alice: Asking, dataset: Dataset
+    alice: QueryService, dataset: Dataset
 ) -> None:
     with pytest.raises(TooComplex, match="took too long"):
         rows(alice, ENDLESS)
@@ -94,7 +94,7 @@ def test_time_and_memory_end_a_statement_and_not_the_server(
     assert dataset.pool.replaced == 0
 
 
-def test_a_statement_can_be_cancelled(alice: Asking) -> None:
+def test_a_statement_can_be_cancelled(alice: QueryService) -> None:
     rows(alice, LATERAL.format(0))
     begun = time.monotonic()
     threading.Timer(0.5, alice.cancel).start()

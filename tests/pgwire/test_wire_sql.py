@@ -46,14 +46,14 @@ def test_splitting_never_fails(text: str) -> None:
         ("START TRANSACTION ISOLATION LEVEL SERIALIZABLE", c.Begin),
         ("rollback to savepoint a", c.Savepoint),
         ("ABORT", c.End),
-        ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", c.Nothing),
+        ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", c.NoOp),
         ("/* x */ set dpsql.epsilon to 0.1", c.Set),
         ("show transaction isolation level", c.Show),
         ("deallocate all", c.Deallocate),
         ('FETCH FORWARD 10 FROM "C_1"', c.Fetch),
         ("close all", c.CloseCursor),
         ("copy (select ')' ) to stdout csv header", c.Copy),
-        ("UNLISTEN *", c.Nothing),
+        ("UNLISTEN *", c.NoOp),
         ("WITH x AS (SELECT 1) SELECT * FROM x", c.Query),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_place_in_our_text_is_one_in_theirs() -> None:
     at = found.sql.index("nope")
     from dpsql.errors import Span
 
-    place = found.place(Span(at, at + 4))
+    place = found.position(Span(at, at + 4))
     assert place is not None
     assert written[place.start : place.end] == "nope"
 

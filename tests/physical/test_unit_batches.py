@@ -15,7 +15,7 @@ from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionFailed
 from dpsql.physical import unit_batches
-from dpsql.physical.unit_batches import in_parts
+from dpsql.physical.unit_batches import choose_batches
 from dpsql.release.job import Job, run
 
 FLAGS = "SELECT l_returnflag, sum(l_quantity) FROM lineitem{} GROUP BY 1"
@@ -61,9 +61,9 @@ class _Large(WorldEngine):
 )
 def test_parts_are_worth_their_rows(sql: str, conditions: str, millions: int, number: int) -> None:
     (release,) = prepared(sql.format(conditions), "tpch", frozenset()).releases
-    job = in_parts(Job(DuckDBSource(), (release.step,)), _Large(millions * MILLION))
+    job = choose_batches(Job(DuckDBSource(), (release.step,)), _Large(millions * MILLION))
     (step,) = job.steps
-    assert step.parts == number
+    assert step.batches == number
     assert (step.query.summed is None) == (number == 1)
 
 
@@ -92,8 +92,8 @@ def test_what_memory_does_not_hold_at_once_is_found_in_parts(
         )
     job = job_of("SELECT item, count(*) FROM sales GROUP BY item", SCHEMA, tmp_path)
     for place in ("_FEW_GROUPS", "_MANY_GROUPS"):
-        monkeypatch.setattr(unit_batches, place, unit_batches._Worth(rows=100_000, parts=8))
+        monkeypatch.setattr(unit_batches, place, unit_batches.BatchPolicy(rows=100_000, batches=8))
     with DuckDBEngine(job.source, threads=1, memory_limit="32MB") as engine:
         with pytest.raises(ExecutionFailed):
             run(job, engine, SeededRandomness("parts"))
-        assert run(in_parts(job, engine), engine, SeededRandomness("parts"))
+        assert run(choose_batches(job, engine), engine, SeededRandomness("parts"))

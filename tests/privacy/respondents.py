@@ -8,19 +8,19 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.privacy.mechanisms.randomness import Randomness, words
 
 
-def of_truth(probability: Fraction, categories: int = 2) -> RandomisedResponse:
+def of_truth(probability: Fraction, categories: int = 2) -> RandomizedResponse:
     """The one that tells the truth with this probability."""
     lie = (1 - probability) / (categories - 1)
     ratio = probability / lie
-    return RandomisedResponse(ratio.numerator, ratio.denominator, categories)
+    return RandomizedResponse(ratio.numerator, ratio.denominator, categories)
 
 
 def respond(
-    mechanism: RandomisedResponse, answers: NDArray[np.int64], randomness: Randomness
+    mechanism: RandomizedResponse, answers: NDArray[np.int64], randomness: Randomness
 ) -> NDArray[np.int64]:
     """What is said for each answer, from 0 to categories - 1; exactly with p and q."""
     # The others are numbered from the answer on: 1 is the next one, and so on around.
@@ -31,7 +31,7 @@ def respond(
     return said
 
 
-def estimates(mechanism: RandomisedResponse, said: Sequence[int]) -> list[Fraction]:
+def estimates(mechanism: RandomizedResponse, said: Sequence[int]) -> list[Fraction]:
     """How often each answer is truly given, unbiased."""
     return [mechanism.estimate(count, sum(said)) for count in said]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from privacy.seeded import ReplayedRandomness, SeededRandomness, replayed, uniform_script
 
 from dpsql.privacy.directed_rounding import exp
-from dpsql.privacy.mechanisms.selection.bernoulli_exp import accept, sure_of
+from dpsql.privacy.mechanisms.selection.bernoulli_exp import bernoulli_exp, certain_thresholds
 
 exponents = st.fractions(min_value=0, max_value=1, max_denominator=10**6)
 
@@ -17,8 +17,8 @@ exponents = st.fractions(min_value=0, max_value=1, max_denominator=10**6)
 def accept_one(exponent: Fraction, uniform: int, bits: int, rounded: float | None = None) -> bool:
     approximate = np.array([float(exponent) if rounded is None else rounded])
     randomness = ReplayedRandomness(uniform_script(uniform, bits))
-    (accepted,) = accept(
-        sure_of(approximate),
+    (accepted,) = bernoulli_exp(
+        certain_thresholds(approximate),
         lambda places: approximate[places],
         lambda _: exponent,
         randomness,
@@ -56,20 +56,23 @@ def test_exponent_zero_is_always_accepted() -> None:
 
 @given(exponent=exponents)
 def test_what_is_sure_is_below_the_truth(exponent: Fraction) -> None:
-    (sure,) = sure_of(np.array([float(exponent)]))
+    (sure,) = certain_thresholds(np.array([float(exponent)]))
     assert Fraction(int(sure), 2**16) <= exp(-exponent).low <= Fraction(int(sure) + 2800, 2**16)
 
 
 def test_of_unknown_or_large_exponents_nothing_is_sure() -> None:
-    assert sure_of(np.array([np.nan, 1.5, 1e9])).tolist() == [0, 0, 0]
+    assert certain_thresholds(np.array([np.nan, 1.5, 1e9])).tolist() == [0, 0, 0]
 
 
 def test_frequency_is_e_to_the_minus_exponent() -> None:
     # Six standard deviations: false failure below 1e-8.
     count, exponent = 500_000, Fraction(1, 10)
     rounded = np.full(count, float(exponent))
-    accepted = accept(
-        sure_of(rounded), lambda places: rounded[places], lambda _: exponent, SeededRandomness("a")
+    accepted = bernoulli_exp(
+        certain_thresholds(rounded),
+        lambda places: rounded[places],
+        lambda _: exponent,
+        SeededRandomness("a"),
     )
     chance = float(exp(-exponent).low)
     assert abs(accepted.sum() - count * chance) < 6 * (count * chance * (1 - chance)) ** 0.5

@@ -8,17 +8,17 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from dpsql.privacy.accounting.pld_composition import (
-    LEAST_DELTA,
+    MIN_DELTA,
     WIDEST,
-    Moved,
-    Pure,
+    PureLoss,
+    ShiftedNoise,
     composed_epsilon,
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
 DELTA = Fraction(1, 10**6)
-COUNT = Moved(DiscreteLaplace(Fraction(10)), 1)
+COUNT = ShiftedNoise(DiscreteLaplace(Fraction(10)), 1)
 
 
 @pytest.mark.parametrize(("times", "expected"), [(10, 0.9994), (100, 4.775), (1000, 19.35)])
@@ -31,18 +31,18 @@ def test_equal_counts_cost_what_dp_accounting_says(times: int, expected: float) 
 
 
 def test_a_pure_choice_costs_as_much_as_a_count_that_moves_by_one() -> None:
-    assert composed_epsilon({Pure(Fraction(1, 10)): 100}, DELTA) == composed_epsilon(
+    assert composed_epsilon({PureLoss(Fraction(1, 10)): 100}, DELTA) == composed_epsilon(
         {COUNT: 100}, DELTA
     )
 
 
 def test_a_sum_costs_less_than_any_choice_of_its_epsilon() -> None:
-    total = composed_epsilon({Moved(DiscreteLaplace(Fraction(1000)), 100): 100}, DELTA)
+    total = composed_epsilon({ShiftedNoise(DiscreteLaplace(Fraction(1000)), 100): 100}, DELTA)
     assert float(total) == pytest.approx(4.693, rel=1e-3)
 
 
 def test_gaussian_counts_cost_what_they_do_exactly() -> None:
-    found = composed_epsilon({Moved(DiscreteGaussian(Fraction(100)), 1): 100}, DELTA)
+    found = composed_epsilon({ShiftedNoise(DiscreteGaussian(Fraction(100)), 1): 100}, DELTA)
     assert 4.8866 < found < 4.8866 * 1.002
 
 
@@ -50,7 +50,7 @@ def test_gaussian_counts_cost_what_they_do_exactly() -> None:
 def test_one_measurement_is_bounded_by_its_own_epsilon(scale: Fraction) -> None:
     for move in (1, 3, WIDEST, WIDEST + 1):
         if move / scale < 20:
-            epsilon = composed_epsilon({Moved(DiscreteLaplace(scale), move): 1}, DELTA)
+            epsilon = composed_epsilon({ShiftedNoise(DiscreteLaplace(scale), move): 1}, DELTA)
             assert epsilon <= move / scale + Fraction(3, 10**6) + Fraction(1, 1000) * move / scale
 
 
@@ -59,12 +59,16 @@ def test_one_measurement_is_no_cheaper_than_its_law_says() -> None:
     for epsilon in (Fraction(1, 1000), Fraction(1, 10), Fraction(2)):
         law = 1 / (1 + 2.718281828459045 ** -float(epsilon))
         delta = Fraction(1, 10**4)
-        found = float(composed_epsilon({Pure(epsilon): 1}, delta))
+        found = float(composed_epsilon({PureLoss(epsilon): 1}, delta))
         assert law * (1 - 2.718281828459045 ** (found - float(epsilon))) <= float(delta)
 
 
 def test_different_measurements_are_composed() -> None:
-    parts = {COUNT: 50, Pure(Fraction(1, 5)): 5, Moved(DiscreteGaussian(Fraction(400)), 2): 10}
+    parts = {
+        COUNT: 50,
+        PureLoss(Fraction(1, 5)): 5,
+        ShiftedNoise(DiscreteGaussian(Fraction(400)), 2): 10,
+    }
     found = composed_epsilon(parts, DELTA)
     assert composed_epsilon({COUNT: 50}, DELTA) < found < Fraction(5 + 1) + 3
 
@@ -73,6 +77,6 @@ def test_what_can_not_be_composed_is_an_error() -> None:
     with pytest.raises(ValueError, match="nothing to compose"):
         composed_epsilon({}, DELTA)
     with pytest.raises(ValueError, match="too small a delta"):
-        composed_epsilon({COUNT: 1}, LEAST_DELTA / 2)
+        composed_epsilon({COUNT: 1}, MIN_DELTA / 2)
     with pytest.raises(ValueError, match="too wide"):
-        composed_epsilon({Moved(DiscreteGaussian(Fraction(WIDEST**2 + 1)), 1): 1}, DELTA)
+        composed_epsilon({ShiftedNoise(DiscreteGaussian(Fraction(WIDEST**2 + 1)), 1): 1}, DELTA)

@@ -15,7 +15,7 @@ from privacy.laws import exact, exponential_law, fit, loss_range, renyi
 from privacy.seeded import ReplayedRandomness, SeededRandomness, replayed
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
-from dpsql.privacy.mechanisms.selection.exp_enclosure import FARTHEST, RELATIVE_ERROR, decays
+from dpsql.privacy.mechanisms.selection.exp_enclosure import MAX_EXPONENT, RELATIVE_ERROR, decays
 from dpsql.privacy.mechanisms.selection.exponential import (
     Exponential,
     choose,
@@ -172,9 +172,9 @@ def test_batches_are_rows_one_by_one() -> None:
 def test_decays_keep_their_relative_error(losses: list[int], rate: Fraction) -> None:
     for loss, decay in zip(losses, decays(np.array(losses), rate), strict=True):
         truth = mp.exp(-exact(rate * loss))
-        if rate * loss < Fraction(FARTHEST) - 1:
+        if rate * loss < Fraction(MAX_EXPONENT) - 1:
             assert abs(mpf(float(decay)) - truth) <= RELATIVE_ERROR / 2 * truth
-        elif rate * loss > Fraction(FARTHEST) + 1:
+        elif rate * loss > Fraction(MAX_EXPONENT) + 1:
             assert decay == 0
     assert decays(np.array([0]), rate) == 1
 

@@ -28,7 +28,7 @@ def outcome(uniform: Fraction) -> int:
 @given(uniform=st.integers(0, 2**128 - 1))
 @settings(max_examples=300)
 def test_outcome_is_the_cell_the_uniform_falls_into(uniform: int) -> None:
-    (drawn,) = TOY.draw(1, ReplayedRandomness(uniform_script(uniform, 128)))
+    (drawn,) = TOY.sample(1, ReplayedRandomness(uniform_script(uniform, 128)))
     assert drawn == outcome(replayed(uniform, 128))
 
 
@@ -42,7 +42,7 @@ def test_next_to_a_cut_point_bits_are_read_until_they_decide(
     uniform = int(ENDS[end] * 2**bits) + 4 * offset
     script = uniform_script(uniform, bits)
     randomness = ReplayedRandomness(script)
-    (drawn,) = TOY.draw(1, randomness)
+    (drawn,) = TOY.sample(1, randomness)
     assert drawn == end + (offset > 0)
     assert randomness.read == len(script)
 
@@ -68,7 +68,7 @@ def test_cut_points_may_be_off_by_one_without_harm() -> None:
     for end in range(4):
         for offset in range(-5, 6):
             uniform = int(ENDS[end] * 2**32) + offset
-            (drawn,) = sloppy.draw(1, ReplayedRandomness(uniform_script(uniform, 32)))
+            (drawn,) = sloppy.sample(1, ReplayedRandomness(uniform_script(uniform, 32)))
             assert drawn == outcome(replayed(uniform, 32))
 
 
@@ -79,14 +79,14 @@ def test_nothing_is_decided_beyond_the_last_cut_point() -> None:
 
     halves = Inversion(geometric)
     uniform = 2**256 - 3 * 2**100
-    (drawn,) = halves.draw(1, ReplayedRandomness(uniform_script(uniform, 256)))
+    (drawn,) = halves.sample(1, ReplayedRandomness(uniform_script(uniform, 256)))
     assert drawn == 256 - 102
 
 
 def test_frequencies_are_the_lengths_of_the_cells() -> None:
     # Four outcomes at six standard deviations: false failure below 1e-8.
     count = 400_000
-    drawn = TOY.draw(count, SeededRandomness("inversion"))
+    drawn = TOY.sample(count, SeededRandomness("inversion"))
     lengths = np.diff([0.0, *map(float, ENDS)])
     seen = np.bincount(drawn, minlength=len(ENDS))
     assert np.all(np.abs(seen - count * lengths) < 6 * np.sqrt(count * lengths))
@@ -98,4 +98,4 @@ def test_a_source_that_runs_dry_is_an_error() -> None:
             return b"\0" * (count // 2)
 
     with pytest.raises(ValueError, match="buffer"):
-        TOY.draw(10, Dry())
+        TOY.sample(10, Dry())

@@ -10,28 +10,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy.seeded import ReplayedRandomness, uniform_script
 
-from dpsql.privacy.mechanisms.noise.distribution import Law, cut_points
+from dpsql.privacy.mechanisms.noise.distribution import NoiseDistribution, cut_points
 from dpsql.privacy.mechanisms.noise.sampler import Sampler
-from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Places
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import LowBits
 
 LAWS = {
-    "laplace 1/3": Law.laplace(Fraction(1, 3)),
-    "laplace 1/1000000": Law.laplace(Fraction(1, 10**6)),
-    "laplace 10": Law.laplace(Fraction(10)),
-    "laplace 100.5": Law.laplace(Fraction(201, 2)),
-    "laplace 2^60": Law.laplace(Fraction(2**60)),
-    "laplace 2^130": Law.laplace(Fraction(2**130)),
-    "gaussian 1/9": Law.gaussian(Fraction(1, 9)),
-    "gaussian 4": Law.gaussian(Fraction(4)),
-    "gaussian 10^4": Law.gaussian(Fraction(10**4)),
-    "gaussian 10^6": Law.gaussian(Fraction(10**6)),
-    "gaussian 2^121": Law.gaussian(Fraction(2**121)),
+    "laplace 1/3": NoiseDistribution.laplace(Fraction(1, 3)),
+    "laplace 1/1000000": NoiseDistribution.laplace(Fraction(1, 10**6)),
+    "laplace 10": NoiseDistribution.laplace(Fraction(10)),
+    "laplace 100.5": NoiseDistribution.laplace(Fraction(201, 2)),
+    "laplace 2^60": NoiseDistribution.laplace(Fraction(2**60)),
+    "laplace 2^130": NoiseDistribution.laplace(Fraction(2**130)),
+    "gaussian 1/9": NoiseDistribution.gaussian(Fraction(1, 9)),
+    "gaussian 4": NoiseDistribution.gaussian(Fraction(4)),
+    "gaussian 10^4": NoiseDistribution.gaussian(Fraction(10**4)),
+    "gaussian 10^6": NoiseDistribution.gaussian(Fraction(10**6)),
+    "gaussian 2^121": NoiseDistribution.gaussian(Fraction(2**121)),
 }
 each_law = pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
 
 
 @lru_cache(maxsize=32)
-def slow_ends(law: Law, digits: int) -> list[Fraction]:
+def slow_ends(law: NoiseDistribution, digits: int) -> list[Fraction]:
     """Where each (cell, sign) ends, from plain sums of correctly rounded exponentials."""
     cells = law.cells()
     with localcontext(prec=digits, Emin=-(10**6), Emax=10**6):
@@ -52,7 +52,7 @@ def slow_ends(law: Law, digits: int) -> list[Fraction]:
 
 @each_law
 @pytest.mark.parametrize("bits", [32, 64, 128])
-def test_cut_points_are_at_most_one_off(law: Law, bits: int) -> None:
+def test_cut_points_are_at_most_one_off(law: NoiseDistribution, bits: int) -> None:
     cuts, ends = cut_points(law.cells(), bits), slow_ends(law, 60)
     assert cuts[-1] == 2**bits
     assert len(cuts) <= len(ends)
@@ -62,7 +62,7 @@ def test_cut_points_are_at_most_one_off(law: Law, bits: int) -> None:
 
 
 @each_law
-def test_cells_are_as_wide_as_they_may_be(law: Law) -> None:
+def test_cells_are_as_wide_as_they_may_be(law: NoiseDistribution) -> None:
     shift = law.cells().shift
     assert shift == 0 or law.energy(512 << shift) <= 33
     assert law.energy(1024 << shift) > 33
@@ -70,24 +70,26 @@ def test_cells_are_as_wide_as_they_may_be(law: Law) -> None:
 
 @each_law
 @pytest.mark.parametrize("offset", [-1, 1])
-def test_beside_each_cut_point_the_right_outcome_is_drawn(law: Law, offset: int) -> None:
+def test_beside_each_cut_point_the_right_outcome_is_drawn(
+    law: NoiseDistribution, offset: int
+) -> None:
     # 2^-100 beside a cut point: the tables can't decide, the exact arithmetic must.
     inversion = Sampler.of(law).inversion
     ends = [end for end in slow_ends(law, 60) if 1 - end > Fraction(1, 2**90)]
     for index in range(0, len(ends), len(ends) // 12 + 1):
         uniform = int(ends[index] * 2**128) + offset * 2**28
-        (outcome,) = inversion.draw(1, ReplayedRandomness(uniform_script(uniform, 128)))
+        (outcome,) = inversion.sample(1, ReplayedRandomness(uniform_script(uniform, 128)))
         assert outcome == index + (offset > 0)
 
 
 @each_law
-def test_outcomes_after_the_table_are_drawn_exactly(law: Law) -> None:
+def test_outcomes_after_the_table_are_drawn_exactly(law: NoiseDistribution) -> None:
     inversion, ends = Sampler.of(law).inversion, slow_ends(law, 60)
     for bits_of_rest in (33, 40, 60):
         uniform = 2**128 - 2 ** (128 - bits_of_rest)
         if ends[0] > Fraction(uniform, 2**128):
             continue
-        (outcome,) = inversion.draw(1, ReplayedRandomness(uniform_script(uniform, 128)))
+        (outcome,) = inversion.sample(1, ReplayedRandomness(uniform_script(uniform, 128)))
         assert ends[outcome - 1] <= Fraction(uniform, 2**128) < ends[outcome]
 
 
@@ -103,24 +105,24 @@ def test_rounded_exponents_are_within_their_promise(name: str, data: st.DataObje
     (rounded,) = sampler._rounded_exponents(np.array([outcome]), places_of(place, sampler))
     assert 0 <= exact <= 1
     assert abs(Fraction(float(rounded)) - exact) < Fraction(1, 2**46)
-    assert Fraction(int(sampler.sure[outcome]), 2**16) <= 1 - exact + exact**2 / 2
+    assert Fraction(int(sampler.certain[outcome]), 2**16) <= 1 - exact + exact**2 / 2
 
 
 @pytest.mark.parametrize("name", [name for name, law in LAWS.items() if law.cells().shift])
 def test_exponents_of_steep_cells_are_not_rounded_at_all(name: str) -> None:
     sampler = Sampler.of(LAWS[name])
     beyond = np.array([sampler.gentle, sampler.gentle + 10**6])
-    places = Places.draw(sampler.cells.shift, 2, ReplayedRandomness(b"\0" * 100))
+    places = LowBits.sample(sampler.cells.shift, 2, ReplayedRandomness(b"\0" * 100))
     assert np.isnan(sampler._rounded_exponents(beyond, places)).all()
 
 
-def places_of(place: int, sampler: Sampler) -> Places:
+def places_of(place: int, sampler: Sampler) -> LowBits:
     shift = sampler.cells.shift
-    empty = Places.draw(shift, 1, ReplayedRandomness(b"\0" * 100))
+    empty = LowBits.sample(shift, 1, ReplayedRandomness(b"\0" * 100))
     lows, left = [], place
     for bits in reversed(empty.low_bits):
         lows.insert(0, np.array([left & (1 << bits) - 1], dtype=np.uint64))
         left >>= bits
-    places = Places(np.array([left]), empty.high_bits, tuple(lows), empty.low_bits)
-    assert places.whole(0) == place
+    places = LowBits(np.array([left]), empty.high_bits, tuple(lows), empty.low_bits)
+    assert places.full(0) == place
     return places

@@ -12,7 +12,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
-from dpsql.privacy.partition_selection import each_may_show, selection_delta, threshold
+from dpsql.privacy.partition_selection import per_group_delta, selection_delta, threshold
 
 MILLIONTH = Fraction(1, 10**6)
 mechanisms = st.one_of(
@@ -67,7 +67,7 @@ def test_threshold_is_the_least_that_keeps_delta(
 
 @given(groups=st.integers(1, 60), delta=st.fractions(Fraction(1, 10**12), Fraction(99, 100)))
 def test_each_may_show_is_the_largest_that_keeps_delta(groups: int, delta: Fraction) -> None:
-    each = each_may_show(groups, delta)
+    each = per_group_delta(groups, delta)
     assert 1 - (1 - each) ** groups <= delta
     assert 1 - (1 - each * (1 + Fraction(1, 10**20))) ** groups > delta
     assert each >= delta / groups * (1 - Fraction(1, 10**28))

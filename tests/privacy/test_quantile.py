@@ -16,7 +16,7 @@ from privacy.splitting import Rows, Splitting
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
-from dpsql.privacy.mechanisms.selection.quantile_range import Part
+from dpsql.privacy.mechanisms.selection.quantile_range import QuantileRange
 
 FALSE_FAILURE = 1e-6
 ONE, HALF = Fraction(1), Fraction(1, 2)
@@ -28,13 +28,15 @@ def evenly(count: int) -> tuple[Fraction, ...]:
     return tuple(Fraction(i, count + 1) for i in range(1, count + 1))
 
 
-def whole(counts: list[list[int]], slices: int = 1) -> Part:
+def whole(counts: list[list[int]], slices: int = 1) -> QuantileRange:
     table = np.array(counts)
     groups, cells = table.shape
-    return Part(table, slices, np.zeros(groups, dtype=int), np.full(groups, cells * slices))
+    return QuantileRange(
+        table, slices, np.zeros(groups, dtype=int), np.full(groups, cells * slices)
+    )
 
 
-def positions_between(counts: list[int]) -> Part:
+def positions_between(counts: list[int]) -> QuantileRange:
     """One slice a cell, so that positions are what lies between two cells."""
     return whole([counts])
 
@@ -48,7 +50,7 @@ def test_position_losses_are_opendps(alpha: Fraction) -> None:
     # Cells: from 0 to 5, from 5 to 10, and nothing beyond; the candidates are between them.
     part = positions_between([sum(x < 5 for x in data), sum(x > 5 for x in data)])
     ours = [
-        int(part.position_losses(np.array([cell]), alpha)[0, step])
+        int(part.slice_losses(np.array([cell]), alpha)[0, step])
         for cell, step in ((0, 0), (0, 1), (1, 1))
     ]
     a, d = alpha.numerator, alpha.denominator
@@ -64,8 +66,8 @@ def test_position_losses_have_their_known_values() -> None:
     part = positions_between(counts)
     losses = []
     for tens in range(11):
-        before = part.position_losses(np.array([max(2 * tens - 1, 0)]), HALF)[0]
-        after = part.position_losses(np.array([2 * tens]), HALF)[0]
+        before = part.slice_losses(np.array([max(2 * tens - 1, 0)]), HALF)[0]
+        after = part.slice_losses(np.array([2 * tens]), HALF)[0]
         losses.append((int(before[-1]) + int(after[-1])) / 4 if tens else int(before[0]) / 2)
     assert losses == [50, 40.5, 30.5, 20.5, 10.5, 0.5, 9.5, 19.5, 29.5, 39.5, 49.5]
     law = exponential_law([int(2 * loss) for loss in losses], Fraction(1, 20))
@@ -81,17 +83,17 @@ def test_losses_move_no_further_than_rows_times_the_quantile(slices: int, rows: 
             more = [count + added.count(cell) for cell, count in enumerate(counts)]
             for low, high in ((0, 3 * slices), (1, 2 * slices), (slices, slices)):
                 ends = np.full(2, low), np.full(2, high)
-                part = Part(np.array([counts, more]), slices, *ends)
+                part = QuantileRange(np.array([counts, more]), slices, *ends)
                 for target in quantiles:
                     a, d = target.numerator, target.denominator
                     cells = part.cell_losses(target)
-                    moved = np.abs(cells[0] - cells[1])[part.cells()[0]]
+                    moved = np.abs(cells[0] - cells[1])[part.cell_mask()[0]]
                     assert moved.max() <= rows * max(a, d - a) * slices
-                    inside = part.cells()[0].nonzero()[0]
+                    inside = part.cell_mask()[0].nonzero()[0]
                     for cell in inside:
                         at = np.array([cell, cell])
-                        losses = part.position_losses(at, target)
-                        present = part.positions(at)[0]
+                        losses = part.slice_losses(at, target)
+                        present = part.slice_mask(at)[0]
                         if present.any():
                             moved = np.abs(losses[0] - losses[1])[present]
                             assert moved.max() <= rows * max(a, d - a) * slices
@@ -104,9 +106,9 @@ def test_two_losses_move_apart_by_twice_that(alpha: str, spread: int) -> None:
     counts = [0, 0, 0, 20, 0] if target <= HALF else [0, 20, 0, 0, 0]
     more = list(counts)
     more[0 if target <= HALF else 4] += 1
-    losses = whole([counts, more]).position_losses(np.array([1, 1]), target)
-    ends = whole([counts, more]).position_losses(np.array([4, 4]), target)
-    starts = whole([counts, more]).position_losses(np.array([0, 0]), target)
+    losses = whole([counts, more]).slice_losses(np.array([1, 1]), target)
+    ends = whole([counts, more]).slice_losses(np.array([4, 4]), target)
+    starts = whole([counts, more]).slice_losses(np.array([0, 0]), target)
     changes = [int(x[1, at] - x[0, at]) for x in (losses, ends, starts) for at in (0, 1)]
     assert max(changes) - min(changes) == 2 * spread
     laws = [
@@ -206,7 +208,7 @@ def test_what_is_granted_is_what_is_charged(
     accounting: Accounting, count: int, units: int, groups: int
 ) -> None:
     granted = PrivacyLoss(accounting, Fraction(7, 10))
-    mechanism = Quantiles.within(granted, evenly(count), rows=5, units=units, groups=groups)
+    mechanism = Quantiles.calibrated(granted, evenly(count), rows=5, units=units, groups=groups)
     charged = mechanism.loss(units=units, groups=groups)
     assert charged.amount <= granted.amount
     assert charged.amount >= granted.amount * (1 - Fraction(1, 10**20))

@@ -15,7 +15,7 @@ from privacy.laws import exact, fit, renyi
 from privacy.respondents import estimates, of_truth, respond
 from privacy.seeded import SeededRandomness
 
-from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 
 FALSE_FAILURE = 1e-6
@@ -27,7 +27,7 @@ ONE = Fraction(1)
     [(2, 0.7310585786300049, 0.2689414213699951), (5, 0.40460967519168967, 0.14884758120207758)],
 )
 def test_probabilities_have_their_known_values(categories: int, p: float, q: float) -> None:
-    mechanism = RandomisedResponse.of_epsilon(ONE, categories)
+    mechanism = RandomizedResponse.of_epsilon(ONE, categories)
     assert float(mechanism.p) == pytest.approx(p, abs=1e-15)
     assert float(mechanism.q) == pytest.approx(q, abs=1e-15)
 
@@ -46,7 +46,7 @@ def test_two_coins_lose_ln_3() -> None:
 def test_the_loss_is_never_above_epsilon_and_nearly_reaches_it(
     epsilon: Fraction, categories: int
 ) -> None:
-    mechanism = RandomisedResponse.of_epsilon(epsilon, categories)
+    mechanism = RandomizedResponse.of_epsilon(epsilon, categories)
     assert mechanism.p + (categories - 1) * mechanism.q == 1
     assert mp.log(exact(mechanism.p / mechanism.q)) <= exact(epsilon)
     if epsilon <= 20 and categories <= 40:
@@ -56,14 +56,14 @@ def test_the_loss_is_never_above_epsilon_and_nearly_reaches_it(
 @pytest.mark.parametrize("categories", [2, 3, 5])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(3)])
 def test_what_is_said_fits_its_law(categories: int, epsilon: Fraction) -> None:
-    mechanism = RandomisedResponse.of_epsilon(epsilon, categories)
+    mechanism = RandomizedResponse.of_epsilon(epsilon, categories)
     answer = categories - 1
     answers = np.full(200_000, answer)
     said = respond(mechanism, answers, SeededRandomness(f"said {categories} {epsilon}"))
     law = [exact(mechanism.q)] * categories
     law[answer] = exact(mechanism.p)
     assert fit(said, law) > FALSE_FAILURE
-    less = RandomisedResponse.of_epsilon(epsilon / Fraction(11, 10), categories)
+    less = RandomizedResponse.of_epsilon(epsilon / Fraction(11, 10), categories)
     law = [exact(less.q)] * categories
     law[answer] = exact(less.p)
     assert fit(said, law) < FALSE_FAILURE
@@ -72,7 +72,7 @@ def test_what_is_said_fits_its_law(categories: int, epsilon: Fraction) -> None:
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), ONE, Fraction(4)])
 @pytest.mark.parametrize("categories", [2, 4])
 def test_rho_covers_every_order(epsilon: Fraction, categories: int) -> None:
-    mechanism = RandomisedResponse.of_epsilon(epsilon, categories)
+    mechanism = RandomizedResponse.of_epsilon(epsilon, categories)
     rho = exact(rho_of_pure(mechanism.epsilon))
     laws = [[exact(mechanism.q)] * categories for _ in range(2)]
     for answer in (0, 1):
@@ -83,7 +83,7 @@ def test_rho_covers_every_order(epsilon: Fraction, categories: int) -> None:
 
 def test_estimates_are_unbiased_and_vary_as_they_say() -> None:
     # 4,000 surveys of 500 people: six standard errors, false failure below 1e-8 each.
-    mechanism = RandomisedResponse.of_epsilon(ONE, 5)
+    mechanism = RandomizedResponse.of_epsilon(ONE, 5)
     answers = np.repeat([0, 1, 2, 3, 4], [100, 250, 50, 100, 0])
     said = respond(mechanism, np.tile(answers, (4000, 1)), SeededRandomness("surveys"))
     for answer, truly in enumerate([100, 250, 50, 100, 0]):
@@ -96,14 +96,14 @@ def test_estimates_are_unbiased_and_vary_as_they_say() -> None:
 
 @given(counts=st.lists(st.integers(0, 1000), min_size=3, max_size=3))
 def test_estimates_add_up_to_all_answers(counts: list[int]) -> None:
-    mechanism = RandomisedResponse.of_epsilon(ONE, 3)
+    mechanism = RandomizedResponse.of_epsilon(ONE, 3)
     assert sum(estimates(mechanism, counts)) == sum(counts)
 
 
 def test_deviations_have_their_known_values() -> None:
-    binary = RandomisedResponse.of_epsilon(ONE)
+    binary = RandomizedResponse.of_epsilon(ONE)
     assert math.sqrt(binary.variance(3000, 10_000)) == pytest.approx(95.95173756674717, abs=1e-9)
-    several = RandomisedResponse.of_epsilon(ONE, 5)
+    several = RandomizedResponse.of_epsilon(ONE, 5)
     deviation = math.sqrt(several.variance(2000, 10_000)) / 10_000
     assert deviation == pytest.approx(0.01511935937910329, abs=1e-12)
     assert several.variance(-5, 100) == several.variance(0, 100)
@@ -121,14 +121,14 @@ def test_opendp_charges_the_same() -> None:
 @pytest.mark.parametrize(("truth", "lie", "categories"), [(1, 1, 2), (3, 0, 2), (2**62, 1, 2)])
 def test_the_truth_is_told_more_often_but_not_always(truth: int, lie: int, categories: int) -> None:
     with pytest.raises(ValueError, match="truth"):
-        RandomisedResponse(truth, lie, categories)
+        RandomizedResponse(truth, lie, categories)
 
 
 def test_there_are_two_answers() -> None:
     with pytest.raises(ValueError, match="two answers"):
-        RandomisedResponse(3, 1, 1)
+        RandomizedResponse(3, 1, 1)
 
 
 def test_epsilon_is_positive() -> None:
     with pytest.raises(ValueError, match="positive"):
-        RandomisedResponse.of_epsilon(Fraction(0))
+        RandomizedResponse.of_epsilon(Fraction(0))

@@ -12,7 +12,7 @@ import pyarrow as pa
 from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.accounting.loss import Accounting
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 from dpsql.session.session import Session
 
 ROWS = 64
@@ -43,7 +43,7 @@ class Answer:
     """A query's columns over all groups, in the order of the groups, and how they were made."""
 
     columns: dict[str, np.ndarray]
-    release: PreparedRelease
+    release: CompiledRelease
 
 
 def asked(

@@ -20,14 +20,14 @@ from release.groups import ROWS, Answer, asked, exact
 from release.noise_fit import noise_fit
 
 from dpsql.plan.bounded_release.statistic import (
-    Amount,
-    Distinct,
-    Ones,
-    Presence,
-    Present,
+    DistinctValues,
+    NonNullCount,
     Product,
+    RowCount,
     Square,
     Statistic,
+    Sum,
+    UnitCount,
 )
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -193,7 +193,7 @@ def test_intervals_cover_as_often_as_they_say(folder: Path) -> None:
 def held(answer: Answer, noise: dict[str, np.ndarray]) -> None:
     """Each statistic's noise has the law of its declared mechanism, and not of one 1.1 as wide."""
     step = answer.release.step
-    named = {name_of(s): n for n, s in enumerate(step.bounded.terms.statistics)}
+    named = {name_of(s): n for n, s in enumerate(step.bounded.contributions.statistics)}
     for name, drawn in noise.items():
         # Rows and units may be one statistic where each unit has one row.
         mechanism = step.measurement.mechanisms[named.get(name, named["rows"])]
@@ -203,15 +203,15 @@ def held(answer: Answer, noise: dict[str, np.ndarray]) -> None:
 
 def name_of(statistic: Statistic) -> str:
     match statistic.term:
-        case Ones():
+        case RowCount():
             return "rows" if statistic.filter is None else "filtered"
-        case Present():
+        case NonNullCount():
             return "present"
-        case Presence():
+        case UnitCount():
             return "units"
-        case Distinct():
+        case DistinctValues():
             return "distinct"
-        case Amount(value=value):
+        case Sum(value=value):
             return str(value.argument.name)  # type: ignore[union-attr]
         case Square(value=value):
             return 2 * str(value.argument.name)  # type: ignore[union-attr]

@@ -11,15 +11,18 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.bounded_release.estimator import Axis, Moments
+from dpsql.plan.bounded_release.estimator import MomentIndices, Moments
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.calibration import Noise
-from dpsql.release.columns.confidence_interval import error
+from dpsql.release.columns.confidence_interval import error_interval
 from dpsql.release.columns.moments import moment
 
 RADIUS = 50
-X, Y = Axis(1, 2, 50, RADIUS, Fraction(1)), Axis(3, 4, 40, RADIUS, Fraction(1, 10))
+X, Y = (
+    MomentIndices(1, 2, 50, RADIUS, Fraction(1)),
+    MomentIndices(3, 4, 40, RADIUS, Fraction(1, 10)),
+)
 OF_ONE = ("VAR_POP", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP")
 OF_TWO = (
     *("COVAR_POP", "COVAR_SAMP", "CORR"),
@@ -56,11 +59,11 @@ def test_of_many_rows_it_is_no_wider_than_it_has_to_be(name: str, *, gaussian: b
 def test_of_no_rows_it_may_be_any_value() -> None:
     noise = [DiscreteLaplace(Fraction(20))] * 6
     row = (1, 0, -30, 0, -30, 10)
-    assert error(_formula("VAR_POP"), row, noise)[1:] == (0, RADIUS**2)
-    assert error(_formula("VAR_SAMP"), row, noise)[1:] == (0, 2 * RADIUS**2)
-    assert error(_formula("CORR"), row, noise)[1:] == (-1, 1)
-    assert error(_formula("REGR_R2"), row, noise)[1:] == (0, 1)
-    assert error(_formula("REGR_SLOPE"), row, noise)[1:] == (None, None)
+    assert error_interval(_formula("VAR_POP"), row, noise)[1:] == (0, RADIUS**2)
+    assert error_interval(_formula("VAR_SAMP"), row, noise)[1:] == (0, 2 * RADIUS**2)
+    assert error_interval(_formula("CORR"), row, noise)[1:] == (-1, 1)
+    assert error_interval(_formula("REGR_R2"), row, noise)[1:] == (0, 1)
+    assert error_interval(_formula("REGR_SLOPE"), row, noise)[1:] == (None, None)
 
 
 def _formula(name: str) -> Moments:
@@ -82,7 +85,7 @@ def _errors(
     formula: Moments, exact: tuple[int, ...], *, gaussian: bool
 ) -> list[tuple[Fraction, Fraction, Fraction]]:
     """Values and ends of as many noisy sums; where any value may be, there are none."""
-    noise = [_noise(move, len(formula.places), gaussian=gaussian) for move in _MOVES]
+    noise = [_noise(move, len(formula.indices), gaussian=gaussian) for move in _MOVES]
     randomness = SeededRandomness(f"moments {formula.function} {exact}")
     columns = [
         mechanism.release_vector(np.full(DRAWS, value, dtype=np.int64), randomness)
@@ -90,7 +93,7 @@ def _errors(
     ]
     found: list[tuple[Fraction, Fraction, Fraction]] = []
     for row in zip(*(map(int, column) for column in columns), strict=True):
-        value, (_, low, high) = moment(formula, row), error(formula, row, noise)
+        value, (_, low, high) = moment(formula, row), error_interval(formula, row, noise)
         if value is not None and low is not None and high is not None:
             assert low <= value <= high
             found.append((value, low, high))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from dpsql.release.columns import group_keys
-from dpsql.release.columns.group_keys import ascending, taken
+from dpsql.release.columns.group_keys import ascending, take
 
 DAY = dt.date(1995, 3, 1)
 
@@ -18,7 +18,7 @@ DAY = dt.date(1995, 3, 1)
 def how_many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways to sort, whatever the number of keys."""
     if request.param == "many":
-        monkeypatch.setattr(group_keys, "_FEW", 0)
+        monkeypatch.setattr(group_keys, "_SMALL", 0)
 
 
 @pytest.mark.parametrize(
@@ -46,5 +46,5 @@ def test_later_keys_break_ties_of_earlier_ones() -> None:
 
 def test_keys_are_taken_in_any_order_and_keep_their_type() -> None:
     column = pa.array([DAY, None, DAY], pa.date32())
-    found = taken(column, np.array([1, 2, 1]))
+    found = take(column, np.array([1, 2, 1]))
     assert found.equals(pa.array([None, DAY, None], pa.date32()))

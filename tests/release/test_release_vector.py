@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean
+from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Mean
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -31,15 +31,15 @@ def spread(name: str, most: int, count: int = 500) -> Integers:
     return of_list([*shrunk, *(e for e in EXTREMES if abs(e) <= most), most, -most])
 
 
-def total(step: Fraction, kind: SqlType, least: int | None = None) -> Linear:
-    return Linear(((0, 1), (1, -7)), step, kind, least)
+def total(step: Fraction, kind: SqlType, least: int | None = None) -> LinearEstimator:
+    return LinearEstimator(((0, 1), (1, -7)), step, kind, least)
 
 
 def mean(step: Fraction, centre: int, low: int, high: int) -> Mean:
     return Mean(0, 1, centre, step, low * step, high * step)
 
 
-FORMULAS: list[tuple[Formula, SqlType]] = [
+FORMULAS: list[tuple[Estimator, SqlType]] = [
     (total(Fraction(1), BIGINT), BIGINT),
     (total(Fraction(1), BIGINT, least=0), BIGINT),
     (total(Fraction(1), HUGEINT), HUGEINT),
@@ -61,7 +61,7 @@ FORMULAS: list[tuple[Formula, SqlType]] = [
 
 @pytest.mark.parametrize("most", [1, 1000, 2**31, 10**13, 10**17])
 @pytest.mark.parametrize(("formula", "kind"), FORMULAS)
-def test_a_whole_column_is_that_of_its_groups(formula: Formula, kind: SqlType, most: int) -> None:
+def test_a_whole_column_is_that_of_its_groups(formula: Estimator, kind: SqlType, most: int) -> None:
     statistics = (spread("left", most), spread("right", most))
     found = whole_column(formula, statistics, kind)
     rows = zip(*(s.tolist() for s in statistics), strict=True)
@@ -74,13 +74,13 @@ def test_a_whole_column_is_that_of_its_groups(formula: Formula, kind: SqlType, m
 
 
 @pytest.mark.parametrize(("formula", "kind"), [FORMULAS[0], FORMULAS[6], FORMULAS[13]])
-def test_ordinary_sums_and_means_never_go_row_by_row(formula: Formula, kind: SqlType) -> None:
+def test_ordinary_sums_and_means_never_go_row_by_row(formula: Estimator, kind: SqlType) -> None:
     statistics = (spread("left", 10**9), spread("right", 10**6))
     assert whole_column(formula, statistics, kind) is not None
 
 
 @pytest.mark.parametrize("formula", [total(CENT, Decimal(38, 2)), mean(CENT, 3, 0, 9)])
-def test_integers_beyond_machine_words_have_no_vector(formula: Formula) -> None:
+def test_integers_beyond_machine_words_have_no_vector(formula: Estimator) -> None:
     statistics = (of_list([2**70, 5]), of_list([1, 2**64]))
     assert whole_column(formula, statistics, Double()) is None
 

@@ -7,7 +7,7 @@ import pytest
 from neighbor_search.public_rows import PUBLIC
 from notes.compiler import prepared, schema_of
 
-from dpsql.audit.databases.database_batch import Groups, Worlds
+from dpsql.audit.databases.database_batch import DatabaseBatch, Groups
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.bounding.settings import AS_DECLARED, Settings
 
@@ -25,8 +25,10 @@ def totals(settings: Settings) -> Groups:
         for number, (patient, ward) in enumerate(visited)
     ]
     (release,) = prepared(SQL, "clinic", frozenset(), None, settings).releases
-    (found,) = Worlds.apart(schema_of("clinic"), PUBLIC["clinic"], [rows]).totals(release, "1")
-    cells = release.step.bounded.terms.domains[0].cells
+    (found,) = DatabaseBatch.separately(schema_of("clinic"), PUBLIC["clinic"], [rows]).totals(
+        release, "1"
+    )
+    cells = release.step.bounded.contributions.domains[0].cells
     return {(cells[int(str(key))][0],): found[(key,)] for (key,) in found}
 
 

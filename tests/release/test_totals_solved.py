@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from dpsql.release.consistency.hierarchy import Hierarchy
-from dpsql.release.consistency.levels import structure
+from dpsql.release.consistency.levels import nesting
 from dpsql.release.consistency.margins import Margins
 
 UNEVEN = Hierarchy((1, 3, 7), (np.array([0, 0, 0]), np.array([0, 0, 1, 1, 1, 2, 2])))
@@ -135,7 +135,7 @@ def test_a_total_is_less_noisy_by_formula_and_in_3000_draws() -> None:
     3,000 squares of nearly normal numbers have a mean within ±2.6 %, one standard deviation.
     """
     cells, variance = 20, 200.0
-    within = structure([{}, {"k": pa.array(range(cells))}], [1, cells])
+    within = nesting([{}, {"k": pa.array(range(cells))}], [1, cells])
     assert isinstance(within, Hierarchy)
     expected = 1 / (1 / variance + 1 / (cells * variance))
     told = within.variances([variance, variance])
@@ -158,10 +158,10 @@ def test_keys_that_always_stand_together_are_one_factor() -> None:
         "n": pa.array(nations * 2),
         "s": pa.array(["F"] * 3 + [None] * 3),
     }
-    found = structure([{}, {"s": pa.array([None, "F"])}, pairs, crossed], [1, 2, 3, 6])
+    found = nesting([{}, {"s": pa.array([None, "F"])}, pairs, crossed], [1, 2, 3, 6])
     assert isinstance(found, Margins)
     assert sorted(found.sizes) == [2, 3]
-    chain = structure([{}, {"r": pa.array(["AMERICA", "EUROPE"])}, pairs, crossed], [1, 2, 3, 6])
+    chain = nesting([{}, {"r": pa.array(["AMERICA", "EUROPE"])}, pairs, crossed], [1, 2, 3, 6])
     assert isinstance(chain, Hierarchy)
     assert chain.parents[1].tolist() == [0, 0, 1]
 
@@ -181,4 +181,4 @@ def test_cells_that_do_not_lie_in_each_other_have_no_structure(
 ) -> None:
     counts = [len(next(iter(level.values()))) if level else 1 for level in levels]
     arrays = [{key: pa.array(values) for key, values in level.items()} for level in levels]
-    assert structure(arrays, counts) is None
+    assert nesting(arrays, counts) is None

@@ -9,12 +9,19 @@ import numpy as np
 import pytest
 
 from dpsql.plan.aggregate import PAIRED, SPREADS, AggregateFunction
-from dpsql.plan.bounded_release.estimator import Axis, Formula, Linear, Mean, Moments, Variance
-from dpsql.plan.bounded_release.statistic import Measured
+from dpsql.plan.bounded_release.estimator import (
+    Estimator,
+    LinearEstimator,
+    Mean,
+    MomentIndices,
+    Moments,
+    Variance,
+)
+from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Column
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.columns.arrow import arrow_array
-from dpsql.release.columns.confidence_interval import error
+from dpsql.release.columns.confidence_interval import error_interval
 from dpsql.release.columns.estimate import evaluate
 from dpsql.release.columns.estimate_vectorized import whole_column
 from dpsql.schema.sql_type import HUGEINT, Decimal, Double, SqlType
@@ -25,8 +32,8 @@ NOISE = [DiscreteLaplace(Fraction(2**40)), DiscreteLaplace(Fraction(1, 50))]
 X = Column(1, "x", Double())
 
 
-def axis(total: int, radius: int, step: Fraction) -> Axis:
-    return Axis(total, total + 1, -radius, radius, step)
+def axis(total: int, radius: int, step: Fraction) -> MomentIndices:
+    return MomentIndices(total, total + 1, -radius, radius, step)
 
 
 def moments(function: AggregateFunction, step: Fraction, other: Fraction) -> Moments:
@@ -35,10 +42,10 @@ def moments(function: AggregateFunction, step: Fraction, other: Fraction) -> Mom
     return Moments(function, 0, axis(1, 2**25, step))
 
 
-FORMULAS: list[tuple[Formula, SqlType]] = [
+FORMULAS: list[tuple[Estimator, SqlType]] = [
     *((moments(f, a, b), Double()) for f in {*SPREADS, *PAIRED} for a in STEPS for b in STEPS[::4]),
     *(
-        (Variance(f, 0, rows, Measured(X, step, -(2**25), 2**25, 0)), Double())
+        (Variance(f, 0, rows, Discretized(X, step, -(2**25), 2**25, 0)), Double())
         for f in SPREADS
         for step in STEPS
         for rows in (2, 10**9)
@@ -48,7 +55,7 @@ FORMULAS: list[tuple[Formula, SqlType]] = [
         for step in (*STEPS, Fraction(2**848))
     ),
     *(
-        (Linear(((0, 1), (1, 2**51)), step, kind), kind)
+        (LinearEstimator(((0, 1), (1, 2**51)), step, kind), kind)
         for step in (*STEPS, Fraction(2**848))
         for kind in (Double(), Double(32), HUGEINT, Decimal(38, 38))
     ),
@@ -63,14 +70,14 @@ def test_a_value_and_its_error_are_numbers_of_their_type(noise: DiscreteLaplace)
         some = rows[::17]
         found = arrow_array((evaluate(formula, row, ()) for row in some), kind)
         assert len(found) == len(some)
-        errors = [error(formula, row, [noise] * 6) for row in some]
+        errors = [error_interval(formula, row, [noise] * 6) for row in some]
         for part in zip(*errors, strict=True):
             told = arrow_array(part, Double()).drop_null().to_numpy()
             assert np.isfinite(told).all()
 
 
 @pytest.mark.parametrize(("formula", "kind"), FORMULAS[-len(STEPS) * 6 :])
-def test_a_column_of_no_groups_is_empty(formula: Formula, kind: SqlType) -> None:
+def test_a_column_of_no_groups_is_empty(formula: Estimator, kind: SqlType) -> None:
     nothing = np.zeros(0, dtype=np.int64)
     found = whole_column(formula, [nothing, nothing], kind)
     assert found is None or not len(found)

@@ -23,7 +23,7 @@ from dpsql.cli.audit import html_page
 from dpsql.ledger.refusal import Refusal
 from dpsql.report.budget import Budget
 from dpsql.report.budget_history import Point, Record
-from dpsql.report.error_curve import Errors
+from dpsql.report.error_curve import ErrorCurve
 from dpsql.report.html import budget, explain
 from dpsql.report.html.answer import answer_page
 from dpsql.report.html.template import render
@@ -31,7 +31,7 @@ from dpsql.report.result.result import Result
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.sql_type import Varchar
 from dpsql.session.explain.error_curve import Sweep
-from dpsql.session.explain.report import Proof
+from dpsql.session.explain.report import PrivacyReport
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -82,11 +82,11 @@ def spent(text: str) -> str:
 
 
 def swept(text: str) -> str:
-    return Errors(filled(Sweep, text)).html()
+    return ErrorCurve(filled(Sweep, text)).html()
 
 
 def proved(text: str) -> str:
-    return explain.page(filled(Proof, text))
+    return explain.page(filled(PrivacyReport, text))
 
 
 def attacked(text: str) -> str:
@@ -154,7 +154,7 @@ def test_a_page_needs_nothing_and_runs_nothing(page: Callable[[str], str]) -> No
 
 @pytest.mark.parametrize("text", [PLAIN, *HOSTILE, *UNSEEN, "a\ud800b"])
 def test_a_picture_is_well_formed(text: str) -> None:
-    drawn = Errors(filled(Sweep, text)).svg()
+    drawn = ErrorCurve(filled(Sweep, text)).svg()
     shown = "".join(ET.fromstring(drawn).itertext())  # noqa: S314 - our own
     assert (text if text.isprintable() else text.encode("unicode_escape").decode()) in shown
 

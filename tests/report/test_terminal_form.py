@@ -10,7 +10,7 @@ import pytest
 from dpsql.report.export import csv, json
 from dpsql.report.result.python_value import Value
 from dpsql.report.result.result import Description
-from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing, markdown, plain, spell
 
 
@@ -68,7 +68,7 @@ def test_values_in_tables_are_for_people(value: Value, text: str) -> None:
 
 @pytest.mark.parametrize("sign", ["\x1b", "\x07", "\r", "\u202e", "\ud800", "\x9b"])
 def test_nothing_that_acts_on_a_terminal_is_left(sign: str) -> None:
-    assert visible(f"a{sign}b").isprintable()
+    assert sanitize(f"a{sign}b").isprintable()
 
 
 def test_csv_tells_null_from_an_empty_text() -> None:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from cli.cli_run import Run, runner
 
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.schema.load.all_faults import all_faults
 
 SOUND = """\
@@ -77,7 +77,7 @@ def written(folder: Path, chosen: list[tuple[tuple[str, ...], object, str]]) -> 
 
 
 def told(path: Path) -> list[str]:
-    return [str(fault) for fault in all_faults(path, read_catalogue)]
+    return [str(fault) for fault in all_faults(path, read_catalog)]
 
 
 def test_a_sound_file_has_none(tmp_path: Path) -> None:

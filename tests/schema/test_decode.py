@@ -109,7 +109,7 @@ def test_limits_name_what_is_declared(tmp_path: Path) -> None:
 def test_defaults_follow_the_budget(tmp_path: Path, state_folder: Path) -> None:
     schema = load(tmp_path)
     assert schema.neighbors is Neighbors.ADD_REMOVE
-    assert schema.apart.steps == 1
+    assert schema.neighbor_distance.steps == 1
     assert schema.budget.accounting is Accounting.ZCDP
     assert schema.per_query.epsilon == Fraction(1, 10)
     assert schema.per_query.max_epsilon == 1
@@ -150,7 +150,7 @@ version: 2024-05-01
     text = changed("delta: 1e-6", "delta: 1e-6, accounting: approx") + extra
     schema = load(tmp_path, text)
     assert schema.neighbors is Neighbors.CHANGE_ONE
-    assert (schema.apart.units, schema.apart.steps) == (3, 6)
+    assert (schema.neighbor_distance.units, schema.neighbor_distance.steps) == (3, 6)
     assert schema.budget.accounting is Accounting.APPROX
     assert (schema.per_query.epsilon, schema.per_query.max_epsilon) == (
         Fraction(1, 5),

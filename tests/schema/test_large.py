@@ -8,7 +8,7 @@ import pytest
 from large import VALUES, many_tables, many_values, measured
 
 from dpsql.schema.load.load import load_schema
-from dpsql.schema.policy_diff import loosened
+from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.session import Session
 
 MOST_MEGABYTES = 500
@@ -32,11 +32,11 @@ def test_long_lists_of_values_are_asked(tmp_path: Path, values: int) -> None:
 
 def test_another_long_list_of_values_needs_the_owners_word(tmp_path: Path) -> None:
     before = load_schema(many_values(tmp_path, VALUES)).policy
-    assert loosened(before, before) == ()
+    assert policy_relaxations(before, before) == ()
     for other in (VALUES + 1, VALUES - 1, 10):
         after = load_schema(many_values(tmp_path, other)).policy
-        assert loosened(before, after) == ("values of t0.v were others",)
-        assert loosened(after, before) != ()
+        assert policy_relaxations(before, after) == ("values of t0.v were others",)
+        assert policy_relaxations(after, before) != ()
 
 
 def test_a_line_of_a_long_list_is_named(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from schema.shop import SHOP, changed, load
 
-from dpsql.schema.policy_diff import loosened
+from dpsql.schema.policy_diff import policy_relaxations
 
 CAPPED = SHOP.replace(
     "delta: 1e-6}", "delta: 1e-6}\ngroup_size: 2\nanalysts: {al: {epsilon: 0.5}}"
@@ -45,7 +45,7 @@ LOOSER = [
 @pytest.mark.parametrize(("old", "new", "words"), LOOSER, ids=[new.strip() for _, new, _ in LOOSER])
 def test_what_became_looser_is_said(tmp_path: Path, old: str, new: str, words: str) -> None:
     before, after = (load(tmp_path, text) for text in (CAPPED, changed(old, new, CAPPED)))
-    found = "; ".join(loosened(before.policy, after.policy))
+    found = "; ".join(policy_relaxations(before.policy, after.policy))
     assert words in found
     assert bool(words) == bool(found)
 
@@ -61,13 +61,15 @@ ORDERED = [case for case in LOOSER if "was another" not in case[2] and "size: 3"
 def test_the_way_back_needs_nobody(tmp_path: Path, old: str, new: str, words: str) -> None:
     before, after = (load(tmp_path, text) for text in (CAPPED, changed(old, new, CAPPED)))
     if "owned otherwise" in words:
-        assert loosened(after.policy, before.policy)
+        assert policy_relaxations(after.policy, before.policy)
     else:
-        assert loosened(after.policy, before.policy) == ()
+        assert policy_relaxations(after.policy, before.policy) == ()
 
 
 def test_a_per_query_cap_that_is_raised_is_looser(tmp_path: Path) -> None:
     low, high = (
         load(tmp_path, SHOP + f"per_query: {{max_epsilon: {most}}}\n") for most in ("0.5", "0.75")
     )
-    assert loosened(low.policy, high.policy) == ("per_query.max_epsilon was 0.5, now 0.75",)
+    assert policy_relaxations(low.policy, high.policy) == (
+        "per_query.max_epsilon was 0.5, now 0.75",
+    )

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from schema.shop import SHOP, changed, load
 
 from dpsql.dbapi.connection import connect
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SchemaFault
-from dpsql.schema.qualified_name import bare, identity, meant, schema_of
+from dpsql.schema.qualified_name import bare, identity, resolve_name, schema_of
 
 NAMES = ("orders", "sales.orders", "hr.people", "sales.towns", "hr.towns", "public.lines")
 
@@ -45,7 +45,7 @@ NAMES = ("orders", "sales.orders", "hr.people", "sales.towns", "hr.towns", "publ
     ],
 )
 def test_a_name_means_a_declared_table(parts: tuple[str, ...], names: tuple[str, ...]) -> None:
-    assert meant(NAMES, parts, "shop") == names
+    assert resolve_name(NAMES, parts, "shop") == names
 
 
 PART = st.sampled_from(["a", "b", "main", "public", "A"])
@@ -55,8 +55,8 @@ PART = st.sampled_from(["a", "b", "main", "public", "A"])
 def test_a_table_is_meant_by_its_full_name_alone(names: list[str], dataset: str) -> None:
     for name in names:
         full = schema_of(name), bare(name)
-        assert meant(names, full, "another") == (name,)
-        assert meant(names, (dataset, *full), dataset) == (name,)
+        assert resolve_name(names, full, "another") == (name,)
+        assert resolve_name(names, (dataset, *full), dataset) == (name,)
 
 
 FAULTS = [
@@ -127,7 +127,7 @@ def test_schemas_of_a_duckdb_file_are_read(tmp_path: Path) -> None:
         # A name with a dot in it is not a table of a schema.
         made.execute('CREATE TABLE "sales.orders" AS SELECT 9::BIGINT AS amount')
         made.execute('CREATE TABLE sales."a.b" AS SELECT 9::BIGINT AS amount')
-    found = read_catalogue(DuckDBSource(str(tmp_path / "rows.duckdb")))
+    found = read_catalog(DuckDBSource(str(tmp_path / "rows.duckdb")))
     assert list(found) == ["orders", "hr.orders", "sales.orders"]
     answers(tmp_path, "rows.duckdb")
 

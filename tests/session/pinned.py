@@ -9,15 +9,15 @@ from pathlib import Path
 
 from notes.compiler import FIXTURES, prepared, schema_of
 
-from dpsql.engine.sidecar.contents import Counts
+from dpsql.engine.sidecar.contents import SidecarCounts
 from dpsql.engine.sidecar.contents import _sealed as sealed
 from dpsql.plan.expression import And, Literal
-from dpsql.plan.operator import Whole
+from dpsql.plan.operator import PublicStatement
 from dpsql.privacy.domain import Domain, Interval
 from dpsql.schema.model import Schema, Source
 from dpsql.schema.sql_type import BIGINT, Array, Boolean, Uuid
-from dpsql.session.compile.compiled import PreparedRelease
-from dpsql.session.digest.canonical_digest import meaning
+from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.sidecar import _stamp as stamp
 
@@ -129,13 +129,13 @@ STATEMENTS = {
 
 VALUES: dict[str, object] = {
     "rare types": (Uuid(), Array(BIGINT)),
-    "a whole statement": Whole((), "SELECT 1", ("doctors",), ("",)),
+    "a whole statement": PublicStatement((), "SELECT 1", ("doctors",), ("",)),
     "conditions": And((Literal(True, Boolean()), Literal(None, Boolean()))),
     "a domain": Domain(Interval(Fraction(1), None), (1, "a"), nullable=False),
 }
 """Of classes that no statement here has."""
 
-COUNTS = (Counts("visits", 12, 11, 4), Counts("doctors", 3, 3, None))
+COUNTS = (SidecarCounts("visits", 12, 11, 4), SidecarCounts("doctors", 3, 3, None))
 
 
 def found() -> dict[str, dict[str, list[str]] | str]:
@@ -166,9 +166,9 @@ def keys_of(schema: str, sql: str) -> dict[str, list[str]]:
     }
 
 
-def _meaning(release: PreparedRelease, by_name: dict[str, PreparedRelease]) -> str:
-    keys = {below: by_name[name].key for below, name in release.step.below}
-    return meaning(release.step.bounded, keys)
+def _meaning(release: CompiledRelease, by_name: dict[str, CompiledRelease]) -> str:
+    keys = {below: by_name[name].key for below, name in release.step.public_inputs}
+    return release_digest(release.step.bounded, keys)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.errors import BudgetSpent, ExecutionFailed, ProgrammingError, Refused
 from dpsql.ledger.chain.entry import Burned, Charged
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
-from dpsql.session.batch import together
+from dpsql.session.batch import composed_loss
 from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.session import Session
 
@@ -66,7 +66,7 @@ def test_a_hundred_counts_are_charged_what_they_cost_together(opened: Open) -> N
     batch = session.batch(COUNTS)
     law = pld.from_discrete_laplace_mechanism(0.1, use_connect_dots=True).self_compose(100)
     assert batch.loss is not None
-    assert batch.apart == PrivacyLoss(Accounting.APPROX, Fraction(10))
+    assert batch.one_by_one == PrivacyLoss(Accounting.APPROX, Fraction(10))
     assert float(batch.loss.amount) == pytest.approx(law.get_epsilon_for_delta(1e-6), rel=1e-3)
     assert batch.loss.delta == Fraction(1, 10**6)
     assert session.balance().spent == batch.loss
@@ -98,7 +98,7 @@ def test_only_what_is_new_of_a_batch_is_charged_and_drawn_once(opened: Open) -> 
     first = session.query(COUNTS[0])
     twice = "WITH c AS (SELECT c_custkey AS k FROM customer) SELECT count(*) FROM c WHERE 1 < k"
     batch = session.batch([COUNTS[0], COUNTS[1], twice, "SELECT 1 AS one"])
-    assert batch.apart == PrivacyLoss(Accounting.APPROX, Fraction(1, 10))
+    assert batch.one_by_one == PrivacyLoss(Accounting.APPROX, Fraction(1, 10))
     known, one, other, public = batch.answers
     assert known.table.column(0).to_pylist() == first.table.column(0).to_pylist()
     assert one.table.column(0).to_pylist() == other.table.column(0).to_pylist()
@@ -109,7 +109,7 @@ def test_a_batch_costs_no_more_than_its_statements(opened: Open) -> None:
     session = opened()
     for count in (1, 2, 5):
         due = [r for sql in COUNTS[:count] for r in session.prepare(sql).releases]
-        loss = together(session.schema, due)
+        loss = composed_loss(session.schema, due)
         assert max(r.step.measurement.loss.amount for r in due) <= loss.amount
         assert loss.amount <= Fraction(count, 10)
 
@@ -130,11 +130,11 @@ def test_everything_may_be_in_a_batch(opened: Open, kind: str) -> None:
     statements = [MIXED[kind].format(n) for n in range(30)]
     batch = session.batch(list(dict.fromkeys(statements)))
     assert batch.loss is not None
-    assert batch.apart is not None
-    assert batch.loss.amount <= batch.apart.amount
+    assert batch.one_by_one is not None
+    assert batch.loss.amount <= batch.one_by_one.amount
     selecting = kind == "thresholds"
     assert batch.loss.delta <= Fraction(1 + 30 * selecting, 10**6)
-    assert not selecting or batch.loss.delta >= batch.apart.delta > 0
+    assert not selecting or batch.loss.delta >= batch.one_by_one.delta > 0
 
 
 def test_a_budget_too_small_for_all_gives_nothing(opened: Open) -> None:

@@ -8,7 +8,7 @@ from notes.compiler import prepared
 
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.sql.render import rendered
-from dpsql.session.run.public_tables import copied_rows, copied_scans
+from dpsql.session.run.public_tables import public_inputs, public_scans
 
 BY_DOCTOR = "(SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id)"
 
@@ -46,15 +46,15 @@ BY_DOCTOR = "(SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id)"
 )
 def test_rows_that_are_filtered_away_at_once_are_not_copied(sql: str, rows: dict[str, int]) -> None:
     plan = prepared(sql, "clinic", frozenset({"patients", "visits", "doctors"})).plan
-    connection, found = public_connection("clinic"), copied_rows(plan)
+    connection, found = public_connection("clinic"), public_inputs(plan)
     copied = {
         name: len(connection.execute(rendered(emit_plan(each, {}))).fetchall())
         for name, each in found.items()
     }
     assert copied == rows
-    assert copied_scans(plan).keys() == found.keys()
+    assert public_scans(plan).keys() == found.keys()
 
 
 def test_no_row_of_a_private_table_is_copied() -> None:
     plan = prepared("SELECT count(*) FROM visits WHERE cost > 5", "clinic", frozenset()).plan
-    assert copied_rows(plan) == {}
+    assert public_inputs(plan) == {}

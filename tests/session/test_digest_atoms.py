@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.engine.digest import ATOMS, _joined, digest_of, encoded
+from dpsql.engine.digest import ATOMS, _joined_texts, digest_of, encoded
 from dpsql.session.digest.cell_digest import digest_of_cells
 from dpsql.session.digest.codec import digested
 
@@ -64,7 +64,7 @@ def test_a_value_is_read_again_from_its_text(value: object) -> None:
 
 @given(st.lists(TEXTS))
 def test_texts_in_a_row_are_told_apart_again(texts: list[str]) -> None:
-    assert list(split(_joined(texts))) == texts
+    assert list(split(_joined_texts(texts))) == texts
 
 
 @given(ATOM)

@@ -27,9 +27,9 @@ def test_a_query_is_explained_without_its_data(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.db"))
     for line in (
         "LimitGroups(6, all there are; rows=120 in all)",
-        "ClampPartials(rows_per_group=60)",
+        "ClampPerGroup(rows_per_group=60)",
         "Scan(lineitem, unit=l_orderkey → orders.o_custkey)",
-        "Groups(count=1, per_unit=6)",
+        "PerGroup(units=1, groups_per_unit=6)",
         "rows: 60 = 60 rows, each in [0, 1]",
         "l_quantity less 25.5: 1470 = 60 rows, each in [-24.5, 24.5]",
         "l_extendedprice in [900, 105000], declared in the schema",

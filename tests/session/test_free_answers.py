@@ -12,12 +12,12 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import BudgetSpent, Refused
-from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.report.explain_text import Explanation
-from dpsql.report.local_epsilon import beside_ledger
+from dpsql.report.local_epsilon import local_epsilon_lines
 from dpsql.schema.load.load import load_schema
-from dpsql.schema.policy_diff import loosened
-from dpsql.session.saved.create import Wanted
+from dpsql.schema.policy_diff import policy_relaxations
+from dpsql.session.saved.create import SaveRequest
 from dpsql.session.session import Session
 
 SCHEMA = """
@@ -63,10 +63,10 @@ def session(file: Path) -> Iterator[Session]:
 
 def test_an_estimate_of_answers_alone_is_that_of_what_was_said(session: Session) -> None:
     answer = session.query(SMOKERS)
-    noise = RandomisedResponse.of_epsilon(Fraction(1))
+    noise = RandomizedResponse.of_epsilon(Fraction(1))
     assert answer.table.column(0).to_pylist() == [round(noise.estimate(5, 12))]
     groups = session.query(DRINKS)
-    of_drinks = RandomisedResponse.of_epsilon(Fraction(2), 3)
+    of_drinks = RandomizedResponse.of_epsilon(Fraction(2), 3)
     said = {"tea": 6, "none": 4, "gin": 2}
     found = dict(zip(*(column.to_pylist() for column in groups.table.columns), strict=True))
     assert found == {name: round(of_drinks.estimate(n, 12)) for name, n in said.items()}
@@ -75,7 +75,7 @@ def test_an_estimate_of_answers_alone_is_that_of_what_was_said(session: Session)
 
 def test_its_error_is_that_of_the_answers_alone(session: Session) -> None:
     answer = session.query(DRINKS.replace("count(*)", "count(*), dp_stddev(count(*))"))
-    noise = RandomisedResponse.of_epsilon(Fraction(2), 3)
+    noise = RandomizedResponse.of_epsilon(Fraction(2), 3)
     for _, value, stddev in zip(*(c.to_pylist() for c in answer.table.columns), strict=True):
         # The value is shown rounded to a whole number: 1 of 12 rows.
         low, high = (float(noise.variance(max(0, value + d), 12)) for d in (-0.5, 0.5))
@@ -94,16 +94,16 @@ def test_it_is_free_and_the_same_however_often_it_is_asked_for(session: Session)
 
 
 def test_a_release_of_it_is_kept_and_costs_nothing(session: Session) -> None:
-    wanted = Wanted("drinks", "release", f"CREATE RELEASE drinks AS {DRINKS}")
-    kept = session.keep(wanted, DRINKS.replace("count(*)", "count(*) AS n")).table
+    wanted = SaveRequest("drinks", "release", f"CREATE RELEASE drinks AS {DRINKS}")
+    kept = session.save(wanted, DRINKS.replace("count(*)", "count(*) AS n")).table
     assert session.query("SELECT drink, n FROM drinks ORDER BY drink").table.num_rows == len(kept)
     assert not session.balance().spent.amount
 
 
 def test_a_synopsis_by_answers_is_refused(session: Session) -> None:
-    wanted = Wanted("s", "synopsis", "CREATE SYNOPSIS", epsilon=Fraction(1), rounds=2)
+    wanted = SaveRequest("s", "synopsis", "CREATE SYNOPSIS", epsilon=Fraction(1), rounds=2)
     with pytest.raises(Refused, match="synopsis by randomised answers"):
-        session.keep(wanted, "SELECT drink FROM poll")
+        session.save(wanted, "SELECT drink FROM poll")
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ def test_what_is_free_is_so_by_the_schema_alone(
 def test_a_number_of_rows_beside_answers_loosens_a_schema(file: Path) -> None:
     # Declared later, it makes answers free that were charged before: that is for the owner to say.
     before, after = (load_schema(path) for path in (_without_rows(file), file))
-    (said,) = loosened(before.policy, after.policy)
+    (said,) = policy_relaxations(before.policy, after.policy)
     assert said == "the number of rows of poll was no public one, beside randomised answers"
-    assert not loosened(after.policy, before.policy)
+    assert not policy_relaxations(after.policy, before.policy)
 
 
 def _without_rows(file: Path) -> Path:
@@ -165,10 +165,10 @@ def test_explain_privacy_says_what_answers_lose_beside_the_ledger(session: Sessi
 
 
 def test_the_budget_says_what_is_promised_with_the_answers_losses(file: Path) -> None:
-    (line,) = beside_ledger(load_schema(file))
+    (line,) = local_epsilon_lines(load_schema(file))
     assert "epsilon = 1 (smokes) + 2 (drink) = 3" in line
     assert line.endswith("stays within epsilon 4")
     file.write_text(file.read_text().replace("change_one", "change_one\ngroup_size: 3"))
-    (line,) = beside_ledger(load_schema(file))
+    (line,) = local_epsilon_lines(load_schema(file))
     assert "3 * (1 (smokes) + 2 (drink)) = 9" in line
-    assert not list(beside_ledger(load_schema(_without_rows(file))))
+    assert not list(local_epsilon_lines(load_schema(_without_rows(file))))

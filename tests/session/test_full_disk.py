@@ -50,7 +50,7 @@ def shop(tmp_path: Path, disk: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def spent(schema: Path) -> Fraction:
     session = Session(schema)
     try:
-        session._budget().verify()
+        session._open_ledger().verify()
         return session.balance().spent.amount
     finally:
         session.close()

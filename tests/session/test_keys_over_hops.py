@@ -8,12 +8,12 @@ import duckdb
 import pytest
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.plan.bounded_release.bounded_release import Split
+from dpsql.plan.bounded_release.bounded_release import SplitByContribution
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
 
@@ -62,14 +62,14 @@ def made(folder: Path, sales_of_one: int) -> Schema:
     return schema
 
 
-def release(schema: Schema, sql: str) -> PreparedRelease:
+def release(schema: Schema, sql: str) -> CompiledRelease:
     session = Session(schema)
     (found,) = session.prepare(sql).releases
     session.close()
     return found
 
 
-def counted(schema: Schema, found: PreparedRelease) -> int:
+def counted(schema: Schema, found: CompiledRelease) -> int:
     query = found.step.query
     tables = {domain.name: domain_table(domain) for domain in query.domains}
     with open_source(schema) as engine:
@@ -85,9 +85,9 @@ def test_one_unit_changes_no_more_than_derived(tmp_path: Path, sql: str) -> None
     (most,) = found.sensitivity.per_group
     assert other.sensitivity.per_group == (most,)
     assert abs(counted(full, found) - counted(less, found)) <= most
-    assert not isinstance(found.step.bounded.bounding, Split)
+    assert not isinstance(found.step.bounded.physical_plan, SplitByContribution)
 
 
 def test_a_key_over_hops_whose_keys_hold_is_one(tmp_path: Path) -> None:
     found = release(made(tmp_path / "full", 1), JOINED)
-    assert isinstance(found.step.bounded.bounding, Split)
+    assert isinstance(found.step.bounded.physical_plan, SplitByContribution)

@@ -45,7 +45,7 @@ def ours(folder: Path, count: int) -> float:
 def most(folder: Path, count: int) -> Fraction:
     """The ε that a query asks for, so that `count` of them fit, in nine digits rounded down."""
     cap = session(folder, "delta: 1.0e-6")
-    with cap._budget() as ledger:
+    with cap._open_ledger() as ledger:
         rho = ledger.terms.cap.amount
     return Fraction(int(epsilon_of_rho(rho / count, CONVERSION) * 10**9) - 1, 10**9)
 
@@ -63,7 +63,7 @@ def test_so_many_equal_queries_fit_and_hardly_one_more(tmp_path: Path, count: in
     asking = session(tmp_path, "delta: 1.0e-6")
     (release,) = asking.prepare(SQL, epsilon).releases
     loss = release.step.measurement.loss.amount
-    with asking._budget() as ledger:
+    with asking._open_ledger() as ledger:
         cap = ledger.terms.cap.amount
     assert count * loss <= cap < (count + 1) * loss
 

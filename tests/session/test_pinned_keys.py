@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from session.pinned import PINNED, STATEMENTS, found, keys_of
 
-from dpsql.plan.aggregate import Part
-from dpsql.plan.bounded_release.bounded_release import Terms
-from dpsql.plan.bounded_release.estimator import Linear
-from dpsql.plan.bounded_release.statistic import Amount
+from dpsql.plan.aggregate import OutputKind
+from dpsql.plan.bounded_release.bounded_release import Contributions
+from dpsql.plan.bounded_release.estimator import LinearEstimator
+from dpsql.plan.bounded_release.statistic import Sum
 from dpsql.plan.expression import Compare, Literal
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.release.calibration import Measurement
@@ -39,7 +39,17 @@ WORDS = {
     "part": "value low high stddev clipped over",
 }
 
-RENAMED = (Literal, Compare, Decimal, Terms, Amount, Linear, Part, Measurement, DiscreteGaussian)
+RENAMED = (
+    Literal,
+    Compare,
+    Decimal,
+    Contributions,
+    Sum,
+    LinearEstimator,
+    OutputKind,
+    Measurement,
+    DiscreteGaussian,
+)
 """Classes that the digests of a sum under conditions are made of."""
 
 ABOUT = ("conditions", "listed keys", "a window as it is written")

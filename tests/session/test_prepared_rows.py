@@ -11,7 +11,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.fingerprint import fingerprint
-from dpsql.engine.sidecar.contents import OF_UNITS
+from dpsql.engine.sidecar.contents import UNIT_SCHEMA
 from dpsql.errors import SourceFault
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
@@ -71,7 +71,8 @@ def inside(ready: Schema) -> Iterator[duckdb.DuckDBPyConnection]:
 def test_each_row_with_a_unit_is_there_once(inside: duckdb.DuckDBPyConnection) -> None:
     sql = "SELECT (SELECT count(*) FROM {}), (SELECT count(*) FROM {}.{})"
     counted = [
-        inside.execute(sql.format(name, OF_UNITS, name)).fetchone() for name in ("sales", "lines")
+        inside.execute(sql.format(name, UNIT_SCHEMA, name)).fetchone()
+        for name in ("sales", "lines")
     ]
     assert counted == [(45, 9), (45, 9)]
     assert inside.execute("SELECT count(*) FROM buyers").fetchone() == (10,)
@@ -91,8 +92,8 @@ def test_one_is_made_of_empty_tables(schema: Schema) -> None:
     [
         "INSERT INTO sales FROM sales LIMIT 1",
         "DELETE FROM lines WHERE sale = 1",
-        f"DELETE FROM {OF_UNITS}.sales WHERE buyer = 1",
-        f"INSERT INTO {OF_UNITS}.lines FROM {OF_UNITS}.lines LIMIT 1",
+        f"DELETE FROM {UNIT_SCHEMA}.sales WHERE buyer = 1",
+        f"INSERT INTO {UNIT_SCHEMA}.lines FROM {UNIT_SCHEMA}.lines LIMIT 1",
         """UPDATE "made of" SET "rows" = "rows" + 1""",
         """DELETE FROM "made of" WHERE name = 'lines'""",
         """DELETE FROM "made of" """,
@@ -111,7 +112,7 @@ def test_one_is_not_used_of_a_source_with_other_numbers_of_rows(ready: Schema) -
     with duckdb.connect(str(ready.source.path)) as connection:
         connection.execute("INSERT INTO lines VALUES (1, 'more')")
     with DuckDBEngine(engine_source(ready), sidecar=stamped) as engine:
-        assert not engine.prepared
+        assert not engine.sidecar_tables
 
 
 def test_one_whose_rows_would_not_be_there_once_is_not_made(
@@ -150,4 +151,4 @@ def test_one_of_a_source_that_changed_since_its_keys_were_verified_is_not_made(
 
 def used(schema: Schema) -> frozenset[str]:
     with open_source(schema) as engine:
-        return engine.prepared
+        return engine.sidecar_tables

@@ -15,19 +15,29 @@ from privacy.seeded import ReplayedRandomness
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.engine.sidecar.contents import OF_UNITS, PREPARED
-from dpsql.engine.sidecar.row_columns import ROWS, UNIT, beyond_of, rows_with
+from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
+from dpsql.engine.sidecar.row_columns import (
+    UNIT_COLUMN,
+    UNIT_ROW_COUNT,
+    out_of_range_column,
+    value_count_column,
+)
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.bounded_release import Cell, LightRows, Split, UnitSums
+from dpsql.plan.bounded_release.bounded_release import (
+    Cell,
+    SplitByContribution,
+    StoredUnitSums,
+    UnlimitedRows,
+)
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import EntityUnit, Schema
-from dpsql.schema.sidecar_columns import bounded, counted
-from dpsql.session.compile.compiled import Prepared, prepare
-from dpsql.session.compile.loss_conversion import grant
+from dpsql.schema.sidecar_columns import group_count_columns, range_checked_columns
+from dpsql.session.compile.compiled import CompiledStatement, compile_sql
+from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source, sidecar_path
@@ -73,10 +83,12 @@ class _Facts(SourceFacts):
 
 def proved(
     sql: str, schema: Schema, engine: DuckDBEngine, settings: Settings, *, prepared: bool
-) -> Prepared:
-    tables = engine.prepared if prepared else frozenset[str]()
+) -> CompiledStatement:
+    tables = engine.sidecar_tables if prepared else frozenset[str]()
     facts = _Facts(schema, lambda: engine, lambda: tables)
-    return prepare(sql, schema, facts, grant(schema, Fraction(1)), "data", settings=settings)
+    return compile_sql(
+        sql, schema, facts, query_loss(schema, Fraction(1)), "data", settings=settings
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,9 +107,9 @@ def test_every_statement_has_the_same_integers_key_and_sensitivities(
         for one, other in zip(without.releases, read.releases, strict=True):
             assert one.key == other.key, statement.name
             assert one.sensitivity == other.sensitivity
-            assert PREPARED not in one.step.query.sql
-            terms = one.step.bounded.terms
-            if one.step.reads or not (terms.statistics or terms.selections):
+            assert SIDECAR not in one.step.query.sql
+            terms = one.step.bounded.contributions
+            if one.step.reads or not (terms.statistics or terms.cell_choices):
                 continue  # it reads noisy tables, or nothing private
             if terms.domains and any("drawn once" in n for n in other.step.bounded.notes):
                 continue  # groups of listed keys are numbered, so that others of a unit are drawn
@@ -121,7 +133,7 @@ def integers(engine: DuckDBEngine, query: EngineQuery) -> Integers:
 
 def used(schema: Schema) -> frozenset[str]:
     with open_source(schema) as found:
-        return found.prepared
+        return found.sidecar_tables
 
 
 def test_it_is_seen_in_explain(ready: Schema) -> None:
@@ -130,7 +142,7 @@ def test_it_is_seen_in_explain(ready: Schema) -> None:
     session.close()
     lines = [line.operator for line in proof.releases[0].operators]
     assert "Scan(lineitem, unit=l_orderkey → orders.o_custkey, prepared)" in lines
-    assert PREPARED in proof.releases[0].sql
+    assert SIDECAR in proof.releases[0].sql
 
 
 def test_what_is_left_out_of_a_join_is_seen_in_explain(ready: Schema) -> None:
@@ -157,13 +169,14 @@ def test_it_can_be_read_by_its_owner_only(ready: Schema) -> None:
 
 def test_rows_stand_in_the_order_of_their_units_those_over_a_limit_last(ready: Schema) -> None:
     table = ready.tables["lineitem"]
-    most = ", ".join(f'"{rows_with(column)}"' for column in counted(table))
+    most = ", ".join(f'"{value_count_column(column)}"' for column in group_count_columns(table))
     over = (
-        f'"{ROWS}" > {table.limits.rows} OR'
-        f' max(greatest({most})) OVER (PARTITION BY "{UNIT}") > {table.limits.rows_per_group}'
+        f'"{UNIT_ROW_COUNT}" > {table.limits.rows} OR'
+        f' max(greatest({most})) OVER (PARTITION BY "{UNIT_COLUMN}")'
+        f" > {table.limits.rows_per_group}"
     )
     with duckdb.connect(str(sidecar_path(ready)), read_only=True) as connection:
-        sql = f'SELECT {over}, "{ROWS}", "{UNIT}" FROM lineitem ORDER BY rowid'
+        sql = f'SELECT {over}, "{UNIT_ROW_COUNT}", "{UNIT_COLUMN}" FROM lineitem ORDER BY rowid'
         found = connection.sql(sql).fetchall()
     assert found == sorted(found)
     assert {row[0] for row in found} == {False, True}
@@ -177,8 +190,10 @@ def test_a_long_table_is_made_in_parts_of_its_units(
             prepare_source(schema, engine, steps.append, ReplayedRandomness(SALT))
         with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
             # Which of a unit's rows is its first with a value is nobody's promise.
-            marks = ", ".join(f'"first of {c}"' for c in counted(schema.tables["lineitem"]))
-            of_units = connection.sql(f"FROM {OF_UNITS}.lineitem").fetchall()
+            marks = ", ".join(
+                f'"first of {c}"' for c in group_count_columns(schema.tables["lineitem"])
+            )
+            of_units = connection.sql(f"FROM {UNIT_SCHEMA}.lineitem").fetchall()
             return [
                 *connection.sql(f"SELECT * EXCLUDE ({marks}) FROM lineitem").fetchall(),
                 *of_units,
@@ -205,20 +220,20 @@ def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
     with open_source(far) as engine:
         for sql in (tpch()[1].sql, SUMS):
             light, (without, read) = compared(sql, far, engine)
-            assert isinstance(light, LightRows)
-            assert light.within is not None
+            assert isinstance(light, UnlimitedRows)
+            assert light.no_clamp is not None
             assert without == read
 
 
 def compared(
     sql: str, schema: Schema, engine: DuckDBEngine
-) -> tuple[LightRows | UnitSums, tuple[Integers, Integers]]:
+) -> tuple[UnlimitedRows | StoredUnitSums, tuple[Integers, Integers]]:
     """How light rows are summed, and the integers without the sidecar and with it."""
     (one,) = proved(sql, schema, engine, AS_DECLARED, prepared=False).releases
     (other,) = proved(sql, schema, engine, AS_DECLARED, prepared=True).releases
-    assert isinstance(other.step.bounded.bounding, Split)
+    assert isinstance(other.step.bounded.physical_plan, SplitByContribution)
     found = integers(engine, one.step.query), integers(engine, other.step.query)
-    return other.step.bounded.bounding.light, found
+    return other.step.bounded.physical_plan.unlimited, found
 
 
 SUMS = """SELECT sum(l_quantity), sum(l_linenumber), sum(l_linenumber - 2 * l_quantity),
@@ -245,7 +260,7 @@ def test_sums_of_units_stand_ready(
         prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
     with open_source(far) as engine:
         light, (without, read) = compared(sql, far, engine)
-    assert isinstance(light, UnitSums)
+    assert isinstance(light, StoredUnitSums)
     assert without == read
     assert any(map(any, without))
 
@@ -262,7 +277,7 @@ def test_sums_of_units_stand_ready(
 def test_sums_of_units_that_cannot_be_count_for_nothing(ready: Schema, wrong: str) -> None:
     light = '"rows of the unit" <= 40'
     with duckdb.connect(str(sidecar_path(ready))) as connection:
-        connection.execute(f'UPDATE {OF_UNITS}."orders" SET {wrong} WHERE {light}')
+        connection.execute(f'UPDATE {UNIT_SCHEMA}."orders" SET {wrong} WHERE {light}')
     with open_source(ready) as engine:
         sql = "SELECT count(*), sum(o_totalprice) FROM orders"
         _, ((without,), (read,)) = compared(sql, ready, engine)
@@ -309,8 +324,8 @@ def tell(schema: Schema, told: int) -> None:
     """Let the sidecar say of all columns that all values are within their bounds, or not."""
     with duckdb.connect(str(sidecar_path(schema))) as connection:
         for table in schema.tables.values():
-            for column in bounded(table):
-                named = f'"{table.name}" SET "{beyond_of(column.name)}" = {told}'
+            for column in range_checked_columns(table):
+                named = f'"{table.name}" SET "{out_of_range_column(column.name)}" = {told}'
                 connection.execute(f"UPDATE {named}")
 
 
@@ -320,10 +335,10 @@ def test_what_is_beyond_its_bounds_is_told_of_whole_tables(
     def told(schema: Schema) -> dict[str, set[int]]:
         with DuckDBEngine(engine_source(schema)) as engine:
             prepare_source(schema, engine)
-        names = [column.name for column in bounded(schema.tables["lineitem"])]
+        names = [column.name for column in range_checked_columns(schema.tables["lineitem"])]
         with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
             columns = {
-                name: connection.sql(f'SELECT DISTINCT "{beyond_of(name)}" FROM lineitem')
+                name: connection.sql(f'SELECT DISTINCT "{out_of_range_column(name)}" FROM lineitem')
                 for name in names
             }
             return {name: {n for (n,) in column.fetchall()} for name, column in columns.items()}

@@ -14,22 +14,22 @@ import pytest
 from session.clinic import made
 
 from dpsql.engine.arrow_result import stream
-from dpsql.engine.read_limit import Most
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sandbox.database import (
-    Asked,
     Contents,
-    Enclosures,
+    NoAnswer,
+    Sandboxes,
+    SandboxQuery,
     Stopped,
     TooLargeAnswer,
-    Unanswered,
-    said,
+    reason_of,
 )
-from dpsql.engine.sandbox.introspection_functions import telling_functions
-from dpsql.engine.sandbox.process import Aside
+from dpsql.engine.sandbox.introspection_functions import introspection_functions
+from dpsql.engine.sandbox.process import SandboxProcess
 from dpsql.errors import Error, ExecutionCancelled, TooComplex
 from dpsql.session.session import Session
 
-MOST = Most(1_000, 2**20)
+MOST = ReadLimit(1_000, 2**20)
 ROWS = pa.table({"id": [1, 2, 3], "fee": [10, 20, 30]})
 COPIES = Contents("one", ("CREATE TABLE docs (id BIGINT, fee BIGINT)",), {"docs": stream(ROWS)})
 
@@ -47,14 +47,14 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 @pytest.fixture(scope="module")
-def aside() -> Iterator[Aside]:
-    found = Aside(2, MOST)
+def aside() -> Iterator[SandboxProcess]:
+    found = SandboxProcess(2, MOST)
     yield found
     found.close()
 
 
-def ask(aside: Aside, sql: str, columns: int = 1) -> pa.Table:
-    return aside.ask(COPIES, Asked("one", sql, MOST, ("",) * columns))
+def ask(aside: SandboxProcess, sql: str, columns: int = 1) -> pa.Table:
+    return aside.ask(COPIES, SandboxQuery("one", sql, MOST, ("",) * columns))
 
 
 REACHING = [
@@ -118,16 +118,16 @@ OF_THE_ENGINE = ("duckdb_", "information", "pg_", "sqlite", "current_", "getvar"
 
 
 @pytest.mark.parametrize("sql", [s for s in REACHING if not any(w in s for w in OF_THE_ENGINE)])
-def test_the_process_aside_refuses_them_itself(aside: Aside, sql: str) -> None:
+def test_the_process_aside_refuses_them_itself(aside: SandboxProcess, sql: str) -> None:
     """What passed all words would still show nothing: there is nothing."""
     if "serialized" in sql:
         pytest.skip("it is another way to write SELECT 1")
-    with pytest.raises(Unanswered) as refused:
+    with pytest.raises(NoAnswer) as refused:
         ask(aside, sql.format(source="/etc/passwd", folder="/tmp"))  # noqa: S108 - never written
-    assert "/" not in refused.value.said.replace("/etc/passwd", "")
+    assert "/" not in refused.value.reason.replace("/etc/passwd", "")
 
 
-def test_all_that_a_catalogue_tells_of_is_copies(aside: Aside) -> None:
+def test_all_that_a_catalogue_tells_of_is_copies(aside: SandboxProcess) -> None:
     everything = ask(aside, "SELECT string_agg(table_name, ' ') FROM duckdb_tables()")
     assert everything.column(0).to_pylist() == ["docs"]
     paths = ask(aside, "SELECT count(path) FROM duckdb_databases()")
@@ -136,7 +136,7 @@ def test_all_that_a_catalogue_tells_of_is_copies(aside: Aside) -> None:
     assert ask(aside, sql).column(0).to_pylist() == [0]
 
 
-def test_the_process_knows_nothing_of_its_parents_environment(aside: Aside) -> None:
+def test_the_process_knows_nothing_of_its_parents_environment(aside: SandboxProcess) -> None:
     ask(aside, "SELECT 1")
     process = aside._process
     assert process is not None
@@ -146,7 +146,7 @@ def test_the_process_knows_nothing_of_its_parents_environment(aside: Aside) -> N
 
 
 def test_no_function_of_a_list_that_grows_is_forgotten() -> None:
-    refused = telling_functions()
+    refused = introspection_functions()
     assert {"read_text", "query", "getvariable", "duckdb_settings", "current_setting"} <= refused
     assert refused.isdisjoint({"range", "unnest", "random", "list_sum", "sum", "rank", "now"})
 
@@ -166,7 +166,7 @@ HUGE = [
 
 
 @pytest.mark.parametrize("sql", ENDLESS)
-def test_what_takes_too_long_is_stopped(aside: Aside, sql: str) -> None:
+def test_what_takes_too_long_is_stopped(aside: SandboxProcess, sql: str) -> None:
     ask(aside, "SELECT 1")
     begun = time.monotonic()
     with pytest.raises(Stopped):
@@ -176,7 +176,7 @@ def test_what_takes_too_long_is_stopped(aside: Aside, sql: str) -> None:
 
 
 @pytest.mark.parametrize("sql", HUGE)
-def test_what_takes_too_much_has_no_answer(aside: Aside, sql: str) -> None:
+def test_what_takes_too_much_has_no_answer(aside: SandboxProcess, sql: str) -> None:
     with pytest.raises(TooLargeAnswer):
         ask(aside, sql)
     assert ask(aside, "SELECT sum(fee)::INT FROM docs").column(0).to_pylist() == [60]
@@ -201,8 +201,8 @@ def test_an_interrupt_ends_a_statement(session: Session) -> None:
 def test_a_closed_session_leaves_no_process(tmp_path: Path) -> None:
     session = Session(made(tmp_path))
     session.query("SELECT len(list(id)) FROM docs")
-    aside = session._execution.aside()
-    assert isinstance(aside, Aside)
+    aside = session._execution.sandbox()
+    assert isinstance(aside, SandboxProcess)
     assert aside._process is not None
     number = aside._process.pid
     session.close()
@@ -210,18 +210,18 @@ def test_a_closed_session_leaves_no_process(tmp_path: Path) -> None:
         os.kill(number, 0)
 
 
-def test_copies_are_changed_by_nobody(aside: Aside) -> None:
+def test_copies_are_changed_by_nobody(aside: SandboxProcess) -> None:
     for verb in ("UPDATE docs SET fee = 1", "DELETE FROM docs", "INSERT INTO docs VALUES (4, 4)"):
-        with pytest.raises(Unanswered):
+        with pytest.raises(NoAnswer):
             ask(aside, f"WITH x AS ({verb} RETURNING *) SELECT id, fee FROM x", 2)
     assert ask(aside, "SELECT sum(fee)::INT FROM docs").column(0).to_pylist() == [60]
 
 
 def test_what_duckdb_says_of_files_is_not_told() -> None:
-    found = Enclosures()
+    found = Sandboxes()
     found.load(COPIES)
     with pytest.raises(duckdb.Error) as raised:
-        found.whole(Asked("one", "FROM read_text('/etc/passwd')", MOST, ("",)))
+        found.run(SandboxQuery("one", "FROM read_text('/etc/passwd')", MOST, ("",)))
     assert "/etc/passwd" in str(raised.value)
-    assert not said(raised.value)
-    assert said(duckdb.ConversionException("a\x1b[2Jb\nc")) == "a [2Jb"
+    assert not reason_of(raised.value)
+    assert reason_of(duckdb.ConversionException("a\x1b[2Jb\nc")) == "a [2Jb"

@@ -56,9 +56,9 @@ def _proof(session: Session, aggregate: str) -> tuple[list[tuple[object, ...]], 
     """What each row is clamped to, and what the answer is stored by."""
     explained = session.prepare(f"SELECT {aggregate} FROM orders JOIN items AS i USING (item)")
     (release,) = explained.releases
-    terms = release.step.bounded.terms
+    terms = release.step.bounded.contributions
     found = [(s.interval, s.step) for s in terms.statistics]
-    return [*found, *((s.cells,) for s in terms.selections)], release.key
+    return [*found, *((s.cells,) for s in terms.cell_choices)], release.key
 
 
 def test_nan_and_infinities_are_no_bounds(session: Session) -> None:

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from dpsql.errors import TooComplex
-from dpsql.session.compile.source_facts import MOST_VALUES
+from dpsql.session.compile.source_facts import MAX_VALUES
 from dpsql.session.session import Session
 
 SCHEMA = """\
@@ -67,5 +67,5 @@ def test_rows_that_list_keys_are_forgotten_once_they_are_many(session: Session) 
             "SELECT q.place, count(*) FROM people p JOIN places q ON p.place = q.place"
             f" WHERE q.place < 100000 + {number} GROUP BY 1"
         )
-        assert facts.values <= MOST_VALUES
-    assert facts.values > MOST_VALUES // 2
+        assert facts.values <= MAX_VALUES
+    assert facts.values > MAX_VALUES // 2

@@ -139,7 +139,7 @@ def test_nothing_is_charged_or_stored(session: Session) -> None:
 
 def test_it_is_explained_for_what_it_is(connection: Connection) -> None:
     found = connection.explain(LATERAL)
-    assert "Whole(as written, over copies of docs)" in str(found)
+    assert "PublicStatement(as written, over copies of docs)" in str(found)
     assert "cost: nothing, no private table is read" in str(found)
     assert "LATERAL" in found.text(sql=True)
     assert connection.execute(LATERAL).fetchall()[0] == (1, None)

@@ -13,7 +13,7 @@ import pytest
 from privacy.respondents import respond
 from privacy.seeded import SeededRandomness
 
-from dpsql.privacy.mechanisms.randomized_response import RandomisedResponse
+from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.session.session import Session
 
 SCHEMA = """
@@ -33,7 +33,7 @@ budget: {{epsilon: 60, delta: 1.0e-6, accounting: zcdp}}
 per_query: {{epsilon: 4, max_epsilon: 20}}
 """
 
-DRINK = RandomisedResponse.of_epsilon(Fraction(1), 5)
+DRINK = RandomizedResponse.of_epsilon(Fraction(1), 5)
 
 RUNS, ROWS = 1000, 400
 SMOKE, FIRST = 120, 80
@@ -52,7 +52,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     folder = tmp_path_factory.mktemp("surveys")
     randomness = SeededRandomness("answers")
     place = np.tile(np.arange(ROWS, dtype=np.int64), RUNS)
-    smoke = RandomisedResponse.of_epsilon(Fraction(1))
+    smoke = RandomizedResponse.of_epsilon(Fraction(1))
     smokes = respond(smoke, (place < SMOKE).astype(np.int64), randomness)
     said = respond(DRINK, np.tile(np.array(DRINKS, dtype=np.int64), RUNS), randomness)
     table = pa.table(
@@ -152,8 +152,8 @@ def test_the_formula_is_that_of_randomised_response_and_of_noise(session: Sessio
     sql = "SELECT count(*) FILTER (WHERE smokes) FROM survey"
     (release,) = session.prepare(sql).releases
     (output,) = release.step.bounded.outputs
-    noise = RandomisedResponse.of_epsilon(Fraction(1))
-    said = output.formula.said  # type: ignore[union-attr]
+    noise = RandomizedResponse.of_epsilon(Fraction(1))
+    said = output.estimator.response_variance  # type: ignore[union-attr]
     assert said is not None
     each = noise.p * (1 - noise.p) / (noise.p - noise.q) ** 2
     assert said.inside == said.outside == each

@@ -15,9 +15,9 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.bind.statement import bind
 from dpsql.errors import LedgerFault, SourceFault
-from dpsql.session.answer.answer_cache import MOST, Recall
-from dpsql.session.compile.compiled import Prepared
-from dpsql.session.compile.plan_cache import Plans
+from dpsql.session.answer.answer_cache import MAX_ANSWERS, AnswerCache
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.ledger_access import ledger_location
 from dpsql.session.session import Session
 
@@ -130,7 +130,7 @@ def test_a_stored_answer_that_is_damaged_is_not_recalled(session: Session) -> No
 def test_an_answer_made_of_other_bytes_than_are_stored_is_forgotten(session: Session) -> None:
     """Two sessions may draw the same release at once: one of both draws is kept, for everybody."""
     prepared, answer = session.prepare(SQL), session.query(SQL)
-    recall = Recall()
+    recall = AnswerCache()
     recall.add(prepared, answer, {"key": b"mine"})
     assert recall.answer(prepared, lambda _: [b"mine"]) is not None
     assert recall.answer(prepared, lambda _: [b"theirs"]) is None
@@ -139,8 +139,8 @@ def test_an_answer_made_of_other_bytes_than_are_stored_is_forgotten(session: Ses
 
 def test_so_many_answers_are_remembered_and_no_more(session: Session) -> None:
     answer = session.query(SQL)
-    recall = Recall()
-    known = [session.prepare(f"{SQL} LIMIT {n}") for n in range(MOST + 1)]
+    recall = AnswerCache()
+    known = [session.prepare(f"{SQL} LIMIT {n}") for n in range(MAX_ANSWERS + 1)]
     for each in known:
         recall.add(each, answer, {})
     assert recall.answer(known[0], lambda _: []) is None
@@ -151,16 +151,16 @@ def test_what_reads_the_clock_is_prepared_anew_each_minute(session: Session) -> 
     moments = [dt.datetime(2026, 5, 1, 10, 0, second) for second in (1, 2)]  # noqa: DTZ001 - UTC
     moments += [dt.datetime(2026, 5, 1, 10, 1), dt.datetime(2026, 5, 2)]  # noqa: DTZ001 - UTC
     for sql, times in ((SQL, 1), (f"{SQL} HAVING current_date > DATE '2020-01-01'", 3)):
-        made: list[Prepared] = []
+        made: list[CompiledStatement] = []
 
-        def prepare(sql: str = sql, made: list[Prepared] = made) -> Prepared:
+        def prepare(sql: str = sql, made: list[CompiledStatement] = made) -> CompiledStatement:
             made.append(session.prepare(f"{sql} LIMIT {len(made)}"))
             return made[-1]
 
         left = iter(moments)
-        plans = Plans(lambda left=left: next(left))  # type: ignore[misc]
+        plans = PlanCache(lambda left=left: next(left))  # type: ignore[misc]
         for _ in moments:
-            plans.prepared("asked", prepare)
+            plans.get("asked", prepare)
         assert len(made) == times
 
 

@@ -16,7 +16,7 @@ from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.shared_dataset import Dataset
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.refresh_period import period_of
-from dpsql.schema.refresh_schedule import Every
+from dpsql.schema.refresh_schedule import RefreshInterval
 from dpsql.session.session import Session
 
 SCHEMA = """\
@@ -156,7 +156,7 @@ def test_what_cannot_be_refreshed_is_refused(path: Path, old: str, new: str, say
 
 
 def test_periods_meet_without_gap_or_overlap() -> None:
-    for every in Every:
+    for every in RefreshInterval:
         day = dt.date(2023, 12, 28)
         while day < dt.date(2025, 3, 2):
             found, after = period_of(every, day), period_of(every, day + dt.timedelta(days=1))
@@ -169,12 +169,12 @@ def test_periods_meet_without_gap_or_overlap() -> None:
 def test_a_server_goes_on_to_the_next_period(path: Path) -> None:
     dataset = Dataset(path, Limits(workers=1))
     try:
-        now = dataset.edition().schema
+        now = dataset.snapshot().schema
         assert now.period is not None
-        before = period_of(now.period.every, now.period.first - dt.timedelta(days=1))
-        dataset.edition().schema = replace(now, period=before)
-        assert dataset.edition().schema.period == now.period
-        kept = dataset.edition()
-        assert dataset.edition() is kept
+        before = period_of(now.period.interval, now.period.first - dt.timedelta(days=1))
+        dataset.snapshot().schema = replace(now, period=before)
+        assert dataset.snapshot().schema.period == now.period
+        kept = dataset.snapshot()
+        assert dataset.snapshot() is kept
     finally:
         dataset.close()

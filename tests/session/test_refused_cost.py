@@ -12,7 +12,7 @@ import pytest
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BudgetSpent, OverTarget
-from dpsql.session.saved.saved_releases import NotOpened
+from dpsql.session.saved.saved_releases import NotPaid
 from dpsql.session.session import Session
 
 SCHEMA = """\
@@ -82,7 +82,7 @@ def test_kept_rows_are_not_opened_for_what_may_be_refused(opening: Opening) -> N
         alice.execute(f"CREATE RELEASE kept AS {BY_DEPT}")
         bob = opening("bob")
         at_most(bob, "0.1")
-        with pytest.raises(NotOpened, match="haven't opened it"):
+        with pytest.raises(NotPaid, match="haven't opened it"):
             bob.query(BY_KEPT)
         assert spent(bob) == 0
         at_most(bob, "0.5")

@@ -85,7 +85,7 @@ def test_noise_grows_by_the_root_of_the_number_of_cells(session: Session) -> Non
         sum(row[1] == key for row in rows(fine.table)) for (key, *_) in rows(coarse.table)
     }
     assert coarse.privacy.summed == statuses > 1
-    for made in (coarse.privacy.columns, coarse.privacy.shown[1:]):
+    for made in (coarse.privacy.columns, coarse.privacy.shown_columns[1:]):
         for one, cell in zip(made, fine.privacy.columns, strict=True):
             assert one is not None
             assert one.half_width is not None

@@ -75,4 +75,4 @@ def test_a_file_of_one_form_has_these_names(tmp_path: Path, state_folder: Path) 
             "SELECT schema_name || '.' || table_name, list(column_name ORDER BY column_index)"
             " FROM duckdb_columns() WHERE NOT internal GROUP BY ALL ORDER BY 1"
         ).fetchall()
-    assert (sidecar._FORM, dict(found)) == (FORM, NAMES)
+    assert (sidecar._FORMAT, dict(found)) == (FORM, NAMES)

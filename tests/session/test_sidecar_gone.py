@@ -14,13 +14,13 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.pgwire.workers.tasks import RunJob, tables_of
-from dpsql.pgwire.workers.worker import _Desk
+from dpsql.pgwire.workers.worker import _EnginePool
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.run.execution import Execution
 from dpsql.session.run.sidecar_fallback import readable
 from dpsql.session.session import Session
@@ -108,7 +108,7 @@ def test_a_charged_statement_is_answered(
     session.close()
 
 
-def planned(schema: Schema, sql: str) -> Prepared:
+def planned(schema: Schema, sql: str) -> CompiledStatement:
     session = Session(schema)
     found = session.prepare(sql)
     assert "dpsql prepared" in found.releases[0].step.query.sql
@@ -127,7 +127,7 @@ def job_of(schema: Schema, sql: str) -> Job:
                 step,
                 measurement=replace(
                     step.measurement,
-                    mechanisms=exact * len(step.bounded.terms.statistics),
+                    mechanisms=exact * len(step.bounded.contributions.statistics),
                 ),
             )
             for step in steps
@@ -142,7 +142,7 @@ def test_a_worker_answers(schema: Schema, sql: str, change: Callable[[Path], Non
     with open_source(schema) as engine:
         version = engine.fingerprint()
     sidecar = sidecar_of(schema, lambda: version)
-    desk = _Desk(2**30, 1)
+    desk = _EnginePool(2**30, 1)
     assert tables_of(desk.do(RunJob(job, version, sidecar)))
     change(sidecar_path(schema))
     for found in (sidecar, sidecar_of(schema, lambda: version), None):

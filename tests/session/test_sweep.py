@@ -15,9 +15,9 @@ from cli.cli_run import Run, runner
 from dpsql.bounding.settings import Settings
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BadParameter, Refused
-from dpsql.release.columns.confidence_interval import error
+from dpsql.release.columns.confidence_interval import error_interval
 from dpsql.report.chart import HEIGHT, WIDTH, Line, blocks
-from dpsql.session.explain.error_curve import Measure, grid
+from dpsql.session.explain.error_curve import Measure, epsilon_grid
 from dpsql.session.ledger_access import existing_ledger
 from dpsql.session.session import Session
 
@@ -66,7 +66,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def test_errors_are_those_that_are_explained_at_each_epsilon(session: Session) -> None:
-    points = grid(session.schema, "0.05..1")
+    points = epsilon_grid(session.schema, "0.05..1")
     assert points == tuple(map(Fraction, ("0.05", "0.1", "0.2", "0.5", "1")))
     sql = "SELECT sex, count(*) AS n, sum(cost) AS s FROM patients GROUP BY sex"
     sweep = session.sweep(sql, points)
@@ -79,7 +79,7 @@ def test_errors_are_those_that_are_explained_at_each_epsilon(session: Session) -
 
 
 def test_it_needs_no_source_and_makes_no_ledger(session: Session) -> None:
-    found = session.sweep(ALL, grid(session.schema))
+    found = session.sweep(ALL, epsilon_grid(session.schema))
     assert [(c.name, c.measure) for c in found.columns] == [
         ("n", Measure.VALUE),
         ("mean", Measure.ROWS),
@@ -95,22 +95,24 @@ def test_a_mean_of_many_rows_lies_within_what_is_told(session: Session) -> None:
     """By Fieller's interval at both ends of the range, and within 1 % of it."""
     sql = "SELECT avg(age) FROM patients"
     (release,) = (
-        session._proving(sql, {}, "any", session.settings, pays=False).at(Fraction(1)).releases
+        session._compiler(sql, {}, "any", session.settings, pays=False)
+        .compile(Fraction(1))
+        .releases
     )
     (output,) = release.step.bounded.outputs
     (made,) = session.sweep(sql, [Fraction(1)]).columns
     rows = 1_000_000
     row = [0, 0]
-    row[output.formula.count] = rows
-    row[output.formula.total] = 60 * rows - 1
-    _, low, _ = error(output.formula, tuple(row), release.step.measurement.mechanisms)
+    row[output.estimator.count] = rows
+    row[output.estimator.total] = 60 * rows - 1
+    _, low, _ = error_interval(output.estimator, tuple(row), release.step.measurement.mechanisms)
     assert float(120 - low) == pytest.approx(made.errors[0] / rows, rel=0.01)
 
 
 def test_an_error_target_does_not_choose_what_is_swept(session: Session) -> None:
-    plain = session.sweep(ALL, grid(session.schema))
+    plain = session.sweep(ALL, epsilon_grid(session.schema))
     session.settings = Settings(max_error=Fraction(1))
-    assert session.sweep(ALL, grid(session.schema)) == plain
+    assert session.sweep(ALL, epsilon_grid(session.schema)) == plain
 
 
 def test_levels_that_add_up_have_less_error(session: Session) -> None:
@@ -124,15 +126,15 @@ def test_levels_that_add_up_have_less_error(session: Session) -> None:
 @pytest.mark.parametrize("asked", ["1..0.5", "0.1", "0..1", "0.1..2", "a..b", "nan..1", "..", ""])
 def test_what_is_no_range_is_refused_with_one(session: Session, asked: str) -> None:
     with pytest.raises(BadParameter) as refused:
-        grid(session.schema, asked)
+        epsilon_grid(session.schema, asked)
     hint = refused.value.hint or ""
     if "--sweep " in hint:
-        assert grid(session.schema, hint.split("--sweep ")[1])
+        assert epsilon_grid(session.schema, hint.split("--sweep ")[1])
 
 
 def test_a_grid_is_short_however_wide(session: Session) -> None:
-    assert len(grid(session.schema, "0.000001..1")) <= 40
-    assert grid(session.schema, "0.3..0.3") == (Fraction(3, 10),)
+    assert len(epsilon_grid(session.schema, "0.000001..1")) <= 40
+    assert epsilon_grid(session.schema, "0.3..0.3") == (Fraction(3, 10),)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +142,7 @@ def test_a_grid_is_short_however_wide(session: Session) -> None:
 )
 def test_what_has_no_known_error_is_refused(session: Session, sql: str) -> None:
     with pytest.raises(Refused):
-        session.sweep(sql, grid(session.schema))
+        session.sweep(sql, epsilon_grid(session.schema))
 
 
 def test_a_line_goes_down_a_decade_in_a_picture() -> None:

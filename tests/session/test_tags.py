@@ -13,10 +13,10 @@ import pytest
 
 from dpsql.engine.digest import ATOMS
 from dpsql.engine.source import DuckDBSource
-from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OpenFunction, Part
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OpenFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.bounded_release.estimator import Formula, Mean
-from dpsql.plan.bounded_release.statistic import Measured, Term
+from dpsql.plan.bounded_release.estimator import Estimator, Mean
+from dpsql.plan.bounded_release.statistic import Discretized, Term
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import Plan, WindowCall
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -25,9 +25,9 @@ from dpsql.schema.model import Hop, Ownership
 from dpsql.schema.sql_type import BIGINT, SqlType
 from dpsql.session.digest import codec
 from dpsql.session.digest.codec import digested, layout
-from dpsql.session.digest.tags import APART, CLASSES, ENUMS, Tagged
+from dpsql.session.digest.tags import CLASSES, ENUMS, EXCLUDED, Tagged
 
-UNIONS = (Plan, Expression, Formula, Term, Ownership, SqlType)
+UNIONS = (Plan, Expression, Estimator, Term, Ownership, SqlType)
 
 ROOTS = (BoundedRelease, AggregateCall, WindowCall, Measurement, DuckDBSource)
 
@@ -68,21 +68,21 @@ def test_a_class_that_a_digest_may_have_is_listed(kind: type) -> None:
         assert kind in LISTED
     else:
         assert is_dataclass(kind)
-        assert (kind in CLASSES) != (kind in APART)
+        assert (kind in CLASSES) != (kind in EXCLUDED)
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__qualname__)
 def test_each_field_counts_or_is_left_out_for_a_reason(kind: Any) -> None:
     listed = CLASSES[kind]
     compared = {field.name for field in fields(kind) if field.compare}
-    assert compared == {*listed.fields, *listed.apart}
-    assert len(compared) == len(listed.fields) + len(listed.apart)
-    assert all(listed.apart.values())
+    assert compared == {*listed.fields, *listed.excluded}
+    assert len(compared) == len(listed.fields) + len(listed.excluded)
+    assert all(listed.excluded.values())
 
 
 def test_nothing_is_listed_that_no_digest_has() -> None:
     # A hop is met in a stamp; of a release, what is counted tells of it.
-    assert {*CLASSES, *APART, *LISTED} == set(REACHED)
+    assert {*CLASSES, *EXCLUDED, *LISTED} == set(REACHED)
 
 
 def test_no_two_classes_have_one_tag() -> None:
@@ -104,7 +104,7 @@ def test_members_of_one_value_are_told_apart() -> None:
     assert len({digested(member) for member in members}) == len(members)
 
 
-MEASURED = Measured(Literal(1, BIGINT), Fraction(1, 2), 0, 9, 4)
+MEASURED = Discretized(Literal(1, BIGINT), Fraction(1, 2), 0, 9, 4)
 
 
 def test_the_names_of_a_class_and_of_its_fields_are_in_no_digest(
@@ -112,7 +112,7 @@ def test_the_names_of_a_class_and_of_its_fields_are_in_no_digest(
 ) -> None:
     names = ("of", "worth", "least", "most", "middle")
     renamed = make_dataclass("Gauged", names, frozen=True, slots=True)
-    listed = Tagged(CLASSES[Measured].tag, names)
+    listed = Tagged(CLASSES[Discretized].tag, names)
     monkeypatch.setitem(codec.LAYOUTS, renamed, layout(listed))
     assert digested(renamed(MEASURED.argument, Fraction(1, 2), 0, 9, 4)) == digested(MEASURED)
 
@@ -120,9 +120,9 @@ def test_the_names_of_a_class_and_of_its_fields_are_in_no_digest(
 def test_the_order_in_which_a_class_has_its_fields_is_in_no_digest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    names = CLASSES[Measured].fields
+    names = CLASSES[Discretized].fields
     turned = make_dataclass("Measured", names[::-1], frozen=True, slots=True)
-    monkeypatch.setitem(codec.LAYOUTS, turned, layout(CLASSES[Measured]))
+    monkeypatch.setitem(codec.LAYOUTS, turned, layout(CLASSES[Discretized]))
     assert digested(turned(4, 9, 0, Fraction(1, 2), MEASURED.argument)) == digested(MEASURED)
 
 
@@ -174,4 +174,4 @@ def test_what_is_not_listed_has_no_digest(value: object) -> None:
 
 def test_a_word_of_one_kind_is_none_of_another() -> None:
     assert digested(AggregateFunction.COUNT) != digested(OpenFunction.PRODUCT)
-    assert digested(Part.VALUE) != digested("value")
+    assert digested(OutputKind.VALUE) != digested("value")

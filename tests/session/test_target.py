@@ -14,7 +14,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import OverTarget, Refused
 from dpsql.schema.load.load import load_schema
-from dpsql.session.compile.error_target import _epsilon, _place
+from dpsql.session.compile.error_target import _epsilon, _grid_index
 from dpsql.session.session import Session
 
 BY_STATUS = "SELECT o_orderstatus, count(*) AS n, sum(o_totalprice) AS s FROM orders GROUP BY 1"
@@ -124,6 +124,6 @@ def test_what_costs_more_than_was_said_is_refused_and_free(session: Session) -> 
 
 def test_every_number_of_three_digits_has_its_place() -> None:
     for place in range(-7 * 900, 900, 37):
-        assert _place(_epsilon(place)) == place
+        assert _grid_index(_epsilon(place)) == place
         assert _epsilon(place) < _epsilon(place + 1)
-        assert _place(_epsilon(place) * Fraction(10001, 10000)) == place
+        assert _grid_index(_epsilon(place) * Fraction(10001, 10000)) == place

@@ -113,7 +113,7 @@ def test_95_of_100_answers_are_within(
             )
             groups = NoisyGroups(keys, count, noisy)
             drawn[release.name] = columns(step.bounded, groups, step.measurement)
-        for name, table in prepared.totals.tables(drawn).items():
+        for name, table in prepared.consistency.tables(drawn).items():
             release = next(r for r in prepared.releases if r.name == name)
             for output in release.step.bounded.outputs:
                 values = np.array(

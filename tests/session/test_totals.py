@@ -217,13 +217,13 @@ def test_totals_lie_within_their_errors_in_95_of_100_draws(opened: Open, budget:
             noisy = noise.release_vector(truth[release.name], randomness)
             groups = NoisyGroups(listed_keys(step.bounded, step.query), noisy.size, (noisy,))
             drawn[release.name] = columns(step.bounded, groups, step.measurement)
-        shown = prepared.totals.tables(drawn)
+        shown = prepared.consistency.tables(drawn)
         values = {name: table.columns[-1].to_pylist() for name, table in shown.items()}
         assert sum(values["release_0"]) == values["release_1"][0]
         for name, found in values.items():
             errors[name].append(found[0] - int(truth[name][0]))
     for release in prepared.releases:
-        (spread,) = prepared.totals.spreads(release)
+        (spread,) = prepared.consistency.spreads(release)
         (drawn_with,) = release.step.measurement.mechanisms
         found = np.array(errors[release.name])
         assert isinstance(spread, Combined)
@@ -327,7 +327,7 @@ def test_what_was_kept_by_an_older_version_is_shown_as_it_was_drawn(opened: Open
         name: table.select([n for n in table.column_names if n.startswith("c")])
         for name, table in released.items()
     }
-    shown = session.prepare(CUBE).totals.tables(older)
+    shown = session.prepare(CUBE).consistency.tables(older)
     for name, table in older.items():
         *_, count, total, mean = zip(table.columns, shown[name].columns, strict=True)
         assert total[0] == total[1]

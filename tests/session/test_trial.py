@@ -15,8 +15,8 @@ from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.operator import Limit
 from dpsql.schema.load.load import load_schema
-from dpsql.session.compile.compiled import Prepared, prepare
-from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.compiled import CompiledStatement, compile_sql
+from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.run.execution import Execution
 
 SCHEMA = schema_of("clinic")
@@ -32,11 +32,11 @@ ANSWERED = [
 ]
 
 
-def ready(sql: str) -> Prepared:
+def ready(sql: str) -> CompiledStatement:
     with duckdb.connect() as connection:
         create_tables(connection, SCHEMA, PUBLIC["clinic"])
         facts = WorldFacts(SCHEMA, connection, frozenset())
-        return prepare(sql, SCHEMA, facts, grant(SCHEMA, Fraction(1)), "data")
+        return compile_sql(sql, SCHEMA, facts, query_loss(SCHEMA, Fraction(1)), "data")
 
 
 @pytest.fixture(scope="module")

@@ -15,13 +15,13 @@ from dpsql.bind.statement import bind
 from dpsql.console import schema_listing
 from dpsql.dbapi.connection import connect
 from dpsql.errors import Error, LedgerFault, SchemaFault, UnknownTable
-from dpsql.pgwire.catalog.catalog import Catalogue
+from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.sql.translate import translated
-from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers
+from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
 from dpsql.report.explain_text import Explanation
 from dpsql.schema.model import Schema
-from dpsql.schema.policy_diff import loosened
+from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.dataset import load_dataset
 from dpsql.session.session import Session
 
@@ -176,8 +176,8 @@ def test_a_hidden_table_is_refused_as_an_unknown_one_is(school: Path) -> None:
 
 
 @pytest.fixture
-def catalogue_workers() -> Iterator[CatalogueWorkers]:
-    found = CatalogueWorkers(Limits(catalogue_workers=1))
+def catalogue_workers() -> Iterator[CatalogWorkers]:
+    found = CatalogWorkers(Limits(catalog_workers=1))
     try:
         yield found
     finally:
@@ -185,12 +185,12 @@ def catalogue_workers() -> Iterator[CatalogueWorkers]:
 
 
 def test_no_list_of_tables_has_a_hidden_one(
-    school: Path, catalogue_workers: CatalogueWorkers
+    school: Path, catalogue_workers: CatalogWorkers
 ) -> None:
     schema = load_dataset(school)
     told = [
         schema_listing.tables(schema),
-        *(schema_listing.columns(schema, name) for name in schema.offered),
+        *(schema_listing.columns(schema, name) for name in schema.visible_tables),
     ]
     found = inspect(create_engine(f"dpsql:///{school}"))
     assert found.get_table_names() == ["marks", "answers"]
@@ -198,7 +198,7 @@ def test_no_list_of_tables_has_a_hidden_one(
     assert found.has_table("adults")
     assert not found.has_table("pupils")
     told.append(repr(found.get_columns("adults")))
-    reader = Catalogue(schema, catalogue_workers).reader("alice")
+    reader = Catalog(schema, catalogue_workers).reader("alice")
     told += [repr(reader.answer(translated(sql, schema), {}).rows) for sql in LISTS]
     text = " ".join(told)
     assert not [secret for secret in SECRETS if secret in text]
@@ -207,10 +207,10 @@ def test_no_list_of_tables_has_a_hidden_one(
 
 
 def test_a_view_is_a_view_to_postgresqls_clients(
-    school: Path, catalogue_workers: CatalogueWorkers
+    school: Path, catalogue_workers: CatalogWorkers
 ) -> None:
     schema = load_dataset(school)
-    reader = Catalogue(schema, catalogue_workers).reader("alice")
+    reader = Catalog(schema, catalogue_workers).reader("alice")
 
     def rows(sql: str) -> list[tuple[object, ...]]:
         return sorted(reader.answer(translated(sql, schema), {}).rows, key=repr)
@@ -295,7 +295,7 @@ def test_what_a_view_shows_more_of_needs_the_owners_word(
 ) -> None:
     assert TEXT.count(old) == 1
     before, after = load(tmp_path), load(tmp_path, TEXT.replace(old, new))
-    assert words in "; ".join(loosened(before.policy, after.policy))
+    assert words in "; ".join(policy_relaxations(before.policy, after.policy))
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_what_a_view_shows_more_of_needs_the_owners_word(
 )
 def test_what_a_view_shows_less_of_needs_nobody(tmp_path: Path, old: str, new: str) -> None:
     before, after = load(tmp_path), load(tmp_path, TEXT.replace(old, new))
-    assert loosened(before.policy, after.policy) == ()
+    assert policy_relaxations(before.policy, after.policy) == ()
 
 
 def test_a_ledger_holds_its_owner_to_a_views_query(school: Path) -> None:

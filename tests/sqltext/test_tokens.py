@@ -9,7 +9,7 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import TokenType
 
-from dpsql.dbapi.statements.options import without_options
+from dpsql.dbapi.statements.options import split_options
 from dpsql.dbapi.statements.parse import Query, read_statement
 from dpsql.pgwire.sql.commands import Declare, Set, read_command
 from dpsql.sqltext.script import is_complete, parts
@@ -60,7 +60,7 @@ def test_a_semicolon_in_a_quote_or_comment_ends_nothing(text: str) -> None:
 def test_options_in_a_quote_or_comment_are_none(text: str) -> None:
     hidden = text.replace(";", " OPTIONS (epsilon = 1)")
     sql = f"SELECT {hidden} \n"
-    assert without_options(sql) == (sql, ())
+    assert split_options(sql) == (sql, ())
     found = read_statement(f"SELECT {text} \nOPTIONS (epsilon = 0.5)")
     assert isinstance(found, Query)
     assert found.sql == f"SELECT {text} \n"

@@ -17,19 +17,19 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     OuterKind,
     Output,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
     WindowCall,
 )
@@ -39,49 +39,49 @@ from dpsql.schema.model import Column as Declared
 from dpsql.schema.sql_type import Boolean, Date, SqlType
 
 
-def environment(plan: Plan) -> Environment:
+def column_domains(plan: Plan) -> Environment:
     """The domain of each column that `plan` hands on."""
     match plan:
         case Scan(table=table, columns=columns, known=known):
             declared = _known((c, declared_domain(table.columns[c.name])) for c in columns)
             return {**declared, **dict(known)}
         case Filter(source=source, predicate=predicate):
-            return narrow(predicate, environment(source))
+            return narrow(predicate, column_domains(source))
         case Project(source=source, outputs=outputs):
-            below = environment(source)
+            below = column_domains(source)
             return _known((o.column, _output(o, below)) for o in outputs)
         case Join(sources=sources, on=on):
-            merged = {i: d for source in sources for i, d in environment(source).items()}
+            merged = {i: d for source in sources for i, d in column_domains(source).items()}
             for predicate in on:
                 merged = dict(narrow(predicate, merged))
             return merged
         case OuterJoin(kind=kind, left=left, right=right):
-            ours, theirs = environment(left), environment(right)
+            ours, theirs = column_domains(left), column_domains(right)
             if kind is OuterKind.FULL:
                 ours = {i: d.as_nullable() for i, d in ours.items()}
             return {**ours, **{i: d.as_nullable() for i, d in theirs.items()}}
-        case Mark(source=source, column=column):
-            return {**environment(source), column.id: Domain(values=TRUTH, nullable=False)}
+        case MarkJoin(source=source, column=column):
+            return {**column_domains(source), column.id: Domain(values=TRUTH, nullable=False)}
         case Union(sources=sources, outputs=columns):
             return dict(zip((c.id for c in columns), _arms(sources), strict=True))
         case SetOperation(left=left, outputs=columns):
             return dict(zip((c.id for c in columns), _arms((left,)), strict=True))
         case Window(source=source, outputs=windows):
-            below, most = environment(source), _rows_per_unit(source)
+            below, most = column_domains(source), _rows_per_unit(source)
             return {**below, **{w.column.id: _window(w.call, below, most) for w in windows}}
         case Values(outputs=columns, rows=rows):
             return _known((c, _listed(rows, place)) for place, c in enumerate(columns))
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
-            below = environment(source)
+            below = column_domains(source)
             most = _rows_per_unit(source)
             grouped = [(k.column, domain(k.expression, below)) for k in keys]
             return _known(
                 [*grouped, *((a.column, per_unit(a.call, below, most)) for a in aggregates)]
             )
-        case Release() | Whole():
+        case Release() | PublicStatement():
             return _known((c, UNKNOWN) for c in output_columns(plan))
         case Sort(source=source) | Limit(source=source):
-            return environment(source)
+            return column_domains(source)
         case missing:
             assert_never(missing)
 
@@ -111,7 +111,7 @@ def _arms(sources: tuple[Plan, ...]) -> list[Domain]:
     """The domain of each place of a set operation: what any arm may have there."""
     found: list[list[Domain]] = []
     for source in sources:
-        below = environment(source)
+        below = column_domains(source)
         found.append([below.get(c.id, UNKNOWN) for c in output_columns(source)])
     return [reduce(Domain.union, domains) for domains in zip(*found, strict=True)]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import assert_never
 
-from dpsql.analysis.domains.finite_domain import applied, combined, converted, enumerated
+from dpsql.analysis.domains.finite_domain import applied, combined, converted, enumerated_domain
 from dpsql.analysis.domains.predicate_narrowing import Known, bare, narrow
 from dpsql.plan.expression import (
     And,
@@ -49,7 +49,7 @@ def domain(expression: Expression, columns: Environment) -> Domain:
         case Column(id=number):
             return columns.get(number, UNKNOWN)
         case Arithmetic():
-            return enumerated(expression, columns) or _arithmetic(expression, columns)
+            return enumerated_domain(expression, columns) or _arithmetic(expression, columns)
         case Compare(op=Comparison.DISTINCT | Comparison.NOT_DISTINCT) | IsNull():
             return Domain(values=TRUTH, nullable=False)
         case Compare(left=left, right=right):
@@ -66,10 +66,10 @@ def domain(expression: Expression, columns: Environment) -> Domain:
             found = [domain(b.result, narrow(b.condition, columns)) for b in branches]
             return reduce(Domain.union, [*found, domain(otherwise, columns)])
         case Cast(operand=operand, type=target):
-            few = enumerated(expression, columns)
+            few = enumerated_domain(expression, columns)
             return few or _cast(domain(operand, columns), operand.type, target)
         case Call(arguments=arguments):
-            few = enumerated(expression, columns)
+            few = enumerated_domain(expression, columns)
             return few or applied(expression, tuple(domain(a, columns) for a in arguments))
         case missing:
             assert_never(missing)

@@ -15,30 +15,30 @@ from dpsql.analysis.domains.vectorized_evaluation import Values, arithmetic, com
 from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Call, Column, Expression
 from dpsql.plan.functions import FUNCTIONS
-from dpsql.plan.functions.domain_rules import MOST_VALUES, listed
+from dpsql.plan.functions.domain_rules import MAX_VALUES, listed
 from dpsql.plan.functions.evaluation import Operand, cast, evaluated
 from dpsql.plan.traversal import columns, operands
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import SqlType
 
-MOST_ROWS = 20_000
+MAX_ROWS = 20_000
 """Combinations of columns' values that an expression is computed for."""
 
-MOST_PAIRS = 1_000
+MAX_PAIRS = 1_000
 """Pairs of operands' values that are combined: a chain of sums combines them at each step."""
 
-MOST_MULTIPLES = 100_000
+MAX_MULTIPLES = 100_000
 """Values that are combined with one constant: decimals are asked of the engine, as texts."""
 
-MOST_PARTS = 40
+MAX_PARTS = 40
 """Operators, columns and constants of an expression that is computed: each costs a statement."""
 
 
-FEW = 16
+SMALL_DOMAIN_SIZE = 16
 """Domains that are remembered: each may be a list of many values."""
 
 
-def enumerated(expression: Expression, domains: Mapping[Known, Domain]) -> Domain | None:
+def enumerated_domain(expression: Expression, domains: Mapping[Known, Domain]) -> Domain | None:
     """All that `expression` may be, if its columns have few values; None if they haven't."""
     if not _is_small(expression):
         return None
@@ -51,10 +51,10 @@ def enumerated(expression: Expression, domains: Mapping[Known, Domain]) -> Domai
 
 def _is_small(expression: Expression) -> bool:
     waiting, parts = [expression], 0
-    while waiting and parts <= MOST_PARTS:
+    while waiting and parts <= MAX_PARTS:
         waiting += operands(waiting.pop())
         parts += 1
-    return parts <= MOST_PARTS
+    return parts <= MAX_PARTS
 
 
 @lru_cache(maxsize=64)
@@ -64,7 +64,7 @@ def _enumerated(
     lists: list[Values] = []
     rows = 1
     for column, domain in zip(read, domains, strict=True):
-        values = listed(domain, column.type, MOST_ROWS // rows)
+        values = listed(domain, column.type, MAX_ROWS // rows)
         if not values:
             return None
         rows *= len(values)
@@ -81,7 +81,7 @@ def images(
 
     None if the column has many values, or an expression can't be computed.
     """
-    values = listed(domain, column.type, MOST_ROWS)
+    values = listed(domain, column.type, MAX_ROWS)
     if not values or not all(map(_is_small, expressions)):
         return None
     given = {column.id: values}
@@ -92,7 +92,7 @@ def images(
     return tuple(dict.fromkeys(zip(*places, strict=True)))
 
 
-@lru_cache(maxsize=FEW)
+@lru_cache(maxsize=SMALL_DOMAIN_SIZE)
 def applied(call: Call, domains: tuple[Domain, ...]) -> Domain:
     """What `call` may be when its arguments are in `domains`, each by itself."""
     entry = FUNCTIONS[call.function]
@@ -114,16 +114,16 @@ def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Doma
         return known
     # With a constant there is one result for each value, not one for each pair.
     constant = any(d.values is not None and len(d.values) == 1 for d in domains)
-    return _sums(expression, domains, MOST_MULTIPLES if constant else MOST_PAIRS) or known
+    return _sums(expression, domains, MAX_MULTIPLES if constant else MAX_PAIRS) or known
 
 
-@lru_cache(maxsize=FEW)
-def _sums(expression: Arithmetic, domains: tuple[Domain, Domain], most: int) -> Domain | None:
+@lru_cache(maxsize=SMALL_DOMAIN_SIZE)
+def _sums(expression: Arithmetic, domains: tuple[Domain, Domain], maximum: int) -> Domain | None:
     left, right = domains
     if left.values is None and right.values is None:
         return None
-    lefts = listed(left, expression.left.type, most)
-    rights = listed(right, expression.right.type, most // len(lefts)) if lefts else None
+    lefts = listed(left, expression.left.type, maximum)
+    rights = listed(right, expression.right.type, maximum // len(lefts)) if lefts else None
     if not lefts or not rights:
         return None
     pairs = tuple(zip(*itertools.product(lefts, rights), strict=True))
@@ -131,10 +131,10 @@ def _sums(expression: Arithmetic, domains: tuple[Domain, Domain], most: int) -> 
     return None if found is None else _among(found)
 
 
-@lru_cache(maxsize=FEW)
+@lru_cache(maxsize=SMALL_DOMAIN_SIZE)
 def converted(before: Domain, source: SqlType, target: SqlType, known: Domain) -> Domain:
     """What a cast makes of values, `known` to lie in bounds."""
-    if before.values is None or len(before.values) > MOST_VALUES:
+    if before.values is None or len(before.values) > MAX_VALUES:
         return known
     values = cast(before.values, source, target)
     if values is None:
@@ -155,7 +155,7 @@ def _product(
     lists: list[Values] = []
     rows = 1
     for operand, domain in zip(operands, domains, strict=True):
-        values = listed(domain, operand.type, MOST_VALUES // rows)
+        values = listed(domain, operand.type, MAX_VALUES // rows)
         if not values:
             return None
         rows *= len(values)
@@ -166,7 +166,7 @@ def _product(
     return None if found is None else _among(found)
 
 
-def _among(found: Values) -> Domain:
-    distinct = dict.fromkeys(found)
+def _among(numbers: Values) -> Domain:
+    distinct = dict.fromkeys(numbers)
     values = tuple(value for value in distinct if value is not None)
     return of_values(values, nullable=None in distinct)

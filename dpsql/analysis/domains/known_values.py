@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpsql.analysis.domains.finite_domain import enumerated
+from dpsql.analysis.domains.finite_domain import enumerated_domain
 from dpsql.analysis.domains.predicate_narrowing import Known
 from dpsql.plan.expression import (
     And,
@@ -122,7 +122,7 @@ def _computed(expression: Expression, fixed: Fixed) -> Literal | None:
     if not read <= fixed.keys():
         return None
     domains: dict[Known, Domain] = {c.id: _only(fixed[c]) for c in read}
-    found = enumerated(expression, domains)
+    found = enumerated_domain(expression, domains)
     if found is None or found.values is None or len(found.values) + found.nullable != 1:
         return None
     return Literal(found.values[0] if found.values else None, expression.type)

@@ -115,35 +115,35 @@ def _without(
 
 
 def _restrict(
-    column: Expression, columns: Mapping[Known, Domain], found: Domain
+    column: Expression, columns: Mapping[Known, Domain], allowed: Domain
 ) -> Mapping[Known, Domain]:
-    return _with(column, columns, _intersect(_domain(column, columns), found))
+    return _with(column, columns, _intersect(_domain(column, columns), allowed))
 
 
-def _intersect(before: Domain, found: Domain) -> Domain:
+def _intersect(before: Domain, allowed: Domain) -> Domain:
     """What both allow, without NULL; `before` where that would be nothing.
 
     A predicate that contradicts the declared domain selects rows outside it, whose values are
     clamped: a sensitivity of 0 must not follow (`WHERE x > 120` on bounds [0, 100]).
     """
     kept = before.as_not_null()
-    if found.values is not None:
+    if allowed.values is not None:
         if before.values is not None:
-            wanted = set(found.values)
+            wanted = set(allowed.values)
             values = tuple(v for v in before.values if v in wanted)
         else:
-            values = tuple(v for v in found.values if _inside(v, before.bounds))
+            values = tuple(v for v in allowed.values if _is_in(v, before.bounds))
         return of_values(values, nullable=False) if values else kept
     if before.values is not None:
-        values = tuple(v for v in before.values if _inside(v, found.bounds))
+        values = tuple(v for v in before.values if _is_in(v, allowed.bounds))
         return of_values(values, nullable=False) if values else kept
-    if before.bounds is None or found.bounds is None:
-        return replace(kept, bounds=found.bounds or before.bounds)
-    both = before.bounds.intersection(found.bounds)
+    if before.bounds is None or allowed.bounds is None:
+        return replace(kept, bounds=allowed.bounds or before.bounds)
+    both = before.bounds.intersection(allowed.bounds)
     return kept if both is None else replace(kept, bounds=both)
 
 
-def _inside(value: Value, bounds: Interval | None) -> bool:
+def _is_in(value: Value, bounds: Interval | None) -> bool:
     place = coordinate(value)
     return bounds is None or place is None or place in bounds
 

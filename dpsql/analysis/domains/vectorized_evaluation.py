@@ -36,47 +36,47 @@ from dpsql.plan.numeric_types import holds
 from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType
 
 Values = tuple[Scalar, ...]
-Given = Mapping[int, Values]
+ColumnValues = Mapping[int, Values]
 """The columns' values, row by row, by their ids."""
 
 _NAMES = {Comparison.UNEQUAL: "!="}
 
 
-def computed(expression: Expression, given: Given, rows: int) -> Values | None:
+def computed(expression: Expression, column_values: ColumnValues, rows: int) -> Values | None:
     """The values of `expression`, row by row of its columns'; None if they can't be computed."""
     match expression:
         case Literal(value=value):
             return (value,) * rows
         case Column(id=number):
-            return given[number]
+            return column_values[number]
         case Arithmetic(left=left, right=right):
-            sides = _all_values((left, right), given, rows)
+            sides = _all_values((left, right), column_values, rows)
             return None if sides is None else arithmetic(expression, *sides)
         case Compare(op=comparison, left=left, right=right):
             name = _NAMES.get(comparison, comparison.value)
-            return _called((name, 0, 1), (left, right), Boolean(), given, rows)
+            return _called((name, 0, 1), (left, right), Boolean(), column_values, rows)
         case And(operands=operands):
-            return _rowwise(_all, operands, given, rows)
+            return _rowwise(_all, operands, column_values, rows)
         case Or(operands=operands):
-            return _rowwise(_any, operands, given, rows)
+            return _rowwise(_any, operands, column_values, rows)
         case Not(operand=operand):
             return _rowwise(
-                lambda truth: None if truth is None else not truth, (operand,), given, rows
+                lambda truth: None if truth is None else not truth, (operand,), column_values, rows
             )
         case IsNull(operand=operand):
-            return _rowwise(lambda value: value is None, (operand,), given, rows)
+            return _rowwise(lambda value: value is None, (operand,), column_values, rows)
         case InList(operand=operand, values=among):
-            return _rowwise(_in, (operand, *among), given, rows)
+            return _rowwise(_in, (operand, *among), column_values, rows)
         case Case(branches=branches, otherwise=otherwise):
             parts = [part for b in branches for part in (b.condition, b.result)]
-            return _rowwise(_first, (*parts, otherwise), given, rows)
+            return _rowwise(_first, (*parts, otherwise), column_values, rows)
         case Cast(operand=operand, type=target):
-            before = computed(operand, given, rows)
+            before = computed(operand, column_values, rows)
             return None if before is None else cast(before, operand.type, target)
         case Call(function=function, arguments=arguments):
             entry = FUNCTIONS[function]
             called = entry.template(len(arguments))
-            return _called(called, arguments, expression.type, given, rows)
+            return _called(called, arguments, expression.type, column_values, rows)
         case missing:
             assert_never(missing)
 
@@ -137,9 +137,13 @@ def _float(op: ArithmeticOperator, left: Scalar, right: Scalar) -> Fraction | No
 
 
 def _called(
-    template: Template, operands: tuple[Expression, ...], kind: SqlType, given: Given, rows: int
+    template: Template,
+    operands: tuple[Expression, ...],
+    kind: SqlType,
+    column_values: ColumnValues,
+    rows: int,
 ) -> Values | None:
-    columns = _all_values(operands, given, rows)
+    columns = _all_values(operands, column_values, rows)
     if columns is None:
         return None
     typed = tuple(Operand(c, o.type) for c, o in zip(columns, operands, strict=True))
@@ -147,16 +151,19 @@ def _called(
 
 
 def _rowwise(
-    rule: Callable[..., Scalar], operands: tuple[Expression, ...], given: Given, rows: int
+    rule: Callable[..., Scalar],
+    operands: tuple[Expression, ...],
+    column_values: ColumnValues,
+    rows: int,
 ) -> Values | None:
-    columns = _all_values(operands, given, rows)
+    columns = _all_values(operands, column_values, rows)
     return None if columns is None else tuple(map(rule, *columns))
 
 
 def _all_values(
-    operands: tuple[Expression, ...], given: Given, rows: int
+    operands: tuple[Expression, ...], column_values: ColumnValues, rows: int
 ) -> tuple[Values, ...] | None:
-    found = [computed(operand, given, rows) for operand in operands]
+    found = [computed(operand, column_values, rows) for operand in operands]
     known = tuple(column for column in found if column is not None)
     return known if len(known) == len(found) else None
 

@@ -22,18 +22,18 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     OuterKind,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.plan.output_columns import output_columns
@@ -49,7 +49,7 @@ def declared(_: Table | Hop) -> bool:
     return True
 
 
-def determined(plan: Plan, trusted: Trusted) -> frozenset[Column]:
+def unit_determined_columns(plan: Plan, trusted: Trusted) -> frozenset[Column]:
     """The columns that have one value in all rows of a unit."""
     match plan:
         case Scan(columns=found) if _one_row_scan(plan, trusted):
@@ -59,26 +59,28 @@ def determined(plan: Plan, trusted: Trusted) -> frozenset[Column]:
             return unit_columns(plan)
         case (
             Filter(source=source)
-            | Mark(source=source)
+            | MarkJoin(source=source)
             | Window(source=source)
             | Sort(source=source)
             | Limit(source=source)
         ):
-            return determined(source, trusted)
+            return unit_determined_columns(source, trusted)
         case OuterJoin(kind=OuterKind.LEFT, left=left):
-            return determined(left, trusted)
+            return unit_determined_columns(left, trusted)
         case OuterJoin() | Union() | SetOperation():
             return frozenset()  # a unit's rows of different arms have values of their own
         case Project(source=source, outputs=outputs):
-            below = determined(source, trusted)
+            below = unit_determined_columns(source, trusted)
             return frozenset(o.column for o in outputs if is_determined(o.expression, below))
         case Join(sources=sources, on=on):
-            known = frozenset(c for source in sources for c in determined(source, trusted))
+            known = frozenset(
+                c for source in sources for c in unit_determined_columns(source, trusted)
+            )
             return _join_closure(sources, on, known, trusted)
         case Aggregate(source=source, keys=keys):
-            below = determined(source, trusted)
+            below = unit_determined_columns(source, trusted)
             return frozenset(k.column for k in keys if is_determined(k.expression, below))
-        case Release() | Values() | Whole():
+        case Release() | Values() | PublicStatement():
             return frozenset()
         case missing:
             assert_never(missing)
@@ -98,7 +100,7 @@ def one_row_per_unit(plan: Plan, trusted: Trusted) -> bool:
     match plan:
         case Scan():
             return _one_row_scan(plan, trusted)
-        case Filter(source=source) | Project(source=source) | Mark(source=source):
+        case Filter(source=source) | Project(source=source) | MarkJoin(source=source):
             return one_row_per_unit(source, trusted)
         case Window(source=source):
             return one_row_per_unit(source, trusted)
@@ -110,9 +112,9 @@ def one_row_per_unit(plan: Plan, trusted: Trusted) -> bool:
             return _one_row_join(sources, on, trusted)
         case Aggregate(source=source, keys=keys):
             # One group per unit: every key has one value in all of the unit's rows.
-            below = determined(source, trusted)
+            below = unit_determined_columns(source, trusted)
             return all(is_determined(key.expression, below) for key in keys)
-        case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | Whole():
+        case OuterJoin() | Union() | Sort() | Limit() | Release() | Values() | PublicStatement():
             return False
         case missing:
             assert_never(missing)
@@ -122,7 +124,7 @@ def _one_partner(left: Plan, right: Plan, on: tuple[Expression, ...], trusted: T
     """Each row of `left` has at most one partner: its unit's only row, or the one of a key."""
     if visibility(right) is Visibility.PRIVATE:
         return one_row_per_unit(right, trusted)
-    return keyed_by(right, on, frozenset(output_columns(left)), trusted)
+    return is_key_fixed(right, on, frozenset(output_columns(left)), trusted)
 
 
 def _one_row_scan(scan: Scan, trusted: Trusted) -> bool:
@@ -146,15 +148,15 @@ def _one_row_join(sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted
     # All private sources have one row per unit and agree on it, so together they have one.
     joined = frozenset(c for s in single for c in output_columns(s))
     waiting = [s for s in sources if visibility(s) is not Visibility.PRIVATE]
-    return each_meets_one(joined, waiting, on, trusted)
+    return is_n_to_one(joined, waiting, on, trusted)
 
 
-def each_meets_one(
+def is_n_to_one(
     joined: frozenset[Column], waiting: list[Plan], on: tuple[Expression, ...], trusted: Trusted
 ) -> bool:
     """A row with the columns `joined` meets at most one row of all of `waiting` together."""
     while waiting:
-        attached = [s for s in waiting if keyed_by(s, on, joined, trusted)]
+        attached = [s for s in waiting if is_key_fixed(s, on, joined, trusted)]
         if not attached:
             return False
         joined |= frozenset(c for s in attached for c in output_columns(s))
@@ -195,7 +197,7 @@ def _join_closure(
             if isinstance(right, Column) and is_determined(left, known):
                 more.add(right)
         for source in sources:
-            if visibility(source) is not Visibility.PRIVATE and keyed_by(
+            if visibility(source) is not Visibility.PRIVATE and is_key_fixed(
                 source, on, frozenset(more), trusted
             ):
                 more.update(output_columns(source))
@@ -204,7 +206,7 @@ def _join_closure(
         known = frozenset(more)
 
 
-def keyed_by(
+def is_key_fixed(
     source: Plan, on: tuple[Expression, ...], joined: frozenset[Column], trusted: Trusted
 ) -> bool:
     """At most one row of `source` fits one combination of `joined` columns."""
@@ -236,7 +238,7 @@ def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
             return frozenset()
         case Filter(source=source) | Sort(source=source) | Limit(source=source):
             return unique_key(source, trusted)
-        case Mark(source=source) | Window(source=source):
+        case MarkJoin(source=source) | Window(source=source):
             return unique_key(source, trusted)
         case Project(source=source, outputs=outputs):
             below = unique_key(source, trusted)
@@ -248,7 +250,7 @@ def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
             return frozenset(key.column for key in keys)
         case Values(outputs=columns, rows=rows):
             return _key_of(columns, rows)
-        case Join() | OuterJoin() | Union() | SetOperation() | Whole():
+        case Join() | OuterJoin() | Union() | SetOperation() | PublicStatement():
             return None
         case missing:
             assert_never(missing)
@@ -268,7 +270,7 @@ def _reads_rows_once(scan: Scan, trusted: Trusted) -> bool:
 
 
 def _key_of(
-    found: tuple[Column, ...], rows: tuple[tuple[Scalar, ...], ...]
+    columns: tuple[Column, ...], rows: tuple[tuple[Scalar, ...], ...]
 ) -> frozenset[Column] | None:
     """The first column whose values differ in all rows, or all columns if the rows do.
 
@@ -276,7 +278,7 @@ def _key_of(
     """
     if len(rows) == 1:
         return frozenset()
-    for place, column in enumerate(found):
+    for place, column in enumerate(columns):
         if len({row[place] for row in rows}) == len(rows):
             return frozenset((column,))
-    return frozenset(found) if len(set(rows)) == len(rows) else None
+    return frozenset(columns) if len(set(rows)) == len(rows) else None

@@ -15,17 +15,17 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.schema.model import EntityUnit, Public, RowUnit
@@ -48,13 +48,13 @@ def visibility(plan: Plan) -> Visibility:
             return Visibility.PRIVATE
         case Release():
             return Visibility.RELEASED
-        case Values() | Whole():
+        case Values() | PublicStatement():
             return Visibility.PUBLIC
         case Join(sources=sources) | Union(sources=sources):
             return _strictest([visibility(source) for source in sources])
         case OuterJoin(left=left, right=right) | SetOperation(left=left, right=right):
             return _strictest([visibility(left), visibility(right)])
-        case Mark(source=source, relation=relation):
+        case MarkJoin(source=source, relation=relation):
             return _strictest([visibility(source), visibility(relation)])
         case (
             Filter(source=source)
@@ -81,7 +81,7 @@ def unit(plan: Plan) -> Column | None:
     match plan:
         case Scan(unit=column):
             return column
-        case Release() | Values() | Whole():
+        case Release() | Values() | PublicStatement():
             return None
         case Join(sources=sources):
             # All private sources' units are equal in every row: the emitted join sees to it.
@@ -93,7 +93,7 @@ def unit(plan: Plan) -> Column | None:
         case (
             Filter(source=source)
             | Project(source=source)
-            | Mark(source=source)
+            | MarkJoin(source=source)
             | Aggregate(source=source)
             | Window(source=source)
             | Sort(source=source)
@@ -118,9 +118,9 @@ def _scans(plan: Plan) -> list[Scan]:
             return [scan for source in sources for scan in _scans(source)]
         case OuterJoin(left=left, right=right) | SetOperation(left=left, right=right):
             return [*_scans(left), *_scans(right)]
-        case Mark(source=source, relation=relation):
+        case MarkJoin(source=source, relation=relation):
             return [*_scans(source), *_scans(relation)]
-        case Release() | Values() | Whole():
+        case Release() | Values() | PublicStatement():
             return []
         case (
             Filter(source=source)

@@ -15,7 +15,7 @@ from dpsql.plan.operator import (
     Aggregate,
     Filter,
     Join,
-    Mark,
+    MarkJoin,
     OuterJoin,
     OuterKind,
     Output,
@@ -26,14 +26,14 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns, rewrite_top_down
 
 
-class PublicRows(NamedTuple):
-    """A public plan whose distinct rows list the values of keys; all NULL too, if `or_null`."""
+class PublicKeySource(NamedTuple):
+    """A public plan whose distinct rows list the keys' values; all NULL too, if `includes_null`."""
 
     plan: Plan
-    or_null: bool
+    includes_null: bool
 
 
-def public_rows(plan: Plan, keys: tuple[Output, ...]) -> PublicRows | None:
+def public_key_source(plan: Plan, keys: tuple[Output, ...]) -> PublicKeySource | None:
     """What lists the values of `keys`; None if not all of them read public columns only."""
     wanted = columns(*(key.expression for key in keys))
     predicates: list[Expression] = []
@@ -44,12 +44,13 @@ def public_rows(plan: Plan, keys: tuple[Output, ...]) -> PublicRows | None:
                 plan = source
             case OuterJoin(kind=OuterKind.LEFT, right=right) if _are_columns(keys, right):
                 # Columns of a public partner, or NULL where there is none.
-                return PublicRows(Aggregate(right, keys, ()), or_null=True)
-            case Mark() | OuterJoin() if visibility(plan) is Visibility.PUBLIC:
+                return PublicKeySource(Aggregate(right, keys, ()), includes_null=True)
+            case MarkJoin() | OuterJoin() if visibility(plan) is Visibility.PUBLIC:
                 # A predicate may read what they add: all of it is public.
                 break
             case (
-                Mark(source=source) | OuterJoin(kind=OuterKind.LEFT | OuterKind.PUBLIC, left=source)
+                MarkJoin(source=source)
+                | OuterJoin(kind=OuterKind.LEFT | OuterKind.PUBLIC, left=source)
             ):
                 if not wanted <= set(output_columns(source)):
                     return None
@@ -73,7 +74,9 @@ def public_rows(plan: Plan, keys: tuple[Output, ...]) -> PublicRows | None:
     if not wanted <= readable:
         return None
     own = tuple(p for p in (*predicates, *on) if columns(p) <= readable)
-    return PublicRows(Aggregate(_connected(sources, own, wanted), keys, ()), or_null=False)
+    return PublicKeySource(
+        Aggregate(_connected(sources, own, wanted), keys, ()), includes_null=False
+    )
 
 
 def _are_columns(keys: tuple[Output, ...], right: Plan) -> bool:

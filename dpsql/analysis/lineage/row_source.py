@@ -11,25 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from dpsql.analysis.lineage.functional_dependency import Trusted, each_meets_one
+from dpsql.analysis.lineage.functional_dependency import Trusted, is_n_to_one
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import (
     Aggregate,
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Output,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.plan.output_columns import output_columns
@@ -37,26 +37,26 @@ from dpsql.plan.traversal import operators, replace_sources
 
 
 @dataclass(frozen=True, slots=True)
-class Stem:
+class RowSource:
     """The private table, the columns that hand on its own, and whether each row has one here."""
 
     scan: Scan
     columns: Mapping[Column, Column]
-    is_whole: bool
+    is_complete: bool
 
 
-def stem(plan: Plan, trusted: Trusted) -> Stem | None:
+def row_source(plan: Plan, trusted: Trusted) -> RowSource | None:
     """Where the rows of `plan` stem from, if the keys of `trusted` tables prove it."""
     match plan:
-        case Scan(unit=None) | Values() | Whole() | Release():
+        case Scan(unit=None) | Values() | PublicStatement() | Release():
             return None
         case Scan(columns=found):
-            return Stem(plan, {c: c for c in found}, is_whole=True)
+            return RowSource(plan, {c: c for c in found}, is_complete=True)
         case Filter(source=source):
-            below = stem(source, trusted)
-            return None if below is None else replace(below, is_whole=False)
+            below = row_source(source, trusted)
+            return None if below is None else replace(below, is_complete=False)
         case Project(source=source, outputs=outputs):
-            below = stem(source, trusted)
+            below = row_source(source, trusted)
             if below is None:
                 return None
             handed = {
@@ -72,32 +72,36 @@ def stem(plan: Plan, trusted: Trusted) -> Stem | None:
             return None
         case Aggregate() | Union() | SetOperation() | Sort() | Limit():
             return None
-        case Mark() | OuterJoin():
+        case MarkJoin() | OuterJoin():
             # Part by part it could be, but what is asked, or looked up, would be so each time.
             return None
         case missing:
             assert_never(missing)
 
 
-def over(plan: Plan, found: Stem, source: Plan, handed: tuple[Column, ...]) -> Plan:
-    """`plan` over `source` in place of the table it stems from, with `handed` columns more."""
-    if plan == found.scan:
-        return source
-    if not any(operator == found.scan for operator in operators(plan)):
+def replace_source(
+    plan: Plan, rows: RowSource, replacement: Plan, added: tuple[Column, ...]
+) -> Plan:
+    """`plan` over `replacement` in place of the table it stems from, with `added` columns more."""
+    if plan == rows.scan:
+        return replacement
+    if not any(operator == rows.scan for operator in operators(plan)):
         return plan
-    changed = replace_sources(lambda below: over(below, found, source, handed), plan)
+    changed = replace_sources(lambda below: replace_source(below, rows, replacement, added), plan)
     if isinstance(changed, Project):
-        more = tuple(Output(column, column) for column in handed)
+        more = tuple(Output(column, column) for column in added)
         return replace(changed, outputs=(*changed.outputs, *more))
     return changed
 
 
-def _joined(sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted: Trusted) -> Stem | None:
+def _joined(
+    sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted: Trusted
+) -> RowSource | None:
     """One source's rows, if each meets at most one row of all the others together."""
     for source in sources:
-        found = stem(source, trusted)
+        found = row_source(source, trusted)
         others = [other for other in sources if other is not source]
         joined = frozenset(output_columns(source))
-        if found is not None and each_meets_one(joined, others, on, trusted):
-            return replace(found, is_whole=False)
+        if found is not None and is_n_to_one(joined, others, on, trusted):
+            return replace(found, is_complete=False)
     return None

@@ -11,12 +11,17 @@ The other way round it would: of two orders with one key, each asks a line of bo
 from __future__ import annotations
 
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.analysis.lineage.unit_identity import Naming, handed_on, keyed, led_by
+from dpsql.analysis.lineage.unit_identity import (
+    UnitIdentifier,
+    declared_key_identifiers,
+    passed_identifiers,
+    unit_key_identifiers,
+)
 from dpsql.plan.expression import Column, matched
-from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Project, Scan
+from dpsql.plan.operator import Filter, Join, MarkJoin, OuterJoin, OuterKind, Plan, Project, Scan
 
 
-def asks_own_unit(mark: Mark) -> bool:
+def is_same_unit(mark: MarkJoin) -> bool:
     """Any row that meets the conditions is there as a row of the unit that asks, too."""
     equal = {frozenset(pair) for pair in matched(mark.on)}
     return any(
@@ -29,18 +34,18 @@ def asks_own_unit(mark: Mark) -> bool:
     )
 
 
-def _known(plan: Plan) -> frozenset[Naming]:
+def _known(plan: Plan) -> frozenset[UnitIdentifier]:
     """The columns that name rows whose unit is that of this row."""
     match plan:
         case Scan(unit=Column()):
-            return led_by(plan) | keyed(plan)
-        case Filter(source=source) | Mark(source=source):
+            return unit_key_identifiers(plan) | declared_key_identifiers(plan)
+        case Filter(source=source) | MarkJoin(source=source):
             return _known(source)
         case OuterJoin(kind=OuterKind.PUBLIC, right=source) | OuterJoin(left=source):
             # Its columns are NULL where it has no row, and NULL equals nothing.
             return _known(source)
         case Project(source=source, outputs=outputs):
-            return handed_on(_known(source), outputs)
+            return passed_identifiers(_known(source), outputs)
         case Join(sources=sources):
             # All private sources are of one unit.
             private = [source for source in sources if unit(source) is not None]
@@ -49,14 +54,14 @@ def _known(plan: Plan) -> frozenset[Naming]:
             return frozenset()
 
 
-def _looked_up(plan: Plan) -> frozenset[Naming]:
+def _looked_up(plan: Plan) -> frozenset[UnitIdentifier]:
     """The columns that name rows, each of whose units this row has, too."""
     match plan:
         case Scan(unit=Column()):
-            return led_by(plan)
+            return unit_key_identifiers(plan)
         case Filter(source=source):
             return _looked_up(source)
         case Project(source=source, outputs=outputs):
-            return handed_on(_looked_up(source), outputs)
+            return passed_identifiers(_looked_up(source), outputs)
         case _:
             return frozenset()

@@ -26,19 +26,19 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     OuterKind,
     Output,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.plan.output_columns import output_columns
@@ -47,20 +47,19 @@ from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit, Table
 Identity = tuple[str, tuple[str, ...]]
 """A private table and its columns whose values together tell its rows' units apart."""
 
-NO_TABLE: Final = ""
+UNIT_ITSELF: Final = ""
 """The table of an identity whose value is the unit itself, of the kind that is its column.
 
-No table has that name. Under one that a table may have, say unit, its column `patient` would pass
-for the patient.
+No table has that name; under one that a table may have, its column `patient` would pass for it.
 """
 
-_MOST_CHOICES: Final = 16
+_MAX_CHOICES: Final = 16
 
-Chosen = TypeVar("Chosen")
+Choice = TypeVar("Choice")
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class UnitIdentifier:
     """The columns that name `identity` in each row, in the order of its columns.
 
     All are of one row of one table: of two sales, an item of one and a ticket of the other name
@@ -72,7 +71,10 @@ class Naming:
     is_total: bool
 
 
-def identities(plan: Plan) -> frozenset[Naming]:
+UnitIdentifiers = frozenset[UnitIdentifier]
+
+
+def unit_identifiers(plan: Plan) -> UnitIdentifiers:
     """The columns of private rows whose equality proves that two rows have the same unit.
 
     orders.o_custkey names (customer, c_custkey); orders.o_orderkey and lineitem.l_orderkey name
@@ -83,83 +85,81 @@ def identities(plan: Plan) -> frozenset[Naming]:
         case Scan(table=table, columns=columns):
             return _of_scan(_identifying(table), columns)
         case Project(source=source, outputs=outputs):
-            return handed_on(identities(source), outputs)
+            return passed_identifiers(unit_identifiers(source), outputs)
         case Join(sources=sources, on=on):
-            found = frozenset(naming for source in sources for naming in identities(source))
+            found = frozenset(naming for source in sources for naming in unit_identifiers(source))
             return _where(on, found)
         case Aggregate(source=source, keys=keys):
-            return handed_on(identities(source), keys)
+            return passed_identifiers(unit_identifiers(source), keys)
         case Filter(source=source, predicate=predicate):
-            return _where(conjuncts(predicate), identities(source))
-        case (
-            Mark(source=source) | Window(source=source) | Sort(source=source) | Limit(source=source)
-        ):
-            return identities(source)
+            return _where(conjuncts(predicate), unit_identifiers(source))
+        case MarkJoin() | Window() | Sort() | Limit():
+            return unit_identifiers(plan.source)
         case OuterJoin(kind=OuterKind.PUBLIC, right=right):
-            return identities(right)
+            return unit_identifiers(right)
         case OuterJoin(kind=OuterKind.LEFT, left=left, right=right):
-            return identities(left) | _partly(identities(right))
+            return unit_identifiers(left) | _partly(unit_identifiers(right))
         case OuterJoin(left=left, right=right):
-            return _partly(identities(left)) | _partly(identities(right))
+            return _partly(unit_identifiers(left)) | _partly(unit_identifiers(right))
         case Union(sources=sources, outputs=outputs):
-            arms = [by_place(source, output_columns(source)) for source in sources]
+            arms = [identifier_indices(source, output_columns(source)) for source in sources]
             return _at(frozenset.intersection(*arms), outputs)
         case SetOperation(left=left, outputs=outputs):
-            return _at(by_place(left, output_columns(left)), outputs)
-        case Release() | Values() | Whole():
+            return _at(identifier_indices(left, output_columns(left)), outputs)
+        case Release() | Values() | PublicStatement():
             return frozenset()
         case missing:
             assert_never(missing)
 
 
-def tells_unit(plan: Plan, given: Iterable[Expression]) -> bool:
-    """Rows of `plan` that agree on all expressions of `given`, NULLs too, have the same unit."""
-    agreed = frozenset(given)
-    named = (naming for naming in identities(plan) if naming.is_total)
+def determines_unit(plan: Plan, expressions: Iterable[Expression]) -> bool:
+    """Rows of `plan` that agree on all of `expressions`, NULLs too, have the same unit."""
+    agreed = frozenset(expressions)
+    named = (naming for naming in unit_identifiers(plan) if naming.is_total)
     return any(agreed.issuperset(naming.columns) for naming in named)
 
 
-def names_unit(plan: Plan, equated: Iterable[Expression]) -> bool:
+def identifies_unit(plan: Plan, equated: Iterable[Expression]) -> bool:
     """Rows of `plan` whose values of `equated` equal given ones have the same unit."""
     agreed = frozenset(equated)
-    return any(agreed.issuperset(naming.columns) for naming in identities(plan))
+    return any(agreed.issuperset(naming.columns) for naming in unit_identifiers(plan))
 
 
-def named_units(plan: Plan) -> frozenset[Column]:
+def unit_valued_columns(plan: Plan) -> frozenset[Column]:
     """The columns of `plan` that are the unit in every row, and so are never NULL."""
-    named = (naming for naming in identities(plan) if naming.is_total)
-    return frozenset(n.columns[0] for n in named if n.identity[0] == NO_TABLE)
+    named = (naming for naming in unit_identifiers(plan) if naming.is_total)
+    return frozenset(n.columns[0] for n in named if n.identity[0] == UNIT_ITSELF)
 
 
-_Places = tuple[Identity, tuple[int, ...]]
+_Indices = tuple[Identity, tuple[int, ...]]
 
 
-def by_place(plan: Plan, columns: Sequence[Column]) -> frozenset[_Places]:
+def identifier_indices(plan: Plan, columns: Sequence[Column]) -> frozenset[_Indices]:
     """What is named, in every row, by the columns at which of the places of `columns`."""
     places: dict[Column, list[int]] = {}
     for place, column in enumerate(columns):
         places.setdefault(column, []).append(place)
     return frozenset(
         (naming.identity, chosen)
-        for naming in identities(plan)
+        for naming in unit_identifiers(plan)
         if naming.is_total
         for chosen in _choices(naming.columns, places)
     )
 
 
-def _at(named: Iterable[_Places], outputs: Sequence[Column]) -> frozenset[Naming]:
+def _at(named: Iterable[_Indices], outputs: Sequence[Column]) -> UnitIdentifiers:
     return frozenset(
-        Naming(identity, tuple(outputs[place] for place in places), is_total=True)
+        UnitIdentifier(identity, tuple(outputs[place] for place in places), is_total=True)
         for identity, places in named
     )
 
 
-def _partly(namings: Iterable[Naming]) -> frozenset[Naming]:
+def _partly(namings: Iterable[UnitIdentifier]) -> UnitIdentifiers:
     """The same where rows without a partner have NULLs instead."""
     return frozenset(replace(naming, is_total=False) for naming in namings)
 
 
-def _where(conditions: Iterable[Expression], namings: Iterable[Naming]) -> frozenset[Naming]:
+def _where(conditions: Iterable[Expression], namings: Iterable[UnitIdentifier]) -> UnitIdentifiers:
     """The same where all `conditions` hold: a column that one compares is there."""
     there = {column for condition in conditions for column in _compared(condition)}
     return frozenset(
@@ -184,7 +184,9 @@ def _compared(condition: Expression) -> list[Expression]:
             return []
 
 
-def handed_on(namings: Iterable[Naming], outputs: Iterable[Output]) -> frozenset[Naming]:
+def passed_identifiers(
+    namings: Iterable[UnitIdentifier], outputs: Iterable[Output]
+) -> UnitIdentifiers:
     """What columns that are handed on as they are name together, if all of them are."""
     passed: dict[Column, list[Column]] = {}
     for output in outputs:
@@ -198,36 +200,36 @@ def handed_on(namings: Iterable[Naming], outputs: Iterable[Output]) -> frozenset
 
 
 def _choices(
-    columns: tuple[Column, ...], known_as: Mapping[Column, list[Chosen]]
-) -> Iterator[tuple[Chosen, ...]]:
+    columns: tuple[Column, ...], known_as: Mapping[Column, list[Choice]]
+) -> Iterator[tuple[Choice, ...]]:
     """Something in the place of each column, in all ways, but of several columns in some only.
 
     A statement may name each of three columns a hundred times.
     """
     some = [known_as.get(column, []) for column in columns]
-    return islice(product(*some), None if len(columns) == 1 else _MOST_CHOICES)
+    return islice(product(*some), None if len(columns) == 1 else _MAX_CHOICES)
 
 
-def leading(table: Table) -> tuple[tuple[str, ...], Identity] | None:
+def unit_key(table: Table) -> tuple[tuple[str, ...], Identity] | None:
     """The columns of `table` that its rows' units are looked up by, or are, and what they name."""
     match table.ownership:
         case EntityUnit(hops=(hop, *_)):
             return hop.columns, (hop.table, hop.key)
         case EntityUnit(kind=kind, column=column):
-            return (column,), (NO_TABLE, (kind,))
+            return (column,), (UNIT_ITSELF, (kind,))
         case Public() | RowUnit():
             return None
         case missing:
             assert_never(missing)
 
 
-def led_by(scan: Scan) -> frozenset[Naming]:
+def unit_key_identifiers(scan: Scan) -> UnitIdentifiers:
     """The columns of `scan` that its rows' units are looked up by, or are."""
-    led = leading(scan.table)
+    led = unit_key(scan.table)
     return frozenset() if led is None else _of_scan([led], scan.columns)
 
 
-def keyed(scan: Scan) -> frozenset[Naming]:
+def declared_key_identifiers(scan: Scan) -> UnitIdentifiers:
     """The columns of `scan` that are the declared key of its table."""
     key = scan.table.key
     return frozenset() if key is None else _of_scan([(key, (scan.table.name, key))], scan.columns)
@@ -241,18 +243,18 @@ def unit_columns(scan: Scan) -> frozenset[Column]:
     return frozenset(column for column in scan.columns if column.name == own.column)
 
 
-def leads(on: Iterable[Expression], child: Scan, hop: Hop, parent: Scan) -> list[Expression]:
+def hop_keys(on: Iterable[Expression], child: Scan, hop: Hop, parent: Scan) -> list[Expression]:
     """The conditions by which rows meet those that a hop leads to; none unless all columns do.
 
     Sales that meet returns by the item alone are those of all who bought it.
     """
     if parent.table.name != hop.table:
         return []
-    met = [equating(on, child, column, parent, key) for column, key in hop.pairs]
+    met = [key_equalities(on, child, column, parent, key) for column, key in hop.pairs]
     return [condition for found in met for condition in found] if all(met) else []
 
 
-def equating(
+def key_equalities(
     on: Iterable[Expression], left: Scan, left_name: str, right: Scan, right_name: str
 ) -> list[Expression]:
     """The conditions that say that columns of two tables, of these names, are equal."""
@@ -275,7 +277,7 @@ def _identifying(table: Table) -> list[tuple[tuple[str, ...], Identity]]:
     """
     if isinstance(table.ownership, Public):
         return []
-    led = leading(table)
+    led = unit_key(table)
     found = [] if led is None else [led]
     found.extend((own, (table.name, own)) for own in (table.key, table.same_unit) if own)
     match table.ownership:
@@ -289,10 +291,10 @@ def _identifying(table: Table) -> list[tuple[tuple[str, ...], Identity]]:
 
 def _of_scan(
     named: Iterable[tuple[tuple[str, ...], Identity]], columns: tuple[Column, ...]
-) -> frozenset[Naming]:
+) -> UnitIdentifiers:
     found = {column.name: column for column in columns}
     return frozenset(
-        Naming(identity, tuple(found[name] for name in names), is_total=True)
+        UnitIdentifier(identity, tuple(found[name] for name in names), is_total=True)
         for names, identity in named
         if all(name in found for name in names)
     )

@@ -27,26 +27,26 @@ class Outcome:
     """How often an attack was right, and the most it may be, on average, at `epsilon` in total."""
 
     name: str
-    about: str
+    description: str
     trials: int
     plain: int
     private: int
     epsilon: Fraction
 
     @property
-    def most(self) -> float:
+    def max_right(self) -> float:
         """The largest success rate that the loss allows."""
-        return most_right(self.epsilon)
+        return max_right(self.epsilon)
 
     @property
     def slack(self) -> float:
         """Four standard errors of the success rate: chance passes them once in 30,000 times."""
-        return 4 * math.sqrt(self.most * (1 - self.most) / self.trials)
+        return 4 * math.sqrt(self.max_right * (1 - self.max_right) / self.trials)
 
     @property
     def is_broken(self) -> bool:
         """Whether dpsql gave away more than the loss allows."""
-        return self.private / self.trials > self.most + self.slack
+        return self.private / self.trials > self.max_right + self.slack
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class AttackReport:
     reconstructions: tuple[Reconstruction, ...]
 
 
-def most_right(epsilon: Fraction) -> float:
+def max_right(epsilon: Fraction) -> float:
     """The largest part of fair guesses that may be right after a loss of ε and δ."""
     odds = math.exp(float(epsilon))
     return (odds + float(DELTA)) / (1 + odds)
@@ -93,7 +93,7 @@ Worlds = Callable[[list[Person], bool], list[Person]]
 
 def _run(
     name: str,
-    about: str,
+    description: str,
     worlds: Worlds,
     guess: Guess,
     epsilon: Fraction,
@@ -115,7 +115,7 @@ def _run(
             )
             for target in found
         ]
-    return Outcome(name, about, trials, right[0], right[1], epsilon)
+    return Outcome(name, description, trials, right[0], right[1], epsilon)
 
 
 def _secret(victim: list[Person], truth: bool) -> list[Person]:  # noqa: FBT001 - what is guessed
@@ -123,7 +123,7 @@ def _secret(victim: list[Person], truth: bool) -> list[Person]:  # noqa: FBT001 
     return [(found[0], found[1], truth, found[3])]
 
 
-def _there(victim: list[Person], truth: bool) -> list[Person]:  # noqa: FBT001 - the same
+def _membership_secret(victim: list[Person], truth: bool) -> list[Person]:  # noqa: FBT001 - the same
     return victim if truth else []
 
 
@@ -178,7 +178,7 @@ _ATTACKS: tuple[tuple[str, str, Worlds, Guess], ...] = (
     (
         "membership",
         "whether a person is in the data, by a count of nobody else",
-        _there,
+        _membership_secret,
         _membership,
     ),
     ("group presence", "whether a person is there, by a town of their own", _in_a_town, _presence),

@@ -30,7 +30,7 @@ class Reconstruction:
 
 def reconstruct(
     crowd: list[Person],
-    found: tuple[Target, Target],
+    database: tuple[Target, Target],
     epsilon: Fraction,
     queries: int,
     random: Random,
@@ -43,7 +43,7 @@ def reconstruct(
         held[row, subset] = 1.0
     truth = np.array([secret for _, _, secret, _ in crowd])
     right = []
-    for target in found:
+    for target in database:
         answers = np.array([_count(target, subset, epsilon / queries) for subset in subsets])
         right.append(int((_closest(held, answers) == truth).sum()))
     return Reconstruction(people, queries, right[0], right[1])
@@ -58,7 +58,7 @@ def _count(target: Target, subset: list[int], epsilon: Fraction) -> float:
     return float(count)
 
 
-def _closest(held: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _closest(known: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.bool_]:
     """The secrets x in [0, 1] with the least Σ|held·x - answers|, rounded."""
     try:
         from scipy.optimize import linprog  # noqa: PLC0415 - an extra
@@ -67,10 +67,10 @@ def _closest(held: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray
             "reconstruction solves a linear programme with scipy",
             hint="pip install 'dpsql[audit]'",
         ) from None
-    queries, people = held.shape
+    queries, people = known.shape
     one = np.eye(queries)
     cost = np.concatenate([np.zeros(people), np.ones(queries)])
-    above = np.vstack([np.hstack([held, -one]), np.hstack([-held, -one])])
+    above = np.vstack([np.hstack([known, -one]), np.hstack([-known, -one])])
     limits = np.concatenate([answers, -answers])
     bounds = [(0, 1)] * people + [(0, None)] * queries
     solved = linprog(cost, A_ub=above, b_ub=limits, bounds=bounds, method="highs")

@@ -44,7 +44,7 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class DuckDBTarget:
     """DuckDB as it is."""
 
     connection: duckdb.DuckDBPyConnection
@@ -56,7 +56,7 @@ class Plain:
 
 
 @dataclass(frozen=True, slots=True)
-class Private:
+class DpsqlTarget:
     """A session like any other: it proves, charges, draws and stores."""
 
     session: Session
@@ -81,7 +81,7 @@ def cohort(trial: int, people: int, random: Random) -> list[Person]:
 
 
 @contextmanager
-def targets(people: list[Person]) -> Iterator[tuple[Plain, Private]]:
+def targets(people: list[Person]) -> Iterator[tuple[DuckDBTarget, DpsqlTarget]]:
     """Both targets over the same rows, in a temporary folder with a ledger of its own."""
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -101,7 +101,7 @@ def targets(people: list[Person]) -> Iterator[tuple[Plain, Private]]:
             plain.execute(f"ATTACH '{path}' AS held (READ_ONLY)")
             plain.execute("USE held")
             try:
-                yield Plain(plain), Private(session)
+                yield DuckDBTarget(plain), DpsqlTarget(session)
             finally:
                 session.close()
                 plain.execute("USE memory")

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Final, assert_never
 
-from dpsql.privacy.domain import coordinate, day, moment
+from dpsql.privacy.domain import coordinate, day, timestamp
 from dpsql.schema.model import Column
 from dpsql.schema.sql_type import (
     Array,
@@ -22,7 +22,7 @@ from dpsql.schema.sql_type import (
     Varchar,
 )
 
-FAR_DAYS: Final = (
+EXTREME_DAYS: Final = (
     "infinity",
     "-infinity",
     "9999-12-31",
@@ -32,7 +32,7 @@ FAR_DAYS: Final = (
 )
 """The ends of the type, and days that are no moments."""
 
-FAR_MOMENTS: Final = (
+EXTREME_TIMESTAMPS: Final = (
     "infinity",
     "-infinity",
     "9999-12-31 23:59:59.999999",
@@ -42,7 +42,7 @@ FAR_MOMENTS: Final = (
 """The ends of the type, and moments whose nanoseconds are no BIGINT."""
 
 
-def pool(column: Column) -> list[object]:
+def boundary_values(column: Column) -> list[object]:
     """Values to draw from: three times as often within the declared domain as outside."""
     inside, outside = _values(column)
     return [*inside, *outside]
@@ -51,19 +51,19 @@ def pool(column: Column) -> list[object]:
 def distinct(column: Column) -> list[object]:
     """The same, each once: declared ones first, then those outside, and NULL."""
     # By their text: -0.0 equals 0, and NaN nothing.
-    found = [*(column.values or ()), *pool(column)]
+    found = [*(column.values or ()), *boundary_values(column)]
     return [*{repr(value): value for value in found}.values(), None]
 
 
-def declared(column: Column, most: int) -> list[object]:
-    """All values of the declared domain, or `most` of them, ends first."""
+def declared(column: Column, limit: int) -> list[object]:
+    """All values of the declared domain, or `limit` of them, ends first."""
     inside, _ = _values(column)
     if isinstance(column.type, Integer) and column.bounds is not None and column.values is None:
         low, high = map(int, ends(column))
-        if high - low < most:
+        if high - low < limit:
             return list(range(low, high + 1))
     found = column.values or inside
-    return list({repr(value): value for value in found}.values())[:most]
+    return list({repr(value): value for value in found}.values())[:limit]
 
 
 def _values(column: Column) -> tuple[list[object], list[object]]:
@@ -90,13 +90,13 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
         case Date():
             low, high = map(int, ends(column))
             dates = [day(low), day(high), day((low + high) // 2), day(low + 31)]
-            return [*(dates * 3)], [day(low - 1), day(high + 1), *FAR_DAYS]
+            return [*(dates * 3)], [day(low - 1), day(high + 1), *EXTREME_DAYS]
         case Timestamp():
             if column.bounds is None:
-                return [moment(1_704_067_200_000_000)], list(FAR_MOMENTS)
+                return [timestamp(1_704_067_200_000_000)], list(EXTREME_TIMESTAMPS)
             low, high = map(int, ends(column))
-            times = [moment(low), moment(high), moment((low + high) // 2)]
-            return [*(times * 3)], [moment(low - 1), moment(high + 1), *FAR_MOMENTS]
+            times = [timestamp(low), timestamp(high), timestamp((low + high) // 2)]
+            return [*(times * 3)], [timestamp(low - 1), timestamp(high + 1), *EXTREME_TIMESTAMPS]
         case Uuid():
             return [f"00000000-0000-0000-0000-00000000000{digit}" for digit in range(3)], []
         case Interval() | Array() | Null():

@@ -16,15 +16,15 @@ from dpsql.audit.databases.boundary_values import declared, distinct
 from dpsql.audit.databases.unit_ownership import Row, Rows
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
 
-_MANY = 4
+_MAX_CANDIDATES = 4
 """Units whose rows are all alike."""
 
-_MOST_ROWS = 80
+_MAX_ROWS = 80
 """Of one unit: limits beyond are never met, which costs tightness only."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PlanConstants:
     """What a statement reads: the columns of each table, and the kind of its unit.
 
     `strict`: only values of the declared domains are tried, none outside and no NULL.
@@ -35,7 +35,7 @@ class Asked:
     strict: bool = False
 
 
-def public_rows(schema: Schema) -> Rows:
+def public_table_rows(schema: Schema) -> Rows:
     """Three rows of every public table, whose keys are 1 to 3, or the first declared values."""
     found: Rows = {}
     for table in schema.tables.values():
@@ -48,17 +48,22 @@ def public_rows(schema: Schema) -> Rows:
 
 
 def candidates(
-    schema: Schema, asked: Asked, public: Rows, most: int, copies: int, random: Random
+    schema: Schema,
+    constants: PlanConstants,
+    public: Rows,
+    max_rows: int,
+    copies: int,
+    random: Random,
 ) -> list[list[Rows]]:
-    """At most `most` different units, each `copies` times under names of their own."""
-    table = next((t for t in schema.tables if asked.kind == f"row of {t}"), None)
+    """At most `max_rows` different units, each `copies` times under names of their own."""
+    table = next((t for t in schema.tables if constants.kind == f"row of {t}"), None)
     if table is not None:
-        rows = list(_rows(schema.tables[table], asked, public, most, random))
+        rows = list(_rows(schema.tables[table], constants, public, max_rows, random))
         return [[_piece(schema, {table: [row]})] * copies for row in rows]
-    drawn = [random.randrange(2**32) for _ in range(most)]
+    drawn = [random.randrange(2**32) for _ in range(max_rows)]
     return [
         [
-            _piece(schema, _entity(schema, asked, public, number * copies + copy, number, seed))
+            _piece(schema, _entity(schema, constants, public, number * copies + copy, number, seed))
             for copy in range(copies)
         ]
         for number, seed in enumerate(drawn)
@@ -69,46 +74,54 @@ def _piece(schema: Schema, rows: Rows) -> Rows:
     return {name: rows.get(name, []) for name in schema.tables}
 
 
-def _rows(table: Table, asked: Asked, public: Rows, most: int, random: Random) -> Iterator[Row]:
+def _rows(
+    table: Table, constants: PlanConstants, public: Rows, max_rows: int, random: Random
+) -> Iterator[Row]:
     """Rows that are units of their own: all combinations, or the extreme and some more."""
-    read = asked.columns.get(table.name, frozenset())
+    read = constants.columns.get(table.name, frozenset())
     values = [
-        _values(column, asked, public, most) if name in read else [None]
+        _values(column, constants, public, max_rows) if name in read else [None]
         for name, column in table.columns.items()
     ]
     count = 1
     for some in values:
         count *= len(some)
-    if count <= most:
+    if count <= max_rows:
         yield from product(*values)
         return
-    firsts = [tuple(some[place % len(some)] for some in values) for place in range(most // 2)]
-    rest = (tuple(random.choice(some) for some in values) for _ in range(20 * most))
-    yield from list({repr(row): row for row in (*firsts, *rest)}.values())[:most]
+    firsts = [tuple(some[place % len(some)] for some in values) for place in range(max_rows // 2)]
+    rest = (tuple(random.choice(some) for some in values) for _ in range(20 * max_rows))
+    yield from list({repr(row): row for row in (*firsts, *rest)}.values())[:max_rows]
 
 
 def _entity(
-    schema: Schema, asked: Asked, public: Rows, identity: int, number: int, seed: int
+    schema: Schema, constants: PlanConstants, public: Rows, identity: int, number: int, seed: int
 ) -> Rows:
     """The rows of one entity: the first ones extreme, the others drawn."""
     random, found = Random(seed), Rows()
     tables = [t for t in schema.tables.values() if isinstance(t.ownership, EntityUnit)]
-    above = {hop.table for t in tables if t.name in asked.columns for hop in _of(t).hops}
-    own = [t for t in tables if t.name in {*asked.columns, *above}]
+    above = {hop.table for t in tables if t.name in constants.columns for hop in _of(t).hops}
+    own = [t for t in tables if t.name in {*constants.columns, *above}]
     for table in sorted(own, key=lambda t: len(_of(t).hops)):
         ownership = _of(table)
         parents = found.get(ownership.hops[0].table, []) if ownership.hops else [()]
         only = table.key == (ownership.column,) and not ownership.hops
         limits = table.limits
-        many = [1, 1, *[min(limits.rows, _MOST_ROWS) + 2] * 2, limits.groups + 2]
+        many = [1, 1, *[min(limits.rows, _MAX_ROWS) + 2] * 2, limits.groups + 2]
         count = 1 if only else many[number] if number < len(many) else random.randint(0, 5)
         rows: list[Row] = []
         for place in range(count if parents else 0):
             # Units 0 and 2 lie at low ends, 1 and 3 at high ones; unit 4 is in many groups.
-            rank = number % 2 if number < _MANY else place if number == _MANY else None
+            rank = (
+                number % 2
+                if number < _MAX_CANDIDATES
+                else place
+                if number == _MAX_CANDIDATES
+                else None
+            )
             parent = random.choice(parents)
             fixed = identity * 1000 + place, identity, parent
-            rows.append(_row(schema, table, asked, public, fixed, rank, random))
+            rows.append(_row(schema, table, constants, public, fixed, rank, random))
         found[table.name] = rows
     return found
 
@@ -116,7 +129,7 @@ def _entity(
 def _row(
     schema: Schema,
     table: Table,
-    asked: Asked,
+    constants: PlanConstants,
     public: Rows,
     fixed: tuple[int, int, Row],
     rank: int | None,
@@ -124,9 +137,9 @@ def _row(
 ) -> Row:
     """A row with the keys of `fixed`: its own number, its entity's, and the row it refers to."""
     ownership, (number, identity, parent) = _of(table), fixed
-    read, row = asked.columns.get(table.name, frozenset()), []
+    read, row = constants.columns.get(table.name, frozenset()), []
     for column in table.columns.values():
-        if ownership.hops and column.name in ownership.leads_by:
+        if ownership.hops and column.name in ownership.first_hop_columns:
             above, to = schema.tables[ownership.hops[0].table], dict(ownership.hops[0].pairs)
             row.append(parent[list(above.columns).index(to[column.name])])
         elif not ownership.hops and column.name == ownership.column:
@@ -134,7 +147,7 @@ def _row(
         elif column.name in _own_names(table):
             row.append(_identity(column, number))
         elif column.name in read:
-            values = _values(column, asked, public, 50)
+            values = _values(column, constants, public, 50)
             row.append(values[rank % len(values)] if rank is not None else random.choice(values))
         else:
             row.append(None)
@@ -147,11 +160,11 @@ def _own_names(table: Table) -> tuple[str, ...]:
     return tuple(n for n in key if table.columns[n].references is None) or key
 
 
-def _values(column: Column, asked: Asked, public: Rows, most: int) -> list[object]:
+def _values(column: Column, constants: PlanConstants, public: Rows, limit: int) -> list[object]:
     references = column.references
     if references is not None and references.table in public:
-        return [1, 2, 3] if asked.strict else [1, 2, 3, 999, None]
-    return declared(column, most) if asked.strict else distinct(column)
+        return [1, 2, 3] if constants.strict else [1, 2, 3, 999, None]
+    return declared(column, limit) if constants.strict else distinct(column)
 
 
 def _identity(column: Column, number: int) -> object:
@@ -160,11 +173,11 @@ def _identity(column: Column, number: int) -> object:
     return f"00000000-0000-0000-0000-{number:012d}" if text == "UUID" else str(number)
 
 
-def _public(column: Column, table: Table, place: int) -> object:
+def _public(column: Column, table: Table, index: int) -> object:
     if column.references is not None or column.name in (table.key or ()):
-        return place + 1 if str(column.type).upper() != "VARCHAR" else f"k{place + 1}"
+        return index + 1 if str(column.type).upper() != "VARCHAR" else f"k{index + 1}"
     values = declared(column, 3)
-    return values[place % len(values)]
+    return values[index % len(values)]
 
 
 def _of(table: Table) -> EntityUnit:

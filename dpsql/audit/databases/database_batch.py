@@ -15,11 +15,11 @@ import duckdb
 import pyarrow as pa
 
 from dpsql.audit.databases.unit_ownership import Rows
-from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.lockdown import configure
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Public, Schema, Table
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 Groups = dict[tuple[object, ...], tuple[int, ...]]
 """The integers of each group, before noise."""
@@ -41,7 +41,7 @@ class StatementFails(Exception):
         self.world = world
 
 
-class Worlds:
+class DatabaseBatch:
     """Databases, made of pieces: database n holds the pieces `members[n]`, and all public rows.
 
     They hold synthetic rows only: an audit never opens a source.
@@ -58,23 +58,23 @@ class Worlds:
         self._public, self._pieces, self._members = public, pieces, members
         self._offered: dict[str, pa.Table] = {}
         self._entered: set[int] = set()
-        self.connection = self._made()
+        self.connection = self._create()
 
     @classmethod
-    def apart(cls, schema: Schema, public: Rows, databases: Sequence[Rows]) -> Self:
+    def separately(cls, schema: Schema, public: Rows, databases: Sequence[Rows]) -> Self:
         """Databases that share nothing but their public rows."""
         return cls(schema, public, databases, [[n] for n in range(len(databases))])
 
     def totals(
-        self, release: PreparedRelease, salt: str, released: Released = NO_TABLES
+        self, release: CompiledRelease, salt: str, released: Released = NO_TABLES
     ) -> list[Groups]:
         """What the engine finds for `release` in each database; `released` are tables it reads.
 
         On none may it fail: `StatementFails` is as much a difference of two databases as a number.
         """
         query, found = release.step.query, [Groups() for _ in range(self.count)]
-        self.offer(query, {name: released[name] for name in release.step.reads})
-        count = len(release.step.bounded.terms.statistics)
+        self.create_views(query, {name: released[name] for name in release.step.reads})
+        count = len(release.step.bounded.contributions.statistics)
         if not count:
             return found
         for world, *row in self._everywhere(query.sql, [salt] * query.salted):
@@ -83,7 +83,7 @@ class Worlds:
             found[world][key] = tuple(map(int, row[len(row) - count :]))
         return found
 
-    def histograms(self, release: PreparedRelease, salt: str) -> list[list[Histogram]]:
+    def histograms(self, release: CompiledRelease, salt: str) -> list[list[Histogram]]:
         """For each database, each selection's counts of cells; `totals` comes before."""
         found: list[list[Histogram]] = [[] for _ in range(self.count)]
         for histogram in release.step.query.histograms:
@@ -96,20 +96,20 @@ class Worlds:
                 cells[cell] = count
         return found
 
-    def answers(self, sql: str) -> list[list[tuple[object, ...]]]:
+    def run(self, sql: str) -> list[list[tuple[object, ...]]]:
         """What plain DuckDB answers to a statement, in each database: for comparison."""
         found: list[list[tuple[object, ...]]] = [[] for _ in range(self.count)]
         for world, *row in self._everywhere(sql, []):
             found[world].append(tuple(row))
         return found
 
-    def offer(self, query: EngineQuery, released: Released = NO_TABLES) -> None:
+    def create_views(self, query: EngineQuery, released: Released = NO_TABLES) -> None:
         """Make what `query` reads beside the databases visible."""
         self._offered = {d.name: domain_table(d) for d in query.domains} | dict(released)
         for name, table in self._offered.items():
             self.connection.register(name, table)
 
-    def enter(self, world: int) -> None:
+    def load(self, world: int) -> None:
         """Let unqualified names mean the tables of one database."""
         if world not in self._entered:
             self._entered.add(world)
@@ -134,13 +134,13 @@ class Worlds:
             # DuckDB 2.0 fails with an internal error on some lateral joins of anti-joins, and the
             # database is of no use afterwards: it is made anew, and asked world by world.
             self._entered = set()
-            self.connection = self._made()
+            self.connection = self._create()
             return self._one_by_one(sql, salt)
 
     def _one_by_one(self, sql: str, salt: list[str]) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = []
         for world in range(self.count):
-            self.enter(world)
+            self.load(world)
             try:
                 rows = self.connection.execute(sql, salt).fetchall()
             except duckdb.Error as fault:
@@ -148,9 +148,9 @@ class Worlds:
             found += ((world, *row) for row in rows)
         return found
 
-    def _made(self) -> duckdb.DuckDBPyConnection:
+    def _create(self) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(config={"threads": 1})
-        prepare(connection)
+        configure(connection)
         connection.execute("SET GLOBAL enable_external_access = false")
         connection.execute(f'CREATE SCHEMA "{_BASE}"')
         for table in self.schema.tables.values():

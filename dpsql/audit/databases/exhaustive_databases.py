@@ -37,11 +37,11 @@ def pairs(
     for size in sizes:
         for database in databases(copies, size):
             if relation is Neighbors.ADD_REMOVE:
-                yield from ((database, fewer) for fewer in less(database, k))
+                yield from ((database, fewer) for fewer in removals(database, k))
         if relation is Neighbors.CHANGE_ONE and size >= k:
             alike: dict[Database, list[Database]] = {}
             for database in databases(copies, size):
-                for kept in less(database, k):
+                for kept in removals(database, k):
                     alike.setdefault(kept, []).append(database)
             seen: set[tuple[Database, Database]] = set()
             for same in alike.values():
@@ -49,7 +49,7 @@ def pairs(
             yield from sorted(seen)
 
 
-def less(database: Database, k: int) -> Iterator[Database]:
+def removals(database: Database, k: int) -> Iterator[Database]:
     """`database` without k of its units, each way once."""
     yield from (
         tuple(own - gone for own, gone in zip(database, removed, strict=True))

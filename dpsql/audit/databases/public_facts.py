@@ -30,7 +30,7 @@ class WorldFacts:
             return table.key is not None
         return table.name in self.trusted
 
-    def prepared(self, table: Table) -> bool:
+    def in_sidecar(self, table: Table) -> bool:
         """None: audits make their own data."""
         del table
         return False

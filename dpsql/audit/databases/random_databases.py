@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from dpsql.audit.databases.boundary_values import pool
-from dpsql.audit.databases.unit_ownership import Row, Rows, Unit, owners, without
-from dpsql.privacy.distance import Apart
+from dpsql.audit.databases.boundary_values import boundary_values
+from dpsql.audit.databases.unit_ownership import Row, Rows, Unit, units_of_rows, without
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.sql_type import Integer, Uuid
 
@@ -25,7 +25,7 @@ _DRAWS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class NeighboringDatabases:
     """A database, the units that each of two neighbours lacks of it, and these two."""
 
     full: Rows
@@ -38,45 +38,45 @@ class Neighbours:
         return min((unit for gone in self.lacks for unit in gone), key=repr)
 
 
-def neighbours(
+def neighboring_databases(
     schema: Schema,
     public: Rows,
     random: Random,
     verified: frozenset[str],
-    apart: Apart | None = None,
-) -> Iterator[Neighbours]:
-    """A random database's neighbours `apart` from each other, by default by one unit of it.
+    distance: NeighborDistance | None = None,
+) -> Iterator[NeighboringDatabases]:
+    """A random database's neighbours `distance` from each other, by default by one unit of it.
 
     Where units are replaced both lack equally many units of the database, and none the other's.
     """
     full = public | _private_rows(schema, public, random, verified)
-    found = owners(schema, full)
+    found = units_of_rows(schema, full)
     units = sorted({u for owned in found.values() for own in owned for u in own}, key=repr)
     chosen = [unit for unit in units if unit[0] != "row"]
     for name in schema.tables:
         rows = [unit for unit in units if unit[:2] == ("row", name)]
         # Any row that is a unit of its own is like any other of its table.
         chosen += random.sample(rows, min(3, len(rows)))
-    if apart is None or apart == Apart():
+    if distance is None or distance == NeighborDistance():
         lacks = [(frozenset[Unit](), frozenset({unit})) for unit in chosen]
     else:
-        lacks = list(_lacking(units, apart, random))
+        lacks = list(_lacking(units, distance, random))
     for one, other in lacks:
         pair = without(full, found, one), without(full, found, other)
-        yield Neighbours(full, (one, other), pair)
+        yield NeighboringDatabases(full, (one, other), pair)
 
 
 def _lacking(
-    units: list[Unit], apart: Apart, random: Random
+    units: list[Unit], distance: NeighborDistance, random: Random
 ) -> Iterator[tuple[frozenset[Unit], frozenset[Unit]]]:
     """Some units of each kind, drawn twice for each kind, in two parts of one size if replaced."""
     kinds = dict.fromkeys(unit[:2] if unit[0] == "row" else unit[:1] for unit in units)
     for kind in [each for each in kinds for _ in range(_DRAWS)]:
         own = [unit for unit in units if unit[: len(kind)] == kind]
-        size = min(apart.units, len(own) // 2 if apart.replaced else len(own))
-        drawn = random.sample(own, apart.steps // apart.units * size)
+        size = min(distance.units, len(own) // 2 if distance.is_replacement else len(own))
+        drawn = random.sample(own, distance.steps // distance.units * size)
         if drawn:
-            lacking = frozenset(drawn[size:]) if apart.replaced else frozenset[Unit]()
+            lacking = frozenset(drawn[size:]) if distance.is_replacement else frozenset[Unit]()
             yield lacking, frozenset(drawn[:size])
 
 
@@ -143,7 +143,7 @@ def _value(table: Table, column: Column, schema: Schema, public: Rows, random: R
         identity = random.choice([*_IDS, *_IDS, 7])
         is_uuid = isinstance(column.type, Uuid)
         return f"00000000-0000-0000-0000-{identity:012d}" if is_uuid else identity
-    return random.choice(pool(column))
+    return random.choice(boundary_values(column))
 
 
 def _is_identity(table: Table, column: Column) -> bool:
@@ -151,5 +151,5 @@ def _is_identity(table: Table, column: Column) -> bool:
     return (
         column.references is not None
         or column.name in (table.key or ())
-        or (isinstance(own, EntityUnit) and column.name in (own.column, *own.leads_by))
+        or (isinstance(own, EntityUnit) and column.name in (own.column, *own.first_hop_columns))
     )

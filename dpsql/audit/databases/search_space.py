@@ -7,8 +7,13 @@ from fractions import Fraction
 from random import Random
 
 from dpsql.analysis.lineage.lineage import unit_kind
-from dpsql.audit.databases.candidate_units import Asked, candidates, kinds, public_rows
-from dpsql.audit.databases.database_batch import Worlds
+from dpsql.audit.databases.candidate_units import (
+    PlanConstants,
+    candidates,
+    kinds,
+    public_table_rows,
+)
+from dpsql.audit.databases.database_batch import DatabaseBatch
 from dpsql.audit.databases.exhaustive_databases import Database, pairs
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.audit.databases.unit_ownership import Rows
@@ -16,35 +21,35 @@ from dpsql.errors import BadParameter
 from dpsql.plan.operator import Release, Scan
 from dpsql.plan.traversal import operators
 from dpsql.schema.model import Neighbors, Public, Schema
-from dpsql.session.compile.compiled import Prepared, prepare
-from dpsql.session.compile.deep_recursion import deeply
-from dpsql.session.compile.loss_conversion import grant
+from dpsql.session.compile.compiled import CompiledStatement, compile_sql
+from dpsql.session.compile.deep_recursion import with_deep_stack
+from dpsql.session.compile.loss_conversion import query_loss
 
-MOST_PAIRS = 1_000_000
+MAX_PAIRS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
     """How large an enumeration is.
 
-    `units` different units, each `copies` times; databases of `least` to `most` of them, beside
-    all neighbours `apart` units away. `strict` tries values of the declared domains only.
+    `units` different units, each `copies` times; databases of `min_rows` to `max_rows` of them,
+    beside all neighbours `distance` units away. `strict` tries values of the declared domains only.
     """
 
     units: int = 10
     copies: int = 1
-    least: int = 1
-    most: int = 3
-    apart: int = 1
+    min_rows: int = 1
+    max_rows: int = 3
+    distance: int = 1
     strict: bool = False
     seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Universe:
+class SearchSpace:
     """Databases side by side; `pairs` are numbers of neighbours among them."""
 
-    worlds: Worlds
+    worlds: DatabaseBatch
     pieces: tuple[Rows, ...]
     members: tuple[tuple[int, ...], ...]
     pairs: tuple[tuple[int, int], ...]
@@ -54,39 +59,44 @@ class Universe:
         return [self.pieces[piece] for piece in self.members[world]]
 
 
-def prepared(sql: str, schema: Schema, epsilon: Fraction) -> Prepared:
+def compiled(sql: str, schema: Schema, epsilon: Fraction) -> CompiledStatement:
     """`sql` as a session prepares it, over synthetic public rows; every declared key holds."""
     private = (t.name for t in schema.tables.values() if not isinstance(t.ownership, Public))
-    shown = Worlds(schema, public_rows(schema), [], [()])
-    shown.enter(0)
+    shown = DatabaseBatch(schema, public_table_rows(schema), [], [()])
+    shown.load(0)
     facts = WorldFacts(schema, shown.connection, frozenset(private))
-    return deeply(lambda: prepare(sql, schema, facts, grant(schema, epsilon), "synthetic"))
+    return with_deep_stack(
+        lambda: compile_sql(sql, schema, facts, query_loss(schema, epsilon), "synthetic")
+    )
 
 
-def universe(release: Release, schema: Schema, relation: Neighbors, size: Size) -> Universe:
+def search_space(release: Release, schema: Schema, relation: Neighbors, size: Size) -> SearchSpace:
     """All databases of `size` that differ in what `release` reads, and all pairs of neighbours."""
-    if not 1 <= size.apart <= size.most or not 0 <= size.least <= size.most:
+    if not 1 <= size.distance <= size.max_rows or not 0 <= size.min_rows <= size.max_rows:
         raise BadParameter(
-            f"databases of {size.least} to {size.most} units have no neighbours {size.apart} apart",
+            f"databases of {size.min_rows} to {size.max_rows} units"
+            f" have no neighbours {size.distance} apart",
             hint="ask for databases of at least so many units",
         )
-    public = public_rows(schema)
-    asked = Asked(_kind(release, schema), _read(release), size.strict)
+    public = public_table_rows(schema)
+    asked = PlanConstants(_kind(release, schema), _read(release), size.strict)
     found = candidates(schema, asked, public, size.units, size.copies, Random(size.seed))
     copies = [len(same) for same in found]
     pieces = tuple(piece for same in found for piece in same)
     numbers: dict[Database, int] = {}
     kept: list[tuple[int, int]] = []
-    for pair in pairs(copies, range(max(size.least, 1), size.most + 1), size.apart, relation):
+    for pair in pairs(
+        copies, range(max(size.min_rows, 1), size.max_rows + 1), size.distance, relation
+    ):
         one, other = (numbers.setdefault(database, len(numbers)) for database in pair)
         kept.append((one, other))
-        if len(kept) > MOST_PAIRS:
+        if len(kept) > MAX_PAIRS:
             raise BadParameter(
-                f"there are more than {MOST_PAIRS} pairs of neighbours",
+                f"there are more than {MAX_PAIRS} pairs of neighbours",
                 hint="ask for fewer units, or for smaller databases",
             )
     members = tuple(_pieces(database, copies) for database in numbers)
-    return Universe(Worlds(schema, public, pieces, members), pieces, members, tuple(kept))
+    return SearchSpace(DatabaseBatch(schema, public, pieces, members), pieces, members, tuple(kept))
 
 
 def _kind(release: Release, schema: Schema) -> str:

@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from dpsql.audit.databases.database_batch import NO_TABLES, Worlds
+from dpsql.audit.databases.database_batch import NO_TABLES, DatabaseBatch
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import Most
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.errors import InternalError
 
 
 class WorldEngine:
     """Database `world` of `worlds`; one at a time is asked."""
 
-    def __init__(self, worlds: Worlds, world: int) -> None:
+    def __init__(self, worlds: DatabaseBatch, world: int) -> None:
         self._worlds, self._world = worlds, world
         self._known: dict[str, Raw] = {}
 
@@ -29,15 +29,15 @@ class WorldEngine:
         parameters: Sequence[object] = (),
         tables: Mapping[str, pa.Table] = NO_TABLES,
         *,
-        few: bool = False,  # noqa: ARG002 - all its results are small
-        most: Most | None = None,  # noqa: ARG002
+        as_rows: bool = False,  # noqa: ARG002 - all its results are small
+        limit: ReadLimit | None = None,  # noqa: ARG002
     ) -> Raw:
         """Run one SELECT; `tables` exist for this statement only."""
         if not parameters and sql in self._known:
             return self._known[sql]
         for name, table in tables.items():
             self._worlds.connection.register(name, table)
-        self._worlds.enter(self._world)
+        self._worlds.load(self._world)
         found = self._worlds.connection.sql(sql, params=list(parameters) or None)
         raw = Raw(found.to_arrow_table())
         if not parameters:
@@ -49,12 +49,12 @@ class WorldEngine:
         declared = self._worlds.schema.tables[table].columns.values()
         return tuple((column.name, str(column.type)) for column in declared)
 
-    def rows(self, table: str) -> int:  # noqa: ARG002 - of all tables
+    def row_count_for_planning(self, table: str) -> int:  # noqa: ARG002 - of all tables
         """So few that it doesn't matter."""
         return 0
 
     @property
-    def prepared(self) -> frozenset[str]:
+    def sidecar_tables(self) -> frozenset[str]:
         """None: the source is all there is."""
         return frozenset()
 

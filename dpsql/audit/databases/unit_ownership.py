@@ -16,21 +16,21 @@ Rows = dict[str, list[Row]]
 Unit = tuple[object, ...]
 """("row", table, place), or (kind, identity)."""
 
-Owners = Mapping[str, Sequence[frozenset[Unit]]]
+UnitsOfRows = Mapping[str, Sequence[frozenset[Unit]]]
 """For each row of each table its units: none if its chain breaks, several if keys repeat."""
 
 
-def owners(schema: Schema, rows: Rows) -> Owners:
+def units_of_rows(schema: Schema, rows: Rows) -> UnitsOfRows:
     """Whose every row of `rows` is."""
-    return {name: _owners(schema, rows, name) for name in schema.tables}
+    return {name: _units_of(schema, rows, name) for name in schema.tables}
 
 
-def without(rows: Rows, found: Owners, gone: frozenset[Unit]) -> Rows:
+def without(rows: Rows, units: UnitsOfRows, gone: frozenset[Unit]) -> Rows:
     """The same database less some units."""
     return {
         name: [
             row
-            for row, own in zip(kept, found[name], strict=True)
+            for row, own in zip(kept, units[name], strict=True)
             # A row that several units own, by a key that isn't unique, stays for the others.
             if not own or not own <= gone
         ]
@@ -38,7 +38,7 @@ def without(rows: Rows, found: Owners, gone: frozenset[Unit]) -> Rows:
     }
 
 
-def _owners(schema: Schema, rows: Rows, name: str) -> list[frozenset[Unit]]:
+def _units_of(schema: Schema, rows: Rows, name: str) -> list[frozenset[Unit]]:
     table = schema.tables[name]
     match table.ownership:
         case Public():

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.audit.databases.database_batch import NO_TABLES, Released, Worlds
+from dpsql.audit.databases.database_batch import NO_TABLES, DatabaseBatch, Released
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.release.add_noise import NoisyGroups, RawGroups, choose, privatize, rows_in_cells
+from dpsql.release.add_noise import NoisyGroups, RawGroups, add_noise, choose_cells, rows_in_cells
 from dpsql.release.columns.arrow import canonical
 from dpsql.release.job import Step
 
@@ -31,24 +31,26 @@ _NEXT_TO_NOTHING = DiscreteLaplace(Fraction(1, 1000))
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class AnswerSampler:
     """What a release finds in one database, ready to be answered again and again."""
 
     step: Step
     raw: RawGroups
 
     @classmethod
-    def of(cls, step: Step, worlds: Worlds, world: int, released: Released = NO_TABLES) -> Drawing:
+    def of(
+        cls, step: Step, worlds: DatabaseBatch, world: int, released: Released = NO_TABLES
+    ) -> AnswerSampler:
         """Run the engine's part once; the salt is fixed, since bounds hold for each salt."""
         query = step.query
-        worlds.offer(query, {name: released[name] for name in step.reads})
-        worlds.enter(world)
+        worlds.create_views(query, {name: released[name] for name in step.reads})
+        worlds.load(world)
 
         def found(sql: str, *, salted: bool) -> pa.Table:
             return worlds.connection.sql(sql, params=[_SALT] if salted else None).to_arrow_table()
 
         totals = pa.table({})
-        if step.bounded.terms.statistics:
+        if step.bounded.contributions.statistics:
             totals = found(query.sql, salted=query.salted)
         cells = tuple(found(h.sql, salted=h.salted) for h in query.histograms)
         return cls(step, RawGroups(totals, cells))
@@ -62,7 +64,7 @@ class Drawing:
             threshold=None if measurement.threshold is None else 1,
         )
         step = self.step
-        return _by_key(privatize(self.raw, step.bounded, step.query, exact, SystemRandomness()))
+        return _by_key(add_noise(self.raw, step.bounded, step.query, exact, SystemRandomness()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +80,10 @@ class Answers:
     shown: NDArray[np.bool_]
 
 
-def draw(drawing: Drawing, keys: Sequence[Group], count: int) -> Answers:
+def sample_answers(sampler: AnswerSampler, keys: Sequence[Group], count: int) -> Answers:
     """Draw `count` independent answers by the release's own mechanisms, in one go."""
-    step, randomness, totals = drawing.step, SystemRandomness(), drawing.totals()
-    measurement, terms = step.measurement, step.bounded.terms
+    step, randomness, totals = sampler.step, SystemRandomness(), sampler.totals()
+    measurement, terms = step.measurement, step.bounded.contributions
     own = [key for key in keys if key in totals]
     places = np.array([place for place, key in enumerate(keys) if key in totals], dtype=np.int64)
     integers: list[Integers] = []
@@ -93,24 +95,24 @@ def draw(drawing: Drawing, keys: Sequence[Group], count: int) -> Answers:
         integers.append(_spread(noisy, count, places, len(keys)))
     shown = np.zeros((count, len(keys)), dtype=np.bool_)
     shown[:, places] = True
-    selection = step.bounded.selection
+    selection = step.bounded.partition_count_index
     if selection is not None and measurement.threshold is not None:
         shown &= (integers[selection] >= measurement.threshold).astype(np.bool_)
     choices: list[Integers] = []
     for chosen, table, chooser in zip(
-        terms.selections, drawing.raw.histograms, measurement.choosers, strict=True
+        terms.cell_choices, sampler.raw.histograms, measurement.choosers, strict=True
     ):
         rows = rows_in_cells(table, step.bounded, step.query)
         cells = [tuple(map(canonical, key)) for key in own] * count
-        found = choose(rows, cells, chosen, chooser, randomness)
+        found = choose_cells(rows, cells, chosen, chooser, randomness)
         choices += [_spread(column, count, places, len(keys)) for column in found]
     return Answers(tuple(integers), tuple(choices), shown)
 
 
-def _spread(values: Integers, count: int, places: NDArray[np.int64], keys: int) -> Integers:
+def _spread(values: Integers, count: int, indices: NDArray[np.int64], keys: int) -> Integers:
     """The values of some keys in columns for all of them."""
     spread = np.zeros((count, keys), dtype=values.dtype)
-    spread[:, places] = values.reshape(count, places.size)
+    spread[:, indices] = values.reshape(count, indices.size)
     return spread
 
 

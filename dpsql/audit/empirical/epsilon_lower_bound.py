@@ -21,12 +21,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.analysis.local_privacy import answers_alone
-from dpsql.audit.databases.search_space import Size, Universe, prepared, universe
+from dpsql.analysis.local_privacy import local_only
+from dpsql.audit.databases.search_space import SearchSpace, Size, compiled, search_space
 from dpsql.audit.databases.synthetic_engine import WorldEngine
-from dpsql.audit.empirical.answer_sampling import Answers, Drawing, Group, draw
+from dpsql.audit.empirical.answer_sampling import Answers, AnswerSampler, Group, sample_answers
 from dpsql.audit.empirical.clopper_pearson import high_end, low_end
-from dpsql.audit.sensitivity.bound_check import changes, moved, rows_moved
+from dpsql.audit.sensitivity.bound_check import cell_changes, changes, rows_moved
 from dpsql.audit.sensitivity.exhaustive_audit import Witness, witness
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import BadParameter
@@ -39,7 +39,7 @@ from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.calibration import Noise
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 from dpsql.session.compile.loss_conversion import epsilon_of
 
 Scores = NDArray[np.float64]
@@ -96,18 +96,18 @@ def audit_epsilon(
     """Bound the loss of every release of `sql` from below; nothing is charged."""
     if draws < 100 or not 0 < alpha < 1:
         raise BadParameter("that is no test", hint="ask for 100 draws or more, and 0 < alpha < 1")
-    ready = prepared(sql, schema, epsilon or schema.per_query.epsilon)
+    ready = compiled(sql, schema, epsilon or schema.per_query.epsilon)
     tables: dict[str, pa.Table] = {}
     found: list[tuple[str, Bound, Witness]] = []
     for release in ready.releases:
-        if answers_alone(release.step.bounded, schema.apart) is not None:
+        if local_only(release.step.bounded, schema.neighbor_distance) is not None:
             raise BadParameter(
                 f"{release.name} reads randomised answers alone: what hides them was drawn before",
                 hint="ask for a column beside them, or of some of the rows: that is charged",
             )
-        place = universe(release.release, schema, schema.neighbors, size or Size())
+        place = search_space(release.release, schema, schema.neighbors, size or Size())
         pair = worst_pair(release, place, tables)
-        drawn = [Drawing.of(release.step, place.worlds, world, tables) for world in pair]
+        drawn = [AnswerSampler.of(release.step, place.worlds, world, tables) for world in pair]
         bound = lower_bound(release.step, drawn, schema, draws, alpha)
         found.append((release.name, bound, witness(place, pair)))
         job = Job(DuckDBSource(), (release.step,))
@@ -116,11 +116,11 @@ def audit_epsilon(
 
 
 def worst_pair(
-    release: PreparedRelease, found: Universe, tables: dict[str, pa.Table]
+    release: CompiledRelease, space: SearchSpace, tables: dict[str, pa.Table]
 ) -> tuple[int, int]:
     """The neighbours whose integers lie farthest apart, each measured by its own noise."""
-    totals = found.worlds.totals(release, "1", tables)
-    cells = found.worlds.histograms(release, "1")
+    totals = space.worlds.totals(release, "1", tables)
+    cells = space.worlds.histograms(release, "1")
     mechanisms = release.step.measurement.mechanisms
 
     def apart(pair: tuple[int, int]) -> float:
@@ -136,24 +136,26 @@ def worst_pair(
         in_cells = sum(
             rows_moved(change)
             for a, b in zip(cells[one], cells[other], strict=True)
-            for change in moved(a, b)
+            for change in cell_changes(a, b)
         )
         return float(summed) + in_cells
 
-    return max(found.pairs, key=apart)
+    return max(space.pairs, key=apart)
 
 
 def lower_bound(
-    step: Step, drawn: Sequence[Drawing], schema: Schema, draws: int, alpha: float
+    step: Step, samplers: Sequence[AnswerSampler], schema: Schema, draws: int, alpha: float
 ) -> Bound:
     """Tell the databases of two drawings apart; `step` says what was charged."""
     rest, tried = draws - draws // 4, draws // 4
-    exact = [drawing.totals() for drawing in drawn]
+    exact = [drawing.totals() for drawing in samplers]
     keys = sorted({key for totals in exact for key in totals}, key=repr)
-    training = [draw(drawing, keys, tried) for drawing in drawn]
+    training = [sample_answers(drawing, keys, tried) for drawing in samplers]
     score = _Score(step, keys, exact, training)
     event = _event([score.of(answers) for answers in training], step, schema, alpha)
-    lower = event.bound([score.of(draw(drawing, keys, rest)) for drawing in drawn], alpha)
+    lower = event.bound(
+        [score.of(sample_answers(drawing, keys, rest)) for drawing in samplers], alpha
+    )
     charged, _ = _charged(step, schema)
     return Bound(_measure(step), charged, max(0.0, lower), alpha, rest)
 
@@ -196,14 +198,14 @@ class _Score:
         ours, theirs = (int(found.shown[:, shown_at].sum()) for found in self._training)
         return math.log((ours + 1) / (theirs + 1))
 
-    def _odds_of_cells(self, number: int, place: int) -> dict[int, float]:
-        ours, theirs = (Counter(t.choices[number][:, place].tolist()) for t in self._training)
+    def _odds_of_cells(self, number: int, index: int) -> dict[int, float]:
+        ours, theirs = (Counter(t.choices[number][:, index].tolist()) for t in self._training)
         return {c: math.log((ours[c] + 1) / (theirs[c] + 1)) for c in {*ours, *theirs}}
 
 
-def _ratio(found: Integers, one: int, other: int, mechanism: Noise) -> Scores:
+def _ratio(answers: Integers, one: int, other: int, mechanism: Noise) -> Scores:
     """How much likelier each integer is around `one` than around `other`, as a logarithm."""
-    first, second = (np.asarray(found - centre).astype(np.float64) for centre in (one, other))
+    first, second = (np.asarray(answers - centre).astype(np.float64) for centre in (one, other))
     if isinstance(mechanism, DiscreteLaplace):
         return np.asarray((np.abs(second) - np.abs(first)) / float(mechanism.scale))
     return np.asarray((second**2 - first**2) / (2 * float(mechanism.variance)))
@@ -211,9 +213,9 @@ def _ratio(found: Integers, one: int, other: int, mechanism: Noise) -> Scores:
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """Scores of at least `least`, or of at most that, of the first database or the second."""
+    """Scores of at least `minimum`, or of at most that, of the first database or the second."""
 
-    least: float
+    minimum: float
     above: bool
     swapped: bool
     measure: Measure
@@ -221,7 +223,7 @@ class _Event:
 
     def bound(self, scores: Sequence[Scores], alpha: float) -> float:
         ours, theirs = reversed(scores) if self.swapped else scores
-        hits = [int(((s >= self.least) == self.above).sum()) for s in (ours, theirs)]
+        hits = [int(((s >= self.minimum) == self.above).sum()) for s in (ours, theirs)]
         # Either end is wrong with probability alpha/2.
         often = low_end(hits[0], ours.size, alpha / 2)
         seldom = high_end(hits[1], theirs.size, alpha / 2)
@@ -255,15 +257,15 @@ def _event(scores: Sequence[Scores], step: Step, schema: Schema, alpha: float) -
     return max(events, key=lambda event: event.bound(scores, alpha))
 
 
-def rho_of_event(often: float, seldom: float) -> float:
+def rho_of_event(high: float, low: float) -> float:
     """The least ρ under which an event may have these probabilities: max over α of D_α/α.
 
     (Bun & Steinke 2016, Definition 1.1, and that Rényi divergences never grow by looking.)
     """
     return max(
         math.log(
-            often * (often / seldom) ** (order - 1)
-            + (1 - often) * ((1 - often) / (1 - seldom)) ** (order - 1)
+            high * (high / low) ** (order - 1)
+            + (1 - high) * ((1 - high) / (1 - low)) ** (order - 1)
         )
         / (order - 1)
         / order

@@ -14,8 +14,8 @@ from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
-from dpsql.release.selection_mechanism import Chooser, Frequent
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.release.selection_mechanism import ModeMechanism, SelectionMechanism
+from dpsql.session.compile.compiled import CompiledRelease
 
 
 def changes(before: Groups, after: Groups, count: int) -> list[tuple[int, ...]]:
@@ -29,7 +29,7 @@ def changes(before: Groups, after: Groups, count: int) -> list[tuple[int, ...]]:
 
 
 def violations(
-    before: Groups, after: Groups, release: PreparedRelease, derived: Sensitivity
+    before: Groups, after: Groups, release: CompiledRelease, derived: Sensitivity
 ) -> Iterator[str]:
     """Every bound of `derived` that the change passes."""
     changed = changes(before, after, len(derived.per_group))
@@ -47,7 +47,7 @@ def violations(
     yield from _together(changed, release, derived)
 
 
-def moved(before: Histogram, after: Histogram) -> list[dict[int, int]]:
+def cell_changes(before: Histogram, after: Histogram) -> list[dict[int, int]]:
     """By how much each cell's count changed, for every group where one did."""
     return [
         {c: a.get(c, 0) - b.get(c, 0) for c in {*a, *b}}
@@ -60,24 +60,24 @@ def moved(before: Histogram, after: Histogram) -> list[dict[int, int]]:
 def cell_violations(
     before: Sequence[Histogram],
     after: Sequence[Histogram],
-    release: PreparedRelease,
+    release: CompiledRelease,
     derived: Sensitivity,
 ) -> Iterator[str]:
     """One unit adds or removes so many rows in each of so many groups, in all cells together."""
     rows = rows_per_group(release.step.bounded.limited)
-    terms, choosers = release.step.bounded.terms, release.step.measurement.choosers
+    terms, choosers = release.step.bounded.contributions, release.step.measurement.choosers
     for ours, theirs, selection, chooser in zip(
-        before, after, terms.selections, choosers, strict=True
+        before, after, terms.cell_choices, choosers, strict=True
     ):
         for cell in {c for found in (ours, theirs) for cells in found.values() for c in cells}:
             if not 0 <= cell < selection.cells.count:
                 yield f"statistic 0 of cells: there is no {cell}"
-        found = moved(ours, theirs)
+        found = cell_changes(ours, theirs)
         if len(found) > derived.groups * derived.units:
             yield f"groups [{found}] of cells, derived {derived.groups}"
         if max(map(rows_moved, found), default=0) > rows * derived.units:
             yield f"statistic 0 of cells by {found}, derived {rows * derived.units}"
-        if derived == release.sensitivity and not _is_paid_for(chooser, found, release):
+        if derived == release.sensitivity and not is_within_choice_loss(chooser, found, release):
             yield f"statistic 0 of a choice by {found}"
 
 
@@ -86,13 +86,15 @@ def rows_moved(change: dict[int, int]) -> int:
     return sum(map(abs, change.values()))
 
 
-def _is_paid_for(chooser: Chooser, changed: list[dict[int, int]], release: PreparedRelease) -> bool:
+def is_within_choice_loss(
+    chooser: SelectionMechanism, changed: list[dict[int, int]], release: CompiledRelease
+) -> bool:
     """Whether the choice's own parameters pay for all that changed in its cells."""
     match chooser:
         case Quantiles(rows=rows):
             most = rows * release.sensitivity.units
             return max(map(rows_moved, changed), default=0) <= most
-        case Frequent(mechanism=mechanism):
+        case ModeMechanism(mechanism=mechanism):
             accounting = release.step.measurement.loss.accounting
             # The log-probabilities of two cells come apart by as much: some cells don't change.
             spreads = [max(0, *c.values()) - min(0, *c.values()) for c in changed]
@@ -105,7 +107,7 @@ def _is_paid_for(chooser: Chooser, changed: list[dict[int, int]], release: Prepa
 
 
 def _together(
-    changed: list[tuple[int, ...]], release: PreparedRelease, derived: Sensitivity
+    changed: list[tuple[int, ...]], release: CompiledRelease, derived: Sensitivity
 ) -> Iterator[str]:
     """Of statistics that can't all be extreme at once, too; weighted as their noise weighs them."""
     variances = [Fraction(m.variance) for m in release.step.measurement.mechanisms]

@@ -20,12 +20,12 @@ import pyarrow as pa
 from dpsql.analysis.sensitivity import Sensitivity, rows_per_group, sensitivity
 from dpsql.audit.databases.candidate_units import in_words
 from dpsql.audit.databases.database_batch import Groups, Histogram, StatementFails
-from dpsql.audit.databases.search_space import Size, Universe, prepared, universe
+from dpsql.audit.databases.search_space import SearchSpace, Size, compiled, search_space
 from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.audit.sensitivity.bound_check import (
+    cell_changes,
     cell_violations,
     changes,
-    moved,
     rows_moved,
     violations,
 )
@@ -33,8 +33,8 @@ from dpsql.engine.source import DuckDBSource
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
-from dpsql.session.explain.sensitivity_text import describe_selection, describe_statistic
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.explain.sensitivity_text import format_cell_choice, format_statistic
 
 SALTS = ("1", "2")
 
@@ -51,10 +51,10 @@ class Witness:
 class Finding:
     """One number, in its own unit: what was derived (None: nothing is claimed), what was seen."""
 
-    about: str
+    description: str
     derived: Fraction | None
     observed: Fraction
-    worst: Witness | None
+    witness: Witness | None
 
     @property
     def tightness(self) -> float | None:
@@ -85,16 +85,16 @@ def audit_sensitivity(
     another relation than the schema's: bounds are derived for it, nothing is answered.
     """
     relation, size = neighbors or schema.neighbors, size or Size()
-    ready = prepared(sql, schema, schema.per_query.max_epsilon)
+    ready = compiled(sql, schema, schema.per_query.max_epsilon)
     tables: dict[str, pa.Table] = {}
     databases, pairs = 0, 0
     findings: list[Finding] = []
     plain: list[Finding] = []
     broken: list[str] = []
     for release in ready.releases:
-        found = universe(release.release, schema, relation, size)
+        found = search_space(release.release, schema, relation, size)
         databases, pairs = databases + found.worlds.count, pairs + len(found.pairs)
-        derived = sensitivity(release.step.bounded, relation.apart(size.apart))
+        derived = sensitivity(release.step.bounded, relation.distance(size.distance))
         try:
             seen, passed = _release(release, derived, found, tables)
         except StatementFails as failure:
@@ -105,7 +105,7 @@ def audit_sensitivity(
             break
         findings += seen
         broken += passed
-        if len(ready.releases) == 1 and not release.step.bounded.terms.keys:
+        if len(ready.releases) == 1 and not release.step.bounded.contributions.keys:
             with suppress(StatementFails):  # as written, it may fail: there is nothing to compare
                 plain += _plain(ready, sql, found)
         job = Job(DuckDBSource(), (release.step,))
@@ -113,7 +113,7 @@ def audit_sensitivity(
     return SensitivityAudit(
         sql,
         relation,
-        size.apart,
+        size.distance,
         databases,
         pairs,
         tuple(findings),
@@ -123,36 +123,36 @@ def audit_sensitivity(
 
 
 def _release(
-    release: PreparedRelease,
+    release: CompiledRelease,
     derived: Sensitivity,
-    found: Universe,
+    space: SearchSpace,
     tables: dict[str, pa.Table],
 ) -> tuple[list[Finding], list[str]]:
     """The findings of one release over all pairs and two salts, and the bounds that are passed."""
     bounded = release.step.bounded
-    statistics, selections = bounded.terms.statistics, bounded.terms.selections
-    seen = _Largest(found, len(statistics) + len(selections) + 1)
+    statistics, selections = bounded.contributions.statistics, bounded.contributions.cell_choices
+    seen = _Largest(space, len(statistics) + len(selections) + 1)
     broken: list[str] = []
     for salt in SALTS:
-        totals = found.worlds.totals(release, salt, tables)
-        cells = found.worlds.histograms(release, salt)
-        for one, other in found.pairs:
+        totals = space.worlds.totals(release, salt, tables)
+        cells = space.worlds.histograms(release, salt)
+        for one, other in space.pairs:
             own = release, derived
             broken += violations(totals[one], totals[other], *own)
             broken += cell_violations(cells[one], cells[other], *own)
             seen.note((one, other), _numbers(totals, cells, one, other, len(statistics)))
     units, per_cell = derived.units, rows_per_group(bounded.limited) * derived.units
     bounds = [
-        (describe_statistic(s), m * s.step)
+        (format_statistic(s), m * s.step)
         for s, m in zip(statistics, derived.per_group, strict=True)
     ]
-    bounds += [(describe_selection(s, bounded), Fraction(per_cell)) for s in selections]
+    bounds += [(format_cell_choice(s, bounded), Fraction(per_cell)) for s in selections]
     bounds += [("groups", Fraction(derived.groups * units))]
     scales = [*(s.step for s in statistics), *(Fraction(1) for _ in selections), Fraction(1)]
     findings = [
         Finding(about, most, Fraction(number) * scale, seen.witness(place))
         for place, ((about, most), number, scale) in enumerate(
-            zip(bounds, seen.most, scales, strict=True)
+            zip(bounds, seen.largest, scales, strict=True)
         )
     ]
     return findings, broken
@@ -163,7 +163,7 @@ def _numbers(
 ) -> list[int]:
     """The change of each statistic, the rows that moved in each selection, the groups."""
     changed = changes(totals[one], totals[other], count)
-    in_cells = [moved(a, b) for a, b in zip(cells[one], cells[other], strict=True)]
+    in_cells = [cell_changes(a, b) for a, b in zip(cells[one], cells[other], strict=True)]
     return [
         *(max((change[place] for change in changed), default=0) for place in range(count)),
         *(max(map(rows_moved, found), default=0) for found in in_cells),
@@ -174,47 +174,49 @@ def _numbers(
 class _Largest:
     """The largest of some numbers, and where they were seen."""
 
-    def __init__(self, found: Universe, count: int) -> None:
-        self._found = found
-        self.most: list[float] = [0] * count
+    def __init__(self, space: SearchSpace, count: int) -> None:
+        self._space = space
+        self.largest: list[float] = [0] * count
         self._where: list[tuple[int, int] | None] = [None] * count
 
     def note(self, pair: tuple[int, int], numbers: Sequence[float]) -> None:
         for place, number in enumerate(numbers):
-            if number > self.most[place]:
-                self.most[place], self._where[place] = number, pair
+            if number > self.largest[place]:
+                self.largest[place], self._where[place] = number, pair
 
-    def witness(self, place: int) -> Witness | None:
-        pair = self._where[place]
-        return None if pair is None else witness(self._found, pair)
+    def witness(self, index: int) -> Witness | None:
+        pair = self._where[index]
+        return None if pair is None else witness(self._space, pair)
 
 
-def witness(found: Universe, pair: tuple[int, int]) -> Witness:
+def witness(space: SearchSpace, pair: tuple[int, int]) -> Witness:
     """A pair of databases in words."""
     one, other = (
-        tuple(tuple(in_words(unit, found.worlds.schema)) for unit in found.units(world))
+        tuple(tuple(in_words(unit, space.worlds.schema)) for unit in space.units(world))
         for world in pair
     )
     return Witness(one, other)
 
 
-def _plain(ready: Prepared, sql: str, found: Universe) -> list[Finding]:
+def _plain(schema: CompiledStatement, sql: str, space: SearchSpace) -> list[Finding]:
     """What plain DuckDB's own answer changes by: nothing is derived for it."""
     try:
-        answers = found.worlds.answers(sql)
+        answers = space.worlds.run(sql)
     except duckdb.Error:
         return []  # a function of ours, or a text that DuckDB reads otherwise
-    largest = _Largest(found, len(ready.statement.names))
-    for one, other in found.pairs:
+    largest = _Largest(space, len(schema.statement.names))
+    for one, other in space.pairs:
         rows = (chain(*answers[world]) for world in (one, other))
-        largest.note((one, other), [_apart(a, b) for a, b in zip(*rows, strict=True)])
+        largest.note((one, other), [_differ(a, b) for a, b in zip(*rows, strict=True)])
     return [
         Finding(f"{name}, without bounds or noise", None, Fraction(most), largest.witness(place))
-        for place, (name, most) in enumerate(zip(ready.statement.names, largest.most, strict=True))
+        for place, (name, most) in enumerate(
+            zip(schema.statement.names, largest.largest, strict=True)
+        )
     ]
 
 
-def _apart(one: object, other: object) -> float:
+def _differ(one: object, other: object) -> float:
     """How far two numbers are apart; 0 if one of them isn't one, as the mean of no rows."""
     if isinstance(one, int | float | Decimal) and isinstance(other, int | float | Decimal):
         apart = abs(float(one) - float(other))

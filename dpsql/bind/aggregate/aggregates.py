@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dpsql.bind.aggregate.quantile_rank import place_of
+from dpsql.bind.aggregate.quantile_rank import fraction_of
 from dpsql.bind.aggregate.result_type import is_summed, result_type
-from dpsql.bind.aggregate.syntax import Form, form, is_aggregate
+from dpsql.bind.aggregate.syntax import AggregateSyntax, is_aggregate, parse
 from dpsql.bind.column_ids import Names
 from dpsql.bind.expression.cast import summable
 from dpsql.bind.expression.coercion import COUNT_TYPE
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.expression.row_value import row_parts, row_text
-from dpsql.bind.query.sort_key import order_terms, telling
+from dpsql.bind.query.sort_key import distinguishing_keys, order_terms
 from dpsql.bind.scope import Scope
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.construct_name import function_instead
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bind.syntax.parse import span
@@ -30,7 +30,7 @@ from dpsql.plan.aggregate import (
     AggregateFunction,
     AggregateOutput,
     OpenFunction,
-    Part,
+    OutputKind,
 )
 from dpsql.plan.expression import Column, Expression, Literal, conjunction
 from dpsql.plan.expression_text import describe
@@ -45,9 +45,9 @@ class Absent:
     keys: tuple[Expression, ...]
     at: Span | None
 
-    def value(self, kept: Collection[Expression]) -> Literal:
-        """The number that is the same for all groups of a set, whose keys are `kept`."""
-        bits = "".join("01"[key not in kept] for key in self.keys)
+    def value(self, outputs: Collection[Expression]) -> Literal:
+        """The number that is the same for all groups of a set, whose keys are `outputs`."""
+        bits = "".join("01"[key not in outputs] for key in self.keys)
         return Literal(int(bits or "0", 2), COUNT_TYPE)
 
 
@@ -57,20 +57,20 @@ class Aggregates:
 
     scope: Scope
     names: Names
-    asked: Callable[[exp.Expr, ExpressionBinder], Expression | None]
+    subqueries: Callable[[exp.Expr, ExpressionBinder], Expression | None]
     """What stands for a subquery in an argument: it is asked once for each row."""
     parameters: Parameters = field(default_factory=dict)
-    found: list[AggregateOutput] = field(default_factory=list)
+    outputs: list[AggregateOutput] = field(default_factory=list)
     absent: list[Absent] = field(default_factory=list)
 
     @property
     def columns(self) -> frozenset[Column]:
         """All that is known of groups only."""
-        return frozenset((*(o.column for o in self.found), *(a.column for a in self.absent)))
+        return frozenset((*(o.column for o in self.outputs), *(a.column for a in self.absent)))
 
-    def keep(self, read: frozenset[Column]) -> None:
+    def drop_unused(self, read: frozenset[Column]) -> None:
         """Forget the aggregates that aren't `read`."""
-        self.found = [output for output in self.found if output.column in read]
+        self.outputs = [output for output in self.outputs if output.column in read]
 
     def bind(self, node: exp.Expr) -> Column | None:
         """The column of the aggregate that `node` is; None if it isn't one."""
@@ -83,14 +83,14 @@ class Aggregates:
             if found is None:
                 raise _no_aggregate_in(part, node)
             kind = COUNT_TYPE if part in LEFT_OUT else Double()
-            return self._column(replace(found, part=part, type=kind))
+            return self._column(replace(found, output_kind=part, type=kind))
         asked = self._call_of(node)
         return None if asked is None else self._column(asked)
 
     def _absent(self, node: exp.Expr) -> Column:
-        only(node, "expressions")
+        require_args(node, "expressions")
         if not all(isinstance(key, exp.Expr) for key in node.expressions or [None]):
-            raise refused(node, "GROUPING() of nothing", "GROUPING(key), of a key of GROUP BY")
+            raise unsupported(node, "GROUPING() of nothing", "GROUPING(key), of a key of GROUP BY")
         inner = ExpressionBinder(self.scope, _no_aggregate, self.parameters)
         keys = tuple(inner.bind(key) for key in node.expressions)
         column = self.names.column("grouping", COUNT_TYPE)
@@ -102,41 +102,43 @@ class Aggregates:
         only_where: exp.Expr | None = None
         call = node
         if isinstance(node, exp.Filter):
-            only(node, "this", "expression")
+            require_args(node, "this", "expression")
             call, only_where = node.this, node.expression.this
         if isinstance(call, exp.IgnoreNulls):
             # DuckDB's any_value and their like skip NULLs, which sqlglot writes around them.
             call = call.this
-        found = form(call)
+        found = parse(call)
         if found is None:
             if is_aggregate(call) or call is not node:
                 raise self._no_rule(call)
             return None
         return self._call(call, found, only_where)
 
-    def _call(self, node: exp.Expr, found: Form, only_where: exp.Expr | None) -> AggregateCall:
+    def _call(
+        self, node: exp.Expr, outputs: AggregateSyntax, only_where: exp.Expr | None
+    ) -> AggregateCall:
 
         def special(part: exp.Expr) -> Expression | None:
-            answered = self.asked(part, inner)
+            answered = self.subqueries(part, inner)
             return _no_aggregate(part) if answered is None else answered
 
         inner = ExpressionBinder(self.scope, special, self.parameters)
-        wanted = [c for c in (only_where, found.condition) if c is not None]
+        wanted = [c for c in (only_where, outputs.condition) if c is not None]
         conditions = tuple(inner.condition(c) for c in wanted)
         only_rows = conjunction(conditions) if conditions else None
-        function, at = found.function, span(node)
+        function, at = outputs.function, span(node)
         name = function.value
-        if any(isinstance(a, exp.Star) for a in found.arguments):
-            raise refused(node, f"{name} of *", f"name what is meant: {name}(DISTINCT (a, b))")
-        arguments = tuple(_argument(a, inner, found) for a in found.arguments)
+        if any(isinstance(a, exp.Star) for a in outputs.arguments):
+            raise unsupported(node, f"{name} of *", f"name what is meant: {name}(DISTINCT (a, b))")
+        arguments = tuple(_argument(a, inner, outputs) for a in outputs.arguments)
         if not arguments and function is not AggregateFunction.COUNT:
-            raise refused(node, f"{name} of nothing", f"name a column: {name}(x)")
+            raise unsupported(node, f"{name} of nothing", f"name a column: {name}(x)")
         if len(arguments) != _number(function) and arguments:
-            raise refused(node, f"{name} of {len(arguments)} arguments", _usage(function))
-        if function is AggregateFunction.COUNT and not found.distinct:
+            raise unsupported(node, f"{name} of {len(arguments)} arguments", _usage(function))
+        if function is AggregateFunction.COUNT and not outputs.distinct:
             arguments = tuple(a for a in arguments if not _never_null(a))
         types = [a.type for a in arguments]
-        kind = found.type or result_type(function, types)
+        kind = outputs.type or result_type(function, types)
         if kind is None:
             shown, taken = ", ".join(map(str, types)), _taken(function)
             raise TypeFault(
@@ -155,11 +157,15 @@ class Aggregates:
             )
         fraction = (
             None
-            if found.place is None
-            else place_of(found.place, inner, at, descending=found.descending)
+            if outputs.fraction is None
+            else fraction_of(outputs.fraction, inner, at, descending=outputs.descending)
         )
-        order = () if found.order is None else telling(order_terms(found.order, inner.bind))
-        if found.distinct and any(term.expression != arguments[0] for term in order):
+        order = (
+            ()
+            if outputs.order is None
+            else distinguishing_keys(order_terms(outputs.order, inner.bind))
+        )
+        if outputs.distinct and any(term.expression != arguments[0] for term in order):
             shown = describe(arguments[0])
             raise GroupingFault(
                 f"distinct values of {shown} are in the order of something else",
@@ -169,7 +175,7 @@ class Aggregates:
         if not isinstance(function, OpenFunction):
             order = ()  # the same in any order
         # The least of distinct values is the least of all.
-        distinct = found.distinct and function not in _EXTREMES
+        distinct = outputs.distinct and function not in _EXTREMES
         return AggregateCall(
             function,
             arguments,
@@ -177,21 +183,21 @@ class Aggregates:
             only_rows,
             kind,
             fraction,
-            from_above=found.descending and fraction != 1,
+            from_above=outputs.descending and fraction != 1,
             order=order,
             at=at,
         )
 
     def _column(self, call: AggregateCall) -> Column:
-        for output in self.found:
+        for output in self.outputs:
             if output.call == call:
                 return output.column
         shown = ", ".join(map(describe, call.arguments)) or "*"
         name = f"{call.function.value}({shown})"
-        if call.part is not Part.VALUE:
-            name = f"{call.part.value}({name})"
+        if call.output_kind is not OutputKind.VALUE:
+            name = f"{call.output_kind.value}({name})"
         column = self.names.column(name, call.type)
-        self.found.append(AggregateOutput(column, call))
+        self.outputs.append(AggregateOutput(column, call))
         return column
 
     def _no_rule(self, node: exp.Expr) -> Refused:
@@ -236,13 +242,13 @@ def _no_aggregate(node: exp.Expr) -> Expression | None:
     return None
 
 
-def _argument(node: exp.Expr, binder: ExpressionBinder, found: Form) -> Expression:
+def _argument(node: exp.Expr, binder: ExpressionBinder, outputs: AggregateSyntax) -> Expression:
     """What is aggregated; a row value is counted, and no NULL whatever its parts are."""
     parts = row_parts(node)
-    if parts is None or found.function is not AggregateFunction.COUNT:
+    if parts is None or outputs.function is not AggregateFunction.COUNT:
         return binder.bind(node)
     values = [binder.bind(part) for part in parts]
-    return row_text(values, node) if found.distinct else Literal(1, COUNT_TYPE)
+    return row_text(values, node) if outputs.distinct else Literal(1, COUNT_TYPE)
 
 
 def _never_null(argument: Expression) -> bool:
@@ -252,17 +258,17 @@ def _never_null(argument: Expression) -> bool:
 
 _EXTREMES = frozenset({AggregateFunction.MIN, AggregateFunction.MAX})
 
-_PARTS = {part.value: part for part in Part if part is not Part.VALUE}
+_PARTS = {part.value: part for part in OutputKind if part is not OutputKind.VALUE}
 
 
-def _part(node: exp.Expr) -> Part | None:
+def _part(node: exp.Expr) -> OutputKind | None:
     """What of an aggregate's noise `node` asks for."""
     if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
         return _PARTS.get(node.name.lower())
     return None
 
 
-def _no_aggregate_in(part: Part, node: exp.Expr) -> GroupingFault:
+def _no_aggregate_in(part: OutputKind, node: exp.Expr) -> GroupingFault:
     return GroupingFault(
         f"{part.value}() takes an aggregate, whose noise it tells of",
         at=span(node),

@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.bind.expression.template import filled, names
+from dpsql.bind.expression.template import instantiate, names
 
 _WRITTEN: Final = {
     "geomean": "exp(avg(ln(x)))",
@@ -58,7 +58,7 @@ def written_out(node: exp.Expr) -> exp.Expr | None:
     given = dict(zip("xy", arguments, strict=False))
     if names(_WRITTEN[name]) != given.keys():
         return None
-    return exp.paren(filled(_WRITTEN[name], given))
+    return exp.paren(instantiate(_WRITTEN[name], given))
 
 
 def _name(node: exp.Expr) -> str:

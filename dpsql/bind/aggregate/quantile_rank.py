@@ -12,7 +12,7 @@ from dpsql.plan.expression import Literal
 from dpsql.schema.sql_type import Double
 
 
-def place_of(
+def fraction_of(
     node: exp.Expr, binder: ExpressionBinder, at: Span | None, *, descending: bool
 ) -> Fraction:
     """The place that `node` is, from 0 to 1, counted from below; Refused if it is no constant."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.aggregate.derived_aggregate import is_derived
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
-from dpsql.plan.aggregate import AggregateFunction, OpenFunction, Part
+from dpsql.plan.aggregate import AggregateFunction, OpenFunction, OutputKind
 from dpsql.schema.sql_type import HUGEINT, Integer, SqlType
 
 _PLAIN: dict[type[exp.Expr], AggregateFunction] = {
@@ -67,28 +67,28 @@ _OPEN: dict[type[exp.Expr], OpenFunction] = {
     exp.Skewness: OpenFunction.SKEWNESS,
 }
 
-_PARTS = frozenset(part.value for part in Part if part is not Part.VALUE)
+_PARTS = frozenset(part.value for part in OutputKind if part is not OutputKind.VALUE)
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class AggregateSyntax:
     """An aggregate as written; `condition` is that of count_if, which counts rows that meet it.
 
-    `place` is a quantile's, counted from the other end if `descending`; `type` is DuckDB's, where
-    it isn't the function's usual one. `order` is what stands after ORDER BY in the call.
+    `fraction` is a quantile's, counted from the other end if `descending`; `type` is DuckDB's,
+    where it isn't the function's usual one. `order` is what stands after ORDER BY in the call.
     """
 
     function: AggregateFunction | OpenFunction
     arguments: tuple[exp.Expr, ...]
     distinct: bool = False
     condition: exp.Expr | None = None
-    place: exp.Expr | None = None
+    fraction: exp.Expr | None = None
     descending: bool = False
     type: SqlType | None = None
     order: exp.Order | None = None
 
 
-def form(node: exp.Expr) -> Form | None:
+def parse(node: exp.Expr) -> AggregateSyntax | None:
     """The aggregate that `node` is; None if it has no rule or is none."""
     reader = _READERS.get(type(node))
     if reader is not None:
@@ -96,9 +96,9 @@ def form(node: exp.Expr) -> Form | None:
         return reader(node)
     name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
     if name in _OF_DOUBLES and len(node.expressions) == 1:
-        return Form(AggregateFunction.SUM, (exp.cast(node.expressions[0], "DOUBLE"),))
+        return AggregateSyntax(AggregateFunction.SUM, (exp.cast(node.expressions[0], "DOUBLE"),))
     if name in _NAMED:
-        return Form(_NAMED[name], tuple(node.expressions))
+        return AggregateSyntax(_NAMED[name], tuple(node.expressions))
     return None
 
 
@@ -121,21 +121,21 @@ def _check_complete(node: exp.Expr) -> None:
         raise _without_argument(node)
 
 
-def _plain(node: exp.Expr) -> Form:
-    only(node, "this", "expression", "big_int")
+def _plain(node: exp.Expr) -> AggregateSyntax:
+    require_args(node, "this", "expression", "big_int")
     value, order = node.this, None
     if isinstance(value, exp.Order) and not isinstance(node, exp.Mode):
         value, order = value.this, value
     parts = [p for p in (value, node.args.get("expression")) if p is not None]
     if isinstance(value, exp.Distinct):
-        only(value, "expressions")
+        require_args(value, "expressions")
         if len(value.expressions) != 1:
             raise _several_distinct(node, value)
         arguments = (*value.expressions, *parts[1:])
-        return Form(_PLAIN[type(node)], arguments, distinct=True, order=order)
+        return AggregateSyntax(_PLAIN[type(node)], arguments, distinct=True, order=order)
     if len(parts) == 1 and isinstance(parts[0], exp.Star):
         parts = []
-    return Form(_PLAIN[type(node)], tuple(parts), order=order)
+    return AggregateSyntax(_PLAIN[type(node)], tuple(parts), order=order)
 
 
 _PERCENTILE = "percentile_cont(0.5) WITHIN GROUP (ORDER BY x), or median(x)"
@@ -144,7 +144,7 @@ _PERCENTILE = "percentile_cont(0.5) WITHIN GROUP (ORDER BY x), or median(x)"
 def _without_argument(node: exp.Expr) -> Refused:
     name = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
     hint = f"{name}(y, x)" if "expression" in type(node).arg_types else f"{name}(x)"
-    return refused(node, f"{name}() without an argument", hint)
+    return unsupported(node, f"{name}() without an argument", hint)
 
 
 def _several_distinct(node: exp.Expr, distinct: exp.Expr) -> Refused:
@@ -158,15 +158,15 @@ def _several_distinct(node: exp.Expr, distinct: exp.Expr) -> Refused:
     )
 
 
-def _open(node: exp.Expr) -> Form:
+def _open(node: exp.Expr) -> AggregateSyntax:
     """Aggregates that may have ORDER BY inside; string_agg has a separator."""
-    only(node, "this", "separator")
+    require_args(node, "this", "separator")
     value, order = node.this, None
     if isinstance(value, exp.Order):
         value, order = value.this, value
     distinct = isinstance(value, exp.Distinct)
     if distinct:
-        only(value, "expressions")
+        require_args(value, "expressions")
         if len(value.expressions) != 1:
             raise _several_distinct(node, value)
         (value,) = value.expressions
@@ -175,68 +175,74 @@ def _open(node: exp.Expr) -> Form:
     arguments: tuple[exp.Expr, ...] = (value,)
     if isinstance(node, exp.GroupConcat):
         arguments = (value, node.args.get("separator") or exp.Literal.string(","))
-    return Form(_OPEN[type(node)], arguments, distinct, order=order)
+    return AggregateSyntax(_OPEN[type(node)], arguments, distinct, order=order)
 
 
-def _approximate(node: exp.Expr) -> Form:
-    only(node, "this")
-    return Form(AggregateFunction.COUNT, (node.this,), distinct=True)
+def _approximate(node: exp.Expr) -> AggregateSyntax:
+    require_args(node, "this")
+    return AggregateSyntax(AggregateFunction.COUNT, (node.this,), distinct=True)
 
 
-def _count_if(node: exp.Expr) -> Form:
-    only(node, "this")
-    return Form(AggregateFunction.COUNT, (), condition=node.this, type=HUGEINT)
+def _count_if(node: exp.Expr) -> AggregateSyntax:
+    require_args(node, "this")
+    return AggregateSyntax(AggregateFunction.COUNT, (), condition=node.this, type=HUGEINT)
 
 
-def _regr_count(node: exp.Expr) -> Form:
-    only(node, "this", "expression")
+def _regr_count(node: exp.Expr) -> AggregateSyntax:
+    require_args(node, "this", "expression")
     both = _both_are_there(node.this, node.expression)
     kind = Integer(32, signed=False)
-    return Form(AggregateFunction.COUNT, (), condition=both, type=kind)
+    return AggregateSyntax(AggregateFunction.COUNT, (), condition=both, type=kind)
 
 
-def _regr_avg(node: exp.Expr) -> Form:
-    only(node, "this", "expression")
+def _regr_avg(node: exp.Expr) -> AggregateSyntax:
+    require_args(node, "this", "expression")
     mean, other = (node.expression, node.this)
     if isinstance(node, exp.RegrAvgy):
         mean, other = other, mean
-    return Form(AggregateFunction.AVG, (mean,), condition=_both_are_there(mean, other))
+    return AggregateSyntax(AggregateFunction.AVG, (mean,), condition=_both_are_there(mean, other))
 
 
 def _both_are_there(*nodes: exp.Expr) -> exp.Expr:
     return exp.and_(*(exp.Not(this=exp.Is(this=n, expression=exp.null())) for n in nodes))
 
 
-def _median(node: exp.Expr) -> Form:
-    only(node, "this")
-    return Form(AggregateFunction.QUANTILE_CONT, (node.this,), place=exp.Literal.number("0.5"))
+def _median(node: exp.Expr) -> AggregateSyntax:
+    require_args(node, "this")
+    return AggregateSyntax(
+        AggregateFunction.QUANTILE_CONT, (node.this,), fraction=exp.Literal.number("0.5")
+    )
 
 
-def _quantile(node: exp.Expr) -> Form:
-    only(node, "this", "quantile")
-    return Form(AggregateFunction.QUANTILE_DISC, (node.this,), place=node.args["quantile"])
+def _quantile(node: exp.Expr) -> AggregateSyntax:
+    require_args(node, "this", "quantile")
+    return AggregateSyntax(
+        AggregateFunction.QUANTILE_DISC, (node.this,), fraction=node.args["quantile"]
+    )
 
 
-def _percentile(node: exp.Expr) -> Form:
-    only(node, "this", "expression")
+def _percentile(node: exp.Expr) -> AggregateSyntax:
+    require_args(node, "this", "expression")
     place = node.args.get("expression")
     if place is None:
-        raise refused(node, "a percentile without WITHIN GROUP", _PERCENTILE)
-    return Form(_kind(node), (node.this,), place=place)
+        raise unsupported(node, "a percentile without WITHIN GROUP", _PERCENTILE)
+    return AggregateSyntax(_kind(node), (node.this,), fraction=place)
 
 
-def _within_group(node: exp.Expr) -> Form:
-    only(node, "this", "expression")
+def _within_group(node: exp.Expr) -> AggregateSyntax:
+    require_args(node, "this", "expression")
     call, order = node.this, node.expression
     if not isinstance(order, exp.Order) or len(order.expressions) != 1:
-        raise refused(node, "WITHIN GROUP of several columns", _PERCENTILE)
+        raise unsupported(node, "WITHIN GROUP of several columns", _PERCENTILE)
     (term,) = order.expressions
     if isinstance(call, exp.Mode):
-        return Form(AggregateFunction.MODE, (term.this,))
+        return AggregateSyntax(AggregateFunction.MODE, (term.this,))
     if not isinstance(call, exp.PercentileCont | exp.PercentileDisc):
-        raise refused(node, "WITHIN GROUP of this aggregate", _PERCENTILE)
-    only(call, "this")
-    return Form(_kind(call), (term.this,), place=call.this, descending=bool(term.args.get("desc")))
+        raise unsupported(node, "WITHIN GROUP of this aggregate", _PERCENTILE)
+    require_args(call, "this")
+    return AggregateSyntax(
+        _kind(call), (term.this,), fraction=call.this, descending=bool(term.args.get("desc"))
+    )
 
 
 def _kind(node: exp.Expr) -> AggregateFunction:
@@ -245,7 +251,7 @@ def _kind(node: exp.Expr) -> AggregateFunction:
     return AggregateFunction.QUANTILE_DISC
 
 
-_READERS: dict[type[exp.Expr], Callable[[exp.Expr], Form]] = {
+_READERS: dict[type[exp.Expr], Callable[[exp.Expr], AggregateSyntax]] = {
     **dict.fromkeys(_PLAIN, _plain),
     **dict.fromkeys(_OPEN, _open),
     exp.ApproxDistinct: _approximate,

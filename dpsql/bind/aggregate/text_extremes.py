@@ -17,18 +17,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.domains.predicate_narrowing import narrow
-from dpsql.analysis.lineage.public_keys import public_rows
-from dpsql.analysis.lineage.unit_identity import names_unit
+from dpsql.analysis.lineage.public_keys import public_key_source
+from dpsql.analysis.lineage.unit_identity import identifies_unit
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
 from dpsql.bind.expression.coercion import COUNT_TYPE
-from dpsql.bind.proof.unmatched_public_rows import Qualified, release_of
+from dpsql.bind.proof.unmatched_public_rows import Qualified, release_without_unmatched
 from dpsql.bind.subquery.single_row import grouping_of
-from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput, Part
-from dpsql.plan.bounded_release.cell_selection import MOST_LISTED
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput, OutputKind
+from dpsql.plan.bounded_release.cell_selection import MAX_LISTED
 from dpsql.plan.expression import Compare, Comparison, Expression, IsNull, Not, conjunction
 from dpsql.plan.operator import Aggregate, Filter, OuterJoin, OuterKind, Output, Plan
 from dpsql.schema.sql_type import Varchar
@@ -49,7 +49,11 @@ def released(
     others = tuple(output for output in aggregates if output not in texts)
     parts = [_text(source, keys, output, qualified, context) for output in texts]
     is_alone = bool(parts) and not others and not keys
-    rows: Plan = parts.pop(0) if is_alone else release_of(source, keys, others, qualified, names)
+    rows: Plan = (
+        parts.pop(0)
+        if is_alone
+        else release_without_unmatched(source, keys, others, qualified, names)
+    )
     own = [key.column for key in keys]
     for part in parts:
         # A group without such a value is there, and so is one whose key is NULL.
@@ -63,18 +67,18 @@ def released(
 
 def _is_unlisted(call: AggregateCall, source: Plan, names: Names) -> bool:
     """Whether it is some text of those that are there, and nothing public lists which these are."""
-    if call.function not in _CHOSEN or call.part is not Part.VALUE:
+    if call.function not in _CHOSEN or call.output_kind is not OutputKind.VALUE:
         return False
     (text,) = call.arguments
     if not isinstance(text.type, Varchar):
         return False
-    below = environment(source)
+    below = column_domains(source)
     values = domain(text, below if call.filter is None else narrow(call.filter, below)).values
-    if values and len(values) <= MOST_LISTED:
+    if values and len(values) <= MAX_LISTED:
         return False
-    if names_unit(source, [text]):
+    if identifies_unit(source, [text]):
         return False  # no two units have it in common
-    return public_rows(source, (Output(names.column("text", text.type), text),)) is None
+    return public_key_source(source, (Output(names.column("text", text.type), text),)) is None
 
 
 def _text(
@@ -101,7 +105,9 @@ def _text(
         count = AggregateCall(AggregateFunction.COUNT, (), False, None, COUNT_TYPE, at=call.at)
         asked = (AggregateOutput(names.column("count", COUNT_TYPE), count),)
         function = AggregateFunction.ARG_MAX
-    rows = release_of(Filter(source, conjunction(wanted)), (*pairs, value), asked, qualified, names)
+    rows = release_without_unmatched(
+        Filter(source, conjunction(wanted)), (*pairs, value), asked, qualified, names
+    )
     groups = tuple(Output(names.column(p.column.name, p.column.type), p.column) for p in pairs)
     arguments = (value.column, *(o.column for o in asked))
     best = replace(call, function=function, arguments=arguments, filter=None, distinct=False)

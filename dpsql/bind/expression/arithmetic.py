@@ -45,7 +45,7 @@ def combined(
     return Arithmetic(op, left, right, kind)
 
 
-def moved(
+def shifted(
     base: Expression, by: Length, count: Expression | None, sign: int, node: exp.Expr
 ) -> Expression:
     """A date or timestamp moved by a length of time, or by `count` of them."""
@@ -68,13 +68,13 @@ def moved(
 
 def midnights(left: Expression, right: Expression) -> tuple[Expression, Expression]:
     """A date compared with a midnight is compared with the day: that narrows what it may be."""
-    return _day(left, beside=right), _day(right, beside=left)
+    return _day(left, other=right), _day(right, other=left)
 
 
-def _day(expression: Expression, beside: Expression) -> Expression:
+def _day(expression: Expression, other: Expression) -> Expression:
     match expression:
         case Literal(value=dt.datetime() as moment) if (
-            isinstance(beside.type, Date) and moment.time() == dt.time()
+            isinstance(other.type, Date) and moment.time() == dt.time()
         ):
             return Literal(moment.date(), Date())
         case _:

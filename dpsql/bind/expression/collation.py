@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.allowlist import require_args
 
 _BINARY: Final = frozenset({"binary", "c", "posix", "default"})
 _WITHOUT_CASE: Final = "nocase"
@@ -28,5 +28,5 @@ def collated(operands: Sequence[exp.Expr]) -> list[exp.Expr]:
 def _name(node: exp.Expr) -> str | None:
     if not isinstance(node, exp.Collate):
         return None
-    only(node, "this", "expression")
+    require_args(node, "this", "expression")
     return str(node.expression.name).casefold()

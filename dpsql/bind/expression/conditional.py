@@ -6,7 +6,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.allowlist import require_args
 from dpsql.plan.expression import (
     Case,
     Comparison,
@@ -37,7 +37,7 @@ class Binder(Protocol):
 
 def bind_case(binder: Binder, node: exp.Case) -> Expression:
     """CASE, with or without a subject."""
-    only(node, "this", "ifs", "default")
+    require_args(node, "this", "ifs", "default")
     subject = node.args.get("this")
     conditions = [
         binder.condition(branch.this)
@@ -54,7 +54,7 @@ def bind_case(binder: Binder, node: exp.Case) -> Expression:
 
 def bind_if(binder: Binder, node: exp.If) -> Expression:
     """`if(condition, a, b)`."""
-    only(node, "this", "true", "false")
+    require_args(node, "this", "true", "false")
     condition = binder.condition(node.this)
     true, false = binder.unified([node.args["true"], node.args.get("false") or exp.Null()])
     return Case((When(condition, true),), false, true.type)
@@ -62,7 +62,7 @@ def bind_if(binder: Binder, node: exp.If) -> Expression:
 
 def bind_coalesce(binder: Binder, node: exp.Coalesce) -> Expression:
     """The first value that isn't NULL."""
-    only(node, "this", "expressions")
+    require_args(node, "this", "expressions")
     *values, last = binder.unified([node.this, *node.expressions])
     branches = tuple(When(Not(IsNull(value)), value) for value in values)
     return Case(branches, last, last.type) if branches else last
@@ -70,7 +70,7 @@ def bind_coalesce(binder: Binder, node: exp.Coalesce) -> Expression:
 
 def bind_nullif(binder: Binder, node: exp.Nullif) -> Expression:
     """NULL where both are equal, else the first."""
-    only(node, "this", "expression")
+    require_args(node, "this", "expression")
     left = binder.bind(node.this)
     equal = binder.compare(Comparison.EQUAL, node.this, node.expression)
     return Case((When(equal, Literal(None, left.type)),), left, left.type)
@@ -78,5 +78,5 @@ def bind_nullif(binder: Binder, node: exp.Nullif) -> Expression:
 
 def bind_typeof(binder: Binder, node: exp.Typeof) -> Expression:
     """The name of a value's type, which the statement tells: no value is read for it."""
-    only(node, "this")
+    require_args(node, "this")
     return Literal(str(binder.bind(node.this).type), Varchar())

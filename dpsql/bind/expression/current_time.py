@@ -24,7 +24,7 @@ def utc() -> dt.datetime:
     return dt.datetime.now(dt.UTC).replace(tzinfo=None)
 
 
-def frozen(tree: exp.Query, clock: Clock = utc) -> exp.Query:
+def constant_now(tree: exp.Query, clock: Clock = utc) -> exp.Query:
     """`tree` with the current day and the start of the current minute as constants.
 
     Whether it asked for them is in its `meta`.
@@ -47,7 +47,7 @@ def frozen(tree: exp.Query, clock: Clock = utc) -> exp.Query:
 
 
 def reads_clock(tree: exp.Query) -> bool:
-    """`frozen` put a moment into `tree`, so that it means something else in another minute."""
+    """`constant_now` put a moment into `tree`, so that it means another thing in a minute."""
     return _READ in tree.meta
 
 

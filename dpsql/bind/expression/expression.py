@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dpsql.bind.aggregate.derived_aggregate import written_out
 from dpsql.bind.expression import literal as constant
-from dpsql.bind.expression.arithmetic import combined, midnights, moved
+from dpsql.bind.expression.arithmetic import combined, midnights, shifted
 from dpsql.bind.expression.cast import castable, convert
 from dpsql.bind.expression.coercion import adapted, common_type, is_comparable, is_number
 from dpsql.bind.expression.collation import collated
@@ -30,12 +30,12 @@ from dpsql.bind.expression.predicate import (
     quantified_list,
 )
 from dpsql.bind.expression.row_value import compare_rows, row_parts
-from dpsql.bind.expression.time_difference import measured, microseconds
+from dpsql.bind.expression.time_difference import microseconds, time_difference
 from dpsql.bind.function.function_call import bind_call, function_call, registered
-from dpsql.bind.function.irregular_functions import is_negated, unnegated, with_unit
+from dpsql.bind.function.irregular_functions import is_negated, unnegated, with_unit_argument
 from dpsql.bind.function.width_bucket import width_bucket
 from dpsql.bind.scope import Scope, table_of
-from dpsql.bind.syntax.allowlist import only, refused, unlisted
+from dpsql.bind.syntax.allowlist import require_args, unlisted, unsupported
 from dpsql.bind.syntax.complexity import Sizes
 from dpsql.bind.syntax.construct_name import cast_words
 from dpsql.bind.syntax.parameter import value_of
@@ -105,12 +105,12 @@ class ExpressionBinder:
             return found
         match node:
             case exp.Column():
-                only(node, "this", "table", "db", "catalog")
+                require_args(node, "this", "table", "db", "catalog")
                 if not isinstance(node.this, exp.Identifier):
                     raise unlisted(node)
                 return self._scope.resolve(node.name, table_of(node), span(node))
             case exp.Paren():
-                only(node, "this")
+                require_args(node, "this")
                 return self.bind(node.this)
             case exp.Like() | exp.ILike() | exp.Escape() if is_negated(node):
                 return Not(self.condition(unnegated(node)))
@@ -153,24 +153,24 @@ class ExpressionBinder:
             case exp.Cast() | exp.TryCast():
                 return self._cast(node)
             case exp.Date():
-                only(node, "this")
+                require_args(node, "this")
                 return convert(self.bind(node.this), Date(), node)
             case exp.DateAdd():
-                only(node, "this", "expression")
+                require_args(node, "this", "expression")
                 return self._arithmetic(exp.Add(this=node.this, expression=node.expression))
             case exp.Interval():
-                raise refused(node, "an INTERVAL by itself", "add it to a date or a timestamp")
+                raise unsupported(node, "an INTERVAL by itself", "add it to a date or a timestamp")
             case _:
                 return self._by_class(node)
 
     def _by_class(self, node: exp.Expr) -> Expression:
         if type(node) in COMPARISONS:
-            only(node, "this", "expression")
+            require_args(node, "this", "expression")
             listed = quantified_list(node.expression)
             if listed is not None:
                 return bind_quantified(self, COMPARISONS[type(node)], node.this, listed)
             return self.compare(COMPARISONS[type(node)], node.this, node.expression)
-        call = function_call(with_unit(node, self._parameters))
+        call = function_call(with_unit_argument(node, self._parameters))
         if call is None:
             raise unlisted(node)
         return self._call(node, *call)
@@ -197,7 +197,7 @@ class ExpressionBinder:
         return Arithmetic(ArithmeticOperator.SUBTRACT, zero, operand, kind)
 
     def _arithmetic(self, node: exp.Expr) -> Expression:
-        only(node, "this", "expression", "typed", "safe")
+        require_args(node, "this", "expression", "typed", "safe")
         if isinstance(node, exp.Add | exp.Sub):
             found = self._moved(node, length(node.this), length(node.expression))
             if found is not None:
@@ -214,11 +214,11 @@ class ExpressionBinder:
         by, base, sign = (right, node.this, 1) if right else (left, node.expression, 1)
         if isinstance(node, exp.Sub):
             if right is None:
-                raise refused(node, "an INTERVAL less a moment", "moment - INTERVAL 1 DAY")
+                raise unsupported(node, "an INTERVAL less a moment", "moment - INTERVAL 1 DAY")
             sign = -1
         assert by is not None
         count = None if by.count is None else self.bind(by.count)
-        return moved(self.bind(base), by, count, sign, node)
+        return shifted(self.bind(base), by, count, sign, node)
 
     def compare(self, op: Comparison, left: exp.Expr, right: exp.Expr) -> Expression:
         """`left op right`, of one type."""
@@ -253,14 +253,14 @@ class ExpressionBinder:
         return [convert(e, kind, node) for e, node in zip(bound, nodes, strict=True)]
 
     def _cast(self, node: exp.Expr) -> Expression:
-        only(node, "this", "to", "safe", "requires_string")
+        require_args(node, "this", "to", "safe", "requires_string")
         name = node.args["to"].sql(dialect="duckdb")
         operand = self.bind(node.this)
         target = parse_type(name)
         if name in _ZONED and isinstance(operand, Literal):
             return constant.in_utc(operand, span(node))
         if target is None:
-            raise refused(node, *cast_words(name))
+            raise unsupported(node, *cast_words(name))
         try:
             return convert(operand, target, node)
         except DataError:
@@ -274,7 +274,7 @@ class ExpressionBinder:
                 self, exp.If(**dict(zip(("this", "true", "false"), arguments, strict=True)))
             )
         if len(arguments) == 1:
-            found = measured(name, arguments[0], node, self)
+            found = time_difference(name, arguments[0], node, self)
             if found is not None:
                 return found
         if name == "date_add" and len(arguments) == 2:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import DataError, Refused
 from dpsql.plan.duration import Duration
@@ -62,10 +62,10 @@ def length(node: exp.Expr) -> Length | None:
 def _length(node: exp.Expr) -> Length | None:
     match node:
         case exp.Paren():
-            only(node, "this")
+            require_args(node, "this")
             return length(node.this)
         case exp.Interval():
-            only(node, "this", "unit", "fraction_in_string")
+            require_args(node, "this", "unit", "fraction_in_string")
             return _interval(node)
         case exp.Neg():
             found = length(node.this)
@@ -127,7 +127,7 @@ def _product(left: exp.Expr, right: exp.Expr) -> Length | None:
     if found is None:
         return None
     if found.count is not None:
-        raise refused(right, "an INTERVAL multiplied twice", hint="multiply the numbers first")
+        raise unsupported(right, "an INTERVAL multiplied twice", hint="multiply the numbers first")
     return _times(found.duration, right)
 
 
@@ -149,10 +149,12 @@ def _sum(node: exp.Expr) -> Length | None:
     if left is None or right is None:
         return None
     if left.count is not None or right.count is not None:
-        raise refused(node, "a sum of INTERVALs", hint="add them to the moment one after the other")
+        raise unsupported(
+            node, "a sum of INTERVALs", hint="add them to the moment one after the other"
+        )
     sign = 1 if isinstance(node, exp.Add) else -1
     return Length(left.duration + right.duration * sign)
 
 
 def _unreadable(node: exp.Expr) -> Refused:
-    return refused(node, "this INTERVAL", hint="write INTERVAL '3 months' or INTERVAL 3 MONTH")
+    return unsupported(node, "this INTERVAL", hint="write INTERVAL '3 months' or INTERVAL 3 MONTH")

@@ -23,7 +23,7 @@ from dpsql.schema.sql_type import (
 )
 
 _PLAIN = re.compile(r"(\d*)\.?(\d*)")
-_MOST_DIGITS = 38
+_MAX_DIGITS = 38
 """Of a DECIMAL."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(_DAY.pattern + r"[ T]\d{2}:\d{2}:\d{2}(\.\d{3}|\.\d{6})?")
@@ -34,7 +34,7 @@ def number(text: str, at: Span | None) -> Literal:
     text = text.replace("_", "")
     match = _PLAIN.fullmatch(text)
     try:
-        if match is None or (len(match[1]) + len(match[2]) > _MOST_DIGITS and "." in text):
+        if match is None or (len(match[1]) + len(match[2]) > _MAX_DIGITS and "." in text):
             return Literal(Fraction(float(text)), Double())
         if "." not in text:
             return whole_number(int(text))

@@ -6,8 +6,8 @@ from sqlglot import exp
 
 from dpsql.bind.expression.collation import collated
 from dpsql.bind.expression.conditional import Binder
-from dpsql.bind.expression.row_value import disjunction, row_among, row_parts
-from dpsql.bind.syntax.allowlist import only, refused, unlisted
+from dpsql.bind.expression.row_value import disjunction, row_in_list, row_parts
+from dpsql.bind.syntax.allowlist import require_args, unlisted, unsupported
 from dpsql.plan.expression import (
     And,
     Compare,
@@ -25,7 +25,7 @@ from dpsql.schema.sql_type import Boolean
 
 def bind_between(binder: Binder, node: exp.Between) -> Expression:
     """At least the one, at most the other."""
-    only(node, "this", "low", "high")
+    require_args(node, "this", "low", "high")
     low = binder.compare(Comparison.GREATER_EQUAL, node.this, node.args["low"])
     return And((low, binder.compare(Comparison.LESS_EQUAL, node.this, node.args["high"])))
 
@@ -35,7 +35,7 @@ def bind_connective(binder: Binder, node: exp.Expr) -> Expression:
     kind = type(node)
     operands: list[exp.Expr] = []
     while type(node) is kind:
-        only(node, "this", "expression")
+        require_args(node, "this", "expression")
         operands.append(node.expression)
         node = node.this
     operands.append(node)
@@ -45,9 +45,9 @@ def bind_connective(binder: Binder, node: exp.Expr) -> Expression:
 
 def bind_in(binder: Binder, node: exp.In) -> Expression:
     """IN over listed values."""
-    only(node, "this", "expressions")
+    require_args(node, "this", "expressions")
     if row_parts(node.this) is not None:
-        return row_among(binder, node)
+        return row_in_list(binder, node)
     nodes = collated([node.this, *node.expressions])
     operand, *values = binder.unified(nodes)
     constants = tuple(value for value in values if isinstance(value, Literal))
@@ -65,7 +65,7 @@ def quantified_list(node: exp.Expr) -> exp.Expr | None:
 
 
 def bind_quantified(
-    binder: Binder, op: Comparison, asked: exp.Expr, quantifier: exp.Expr
+    binder: Binder, op: Comparison, operand: exp.Expr, quantifier: exp.Expr
 ) -> Expression:
     """`asked op ANY (values)`, or `asked op ALL (values)`, of values that are listed."""
     is_all = isinstance(quantifier, exp.All) or quantifier.name.casefold() == "all"
@@ -74,22 +74,24 @@ def bind_quantified(
     if not isinstance(among, exp.Array | exp.Tuple):
         word = "ALL" if is_all else "ANY"
         hint = "write x IN (1, 2, 3)" if op is Comparison.EQUAL else "compare with min(…) or max(…)"
-        raise refused(quantifier, f"{word} (…) of a query here, or of what isn't a list", hint=hint)
-    only(among, "expressions", "value_constructor")
+        raise unsupported(
+            quantifier, f"{word} (…) of a query here, or of what isn't a list", hint=hint
+        )
+    require_args(among, "expressions", "value_constructor")
     listed = among.expressions
     if not listed:
         return Literal(is_all, Boolean())
     if op is Comparison.EQUAL and not is_all:
-        return binder.bind(exp.In(this=asked, expressions=listed))
+        return binder.bind(exp.In(this=operand, expressions=listed))
     if op is Comparison.UNEQUAL and is_all:
-        return Not(binder.condition(exp.In(this=asked, expressions=listed)))
-    parts = tuple(binder.compare(op, asked, value) for value in listed)
+        return Not(binder.condition(exp.In(this=operand, expressions=listed)))
+    parts = tuple(binder.compare(op, operand, value) for value in listed)
     return conjunction(parts) if is_all else disjunction(parts)
 
 
 def bind_is(binder: Binder, node: exp.Is) -> Expression:
     """IS NULL, IS TRUE, IS FALSE."""
-    only(node, "this", "expression")
+    require_args(node, "this", "expression")
     match node.expression:
         case exp.Null():
             return IsNull(binder.bind(node.this))

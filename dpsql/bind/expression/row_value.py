@@ -16,7 +16,7 @@ from sqlglot import exp
 from dpsql.bind.expression.cast import convert
 from dpsql.bind.expression.conditional import Binder
 from dpsql.bind.function.function_call import bind_call, registered
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import TypeFault
 from dpsql.plan.expression import (
@@ -45,7 +45,7 @@ def row_parts(node: exp.Expr) -> list[exp.Expr] | None:
     while isinstance(node, exp.Paren):
         node = node.this
     if isinstance(node, exp.Tuple):
-        only(node, "expressions")
+        require_args(node, "expressions")
         return list(node.expressions) or None
     if isinstance(node, exp.Anonymous) and node.name.casefold() == "row":
         return list(node.expressions) or None
@@ -71,7 +71,7 @@ def compare_rows(binder: Binder, op: Comparison, left: exp.Expr, right: exp.Expr
             assert_never(missing)
 
 
-def row_among(binder: Binder, node: exp.In) -> Expression:
+def row_in_list(binder: Binder, node: exp.In) -> Expression:
     """`(a, b) IN ((1, 2), (3, 4))`."""
     return disjunction(
         tuple(compare_rows(binder, Comparison.EQUAL, node.this, row) for row in node.expressions)

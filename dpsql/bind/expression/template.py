@@ -22,8 +22,8 @@ def names(text: str) -> frozenset[str]:
     return frozenset(column.name for column in _tree(text).find_all(exp.Column))
 
 
-def filled(text: str, given: Mapping[str, exp.Expr]) -> exp.Expr:
-    """The expression `text` with copies of what is `given` in the place of its columns."""
+def instantiate(text: str, arguments: Mapping[str, exp.Expr]) -> exp.Expr:
+    """The expression `text` with copies of what is `arguments` in the place of its columns."""
     return _tree(text).transform(
-        lambda node: given[node.name].copy() if isinstance(node, exp.Column) else node
+        lambda node: arguments[node.name].copy() if isinstance(node, exp.Column) else node
     )

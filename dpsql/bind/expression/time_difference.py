@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from dpsql.bind.expression.arithmetic import combined
 from dpsql.bind.expression.interval_literal import length
-from dpsql.bind.expression.template import filled
+from dpsql.bind.expression.template import instantiate
 from dpsql.bind.function.function_call import bind_call, registered
 from dpsql.plan.duration import DAY
 from dpsql.plan.expression import ArithmeticOperator, Expression, Literal
@@ -62,7 +62,7 @@ class _Between:
     by_calendar: bool
 
 
-def measured(
+def time_difference(
     name: str, node: exp.Expr, call: exp.Expr, binder: ExpressionBinder
 ) -> Expression | None:
     """What the function `name` tells of a length of time; None if `node` isn't one."""
@@ -115,21 +115,25 @@ def _between(node: exp.Expr, binder: ExpressionBinder) -> _Between | None:
             return None
 
 
-def _units(unit: str, found: _Between, call: exp.Expr, binder: ExpressionBinder) -> Expression:
+def _units(unit: str, difference: _Between, call: exp.Expr, binder: ExpressionBinder) -> Expression:
     """How many of them are full."""
-    values = (Literal(unit, Varchar()), binder.bind(found.earlier), binder.bind(found.later))
+    values = (
+        Literal(unit, Varchar()),
+        binder.bind(difference.earlier),
+        binder.bind(difference.later),
+    )
     name = "date_diff" if unit == "microsecond" else "date_sub"
     return bind_call(registered(name, call), values, call)
 
 
-def _of_calendar(name: str, found: _Between, binder: ExpressionBinder) -> Expression | None:
+def _of_calendar(name: str, difference: _Between, binder: ExpressionBinder) -> Expression | None:
     if name not in ("year", "month"):
         return None
     sides = {
         side: exp.cast(node.copy(), "TIMESTAMP")
-        for side, node in (("later", found.later), ("earlier", found.earlier))
+        for side, node in (("later", difference.later), ("earlier", difference.earlier))
     }
-    months = exp.paren(filled(_MONTHS, sides))
+    months = exp.paren(instantiate(_MONTHS, sides))
     twelve = exp.Literal.number(12)
     rest = exp.Mod(this=months, expression=twelve.copy())
     if name == "month":

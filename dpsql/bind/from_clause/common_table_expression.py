@@ -5,28 +5,28 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.bind.context import Context, Cte, Selected, renamed
+from dpsql.bind.context import BoundQuery, Context, Cte, renamed
 from dpsql.bind.query.query import bind_query
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import SyntaxFault
 
 
-def bound_once(query: exp.Expr, context: Context) -> tuple[str, Selected, Context]:
+def bound_once(query: exp.Expr, context: Context) -> tuple[str, BoundQuery, Context]:
     """`query` under a name that no text can have, in the context where it has that name.
 
     What is rewritten by its columns is bound before: bound again with all that is in it, a nest of
     twenty such queries would be bound a million times.
     """
-    selected, name = bind_query(query, context.inside(None)), f" {len(context.ctes)}"
+    selected, name = bind_query(query, context.subquery_context(None)), f" {len(context.ctes)}"
     return name, selected, context.with_cte(name, Cte(None, context, (), selected))
 
 
-def named_query(cte: Cte, node: exp.Expr, context: Context) -> Selected:
+def named_query(cte: Cte, node: exp.Expr, context: Context) -> BoundQuery:
     """The query that `cte` names; a release is made once, however often it is named."""
     if cte.query is not None and (
         cte.bound is None or visibility(cte.bound.plan) is Visibility.PRIVATE
     ):
-        cte.bound = bind_query(cte.query, cte.context.inside(None))
+        cte.bound = bind_query(cte.query, cte.context.subquery_context(None))
     if cte.bound is None:
         raise ValueError("a named query has a text or a plan")
     if len(cte.aliases) > len(cte.bound.names):
@@ -34,5 +34,5 @@ def named_query(cte: Cte, node: exp.Expr, context: Context) -> Selected:
             f"the query has {len(cte.bound.names)} columns, and {len(cte.aliases)} are named",
             at=span(node),
         )
-    context.repeated.add(cte.bound.plan, node)
+    context.cte_size.add(cte.bound.plan, node)
     return renamed(cte.bound, context.names, cte.aliases)

@@ -7,26 +7,26 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context, Selected
+from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.from_clause.join import (
-    ASKING,
-    asks_around,
-    is_grouped,
+    SEMI_ANTI,
+    correlated_join_error,
+    is_parenthesized,
     join_words,
     no_aggregate_in_join,
-    partnered,
+    semi_join,
     shared_names,
 )
 from dpsql.bind.from_clause.lateral import bind_lateral, side_of_lateral
 from dpsql.bind.from_clause.relation_name import bind_source
 from dpsql.bind.from_clause.values_clause import one_row
-from dpsql.bind.proof.join_ownership import check_units, outer_join
+from dpsql.bind.proof.join_ownership import check_same_unit, outer_join
 from dpsql.bind.query.constant_condition import is_false
 from dpsql.bind.query.query import bind_query
 from dpsql.bind.scope import Merged, Relation, Scope, distinct_names
 from dpsql.bind.subquery.scalar_join import with_one_row
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Span, SyntaxFault
 from dpsql.plan.expression import (
@@ -50,13 +50,13 @@ from dpsql.plan.traversal import columns
 
 
 @dataclass(slots=True)
-class From:
+class FromClause:
     """The FROM clause of one SELECT while it is bound: sources, conditions, names."""
 
     context: Context
     scope: Scope
     sources: list[Plan] = field(default_factory=list)
-    places: list[Span | None] = field(default_factory=list)
+    spans: list[Span | None] = field(default_factory=list)
     commas: bool = False
     on: list[Expression] = field(default_factory=list)
 
@@ -65,14 +65,14 @@ class From:
         clause = select.args.get("from_")
         if clause is None:
             self.sources.append(one_row(self.context))
-            self.places.append(None)
+            self.spans.append(None)
             return
-        only(clause, "this")
+        require_args(clause, "this")
         self._joined(clause.this)
         for join in select.args.get("joins") or []:
             self._join(join)
 
-    def filtered(self, own: tuple[Expression, ...]) -> Plan:
+    def where(self, own: tuple[Expression, ...]) -> Plan:
         """The joined rows that satisfy `own`; join conditions among them become the join's own."""
         if any(is_false(p) for p in own):
             return Values(tuple(c for s in self.sources for c in output_columns(s)), ())
@@ -91,10 +91,11 @@ class From:
         """Refuse a condition of this join that names columns of the query around."""
         readable = {c for source in self.sources for c in output_columns(source)}
         if columns(*self.on[conditions:]) - readable:
-            raise asks_around()
+            raise correlated_join_error()
 
     def _check_units(self, join: Join) -> None:
-        check_units(join, dict(zip(self.sources, self.places, strict=True)), self.scope.qualified)
+        spans = dict(zip(self.sources, self.spans, strict=True))
+        check_same_unit(join, spans, self.scope.qualified)
 
     def _spans_sources(self, predicate: Expression) -> bool:
         read = columns(predicate)
@@ -108,7 +109,7 @@ class From:
     def _source(self, node: exp.Expr, *, whole: bool) -> None:
         """Add what `node` names; joins in parentheses as one source, if it has to be `whole`."""
         if isinstance(node, exp.Subquery):
-            if is_grouped(node):
+            if is_parenthesized(node):
                 self._grouped(node, whole=whole)
             else:
                 self._derived(node)
@@ -117,21 +118,21 @@ class From:
             self._lateral(node)
             return
         if isinstance(node, exp.Paren):
-            only(node, "this")
+            require_args(node, "this")
             self._joined(node.this, whole=whole)
             return
         found = bind_source(node, f"subquery_{len(self.sources)}", self.context)
         self._add(node, found.name, found.rows, found.around)
 
     def _derived(self, node: exp.Subquery) -> None:
-        only(node, "this", "alias", "joins", "with_")
+        require_args(node, "this", "alias", "joins", "with_")
         selected = bind_query(node.this, self.context)
         # A SELECT's own column ids are new: only its names have to be looked after.
         self._add(node, f"subquery_{len(self.sources)}", selected)
 
     def _lateral(self, node: exp.Lateral) -> None:
         """Rows that a subquery has for each row of what is joined so far."""
-        found = bind_lateral(node, self.context.inside(self.scope))
+        found = bind_lateral(node, self.context.subquery_context(self.scope))
         name = f"subquery_{len(self.sources)}"
         if not found.has_one_row:
             self._add(node, name, found.rows)
@@ -139,50 +140,50 @@ class From:
             return
         self._check_around(0)
         # (a, b, LATERAL c) where c asks of a: a's rows multiply those of b alike.
-        place = self._alone(found.asked, len(self.sources))
+        place = self._without_private_partner(found.subquery_columns, len(self.sources))
         if place is None:
             self.sources = [self._inner(len(self.sources), tuple(self.on))]
-            place, self.places, self.on = 0, [span(node)], []
+            place, self.spans, self.on = 0, [span(node)], []
         self.sources[place] = with_one_row(node, self.sources[place], found.rows, self.context)
         self._name(node, name, found.rows.names, found.values)
 
     def _grouped(self, node: exp.Subquery, *, whole: bool) -> None:
         """(a JOIN b ON …): joined among themselves, each called by its own name, or all by one."""
-        only(node, "this", "joins", "alias")
-        inner = From(self.context, Scope(parent=self.scope.parent))
+        require_args(node, "this", "joins", "alias")
+        inner = FromClause(self.context, Scope(parent=self.scope.parent))
         inner._joined(node.this)
         if node.args.get("alias") is not None:
             self._add(node, node.alias, inner._named_whole(span(node)))
             return
         if inner.commas:
-            raise refused(node, "a comma in parentheses", "write CROSS JOIN instead of ,")
+            raise unsupported(node, "a comma in parentheses", "write CROSS JOIN instead of ,")
         self.scope.take(inner.scope, span(node))
         if whole:
             inner._check_around(0)
             inner.sources = [inner._inner(len(inner.sources), tuple(inner.on))]
-            inner.places, inner.on = [span(node)], []
+            inner.spans, inner.on = [span(node)], []
         self.sources += inner.sources
-        self.places += inner.places
+        self.spans += inner.spans
         self.on += inner.on
 
-    def _named_whole(self, at: Span | None) -> Selected:
+    def _named_whole(self, at: Span | None) -> BoundQuery:
         """All that is joined, as one relation: a name for it hides those of its parts."""
         found = self.scope.expand((), at)
         fresh = self.context.names.column
         outputs = tuple(Output(fresh(o.name, o.expression.type), o.expression) for o in found)
-        return Selected(Project(self.filtered(()), outputs), tuple(o.name for o in found))
+        return BoundQuery(Project(self.where(()), outputs), tuple(o.name for o in found))
 
     def _add(
         self,
         node: exp.Expr,
         name: str,
-        selected: Selected,
+        selected: BoundQuery,
         around: tuple[str, str] | None = None,
     ) -> None:
         """Join a source, by its alias."""
         self._name(node, name, selected.names, selected.columns[: len(selected.names)], around)
         self.sources.append(selected.plan)
-        self.places.append(span(node))
+        self.spans.append(span(node))
 
     def _name(
         self,
@@ -198,7 +199,7 @@ class From:
         """
         alias = node.args.get("alias")
         if alias is not None:
-            only(alias, "this", "columns")
+            require_args(alias, "this", "columns")
             given = [column.name for column in alias.args.get("columns") or []]
             if len(given) > len(names):
                 raise SyntaxFault(
@@ -213,13 +214,13 @@ class From:
         self.scope.add(Relation(name, by_name, names, around), span(node))
 
     def _join(self, node: exp.Join) -> None:
-        only(node, "this", "on", "using", "kind", "side", "method")
+        require_args(node, "this", "on", "using", "kind", "side", "method")
         side, kind, method = join_words(node)
         if isinstance(node.this, exp.Lateral):
             side = side_of_lateral(node, side)
         before, earlier, conditions = list(self.scope.relations), len(self.sources), len(self.on)
         merged = dict(self.scope.merged)
-        self._joined(node.this, whole=bool(side) or kind in ASKING)
+        self._joined(node.this, whole=bool(side) or kind in SEMI_ANTI)
         if node.args.get("on") is not None:
             binder = ExpressionBinder(self.scope, no_aggregate_in_join, self.context.parameters)
             self.on += conjuncts(binder.condition(node.args["on"]))
@@ -229,53 +230,52 @@ class From:
             shared = shared_names(known, self.scope.relations[len(before) :], node)
         for name in shared:
             self._using(name, before, side)
-        if side or kind in ASKING:
+        if side or kind in SEMI_ANTI:
             self._check_around(conditions)
-        if kind in ASKING:
-            self._asked(node, kind, earlier, conditions)
+        if kind in SEMI_ANTI:
+            self._semi_or_anti_join(node, kind, earlier, conditions)
             self.scope.relations[:], self.scope.merged = before, merged
         elif side:
             self._outer(node, side, earlier, conditions)
         elif not kind and not shared and node.args.get("on") is None:
             self.commas = True
 
-    def _asked(self, node: exp.Join, kind: str, earlier: int, conditions: int) -> None:
+    def _semi_or_anti_join(self, node: exp.Join, kind: str, earlier: int, conditions: int) -> None:
         """Keep the rows that have a partner, or those that have none; the partner isn't joined."""
         on = tuple(self.on[conditions:])
         (relation,) = self.sources[earlier:]
         before = tuple(self.on[:conditions])
         # (a, b) SEMI JOIN c ON b.x = c.x: a's rows multiply those of b that stay.
-        place = self._alone(on, earlier)
+        place = self._without_private_partner(on, earlier)
         source = self._inner(earlier, before) if place is None else self.sources[place]
         kept = 1 if place is None else earlier
-        del self.sources[kept:], self.places[kept:]
-        self.sources[place or 0] = partnered(node, kind, source, relation, on, self.context.names)
+        del self.sources[kept:], self.spans[kept:]
+        self.sources[place or 0] = semi_join(node, kind, source, relation, on, self.context.names)
         self.on = [] if place is None else list(before)
 
     def _outer(self, node: exp.Join, side: str, earlier: int, conditions: int) -> None:
         """Replace the sources that the condition reads, or all up to here, by an outer join."""
-        on = tuple(self.on[conditions:])
-        (right,) = self.sources[earlier:]
-        alone = self._alone(on, earlier)
+        on, (right,) = tuple(self.on[conditions:]), self.sources[earlier:]
+        alone = self._without_private_partner(on, earlier)
         if side == "LEFT" and alone is not None:
             # (a, b) LEFT JOIN c ON b.x = c.x: a's rows multiply both sides alike.
             place, left, kept = alone, self.sources[alone], tuple(self.on[:conditions])
         else:
             if self.commas and side != "LEFT":
-                raise refused(node, f"{side} JOIN after a comma", "write CROSS JOIN instead of ,")
-            place, kept = 0, ()
-            left = self._inner(earlier, tuple(self.on[:conditions]))
-            del self.sources[1:earlier], self.places[1:earlier]
+                what = f"{side} JOIN after a comma"
+                raise unsupported(node, what, "write CROSS JOIN instead of ,")
+            place, kept, left = 0, (), self._inner(earlier, tuple(self.on[:conditions]))
+            del self.sources[1:earlier], self.spans[1:earlier]
         if side == "RIGHT":
             left, right = right, left
         kind = OuterKind.FULL if side == "FULL" else OuterKind.LEFT
         names = self.scope.qualified
         joined = outer_join(node, kind, left, right, on, self.context.names, names)
-        self.sources[place], self.places[place] = joined, span(node)
-        del self.sources[-1], self.places[-1]
+        self.sources[place], self.spans[place] = joined, span(node)
+        del self.sources[-1], self.spans[-1]
         self.on = list(kept)
 
-    def _alone(self, on: tuple[Expression, ...], count: int) -> int | None:
+    def _without_private_partner(self, on: tuple[Expression, ...], count: int) -> int | None:
         """The place of the only one of the first `count` sources that `on` reads."""
         read = columns(*on)
         found = [n for n, s in enumerate(self.sources[:count]) if read & set(output_columns(s))]

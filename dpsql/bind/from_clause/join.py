@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dpsql.bind.column_ids import Names
-from dpsql.bind.proof.join_ownership import check_asked
+from dpsql.bind.proof.join_ownership import require_subquery_unit
 from dpsql.bind.scope import Relation, Scope
 from dpsql.bind.subquery.quantified_comparison import Quantifier
-from dpsql.bind.syntax.allowlist import refused
+from dpsql.bind.syntax.allowlist import unsupported
 from dpsql.bind.syntax.construct_name import node_words
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.plan.expression import Expression, Not, matched
-from dpsql.plan.operator import Filter, Mark, Plan
+from dpsql.plan.operator import Filter, MarkJoin, Plan
 from dpsql.schema.sql_type import Boolean
 
-ASKING = ("SEMI", "ANTI")
+SEMI_ANTI = ("SEMI", "ANTI")
 
 
 def join_words(node: exp.Join) -> tuple[str, str, str]:
     """The side, kind and method of a join, empty where they aren't written."""
     side, kind, method = (node.text(part).upper() for part in ("side", "kind", "method"))
-    known = kind in ("", "INNER", "CROSS", "OUTER") or (kind in ASKING and not side)
+    known = kind in ("", "INNER", "CROSS", "OUTER") or (kind in SEMI_ANTI and not side)
     if known and side in ("", "LEFT", "RIGHT", "FULL") and method in ("", "NATURAL"):
         return side, kind, method
     shown = " ".join(part for part in (method, side, kind) if part)
@@ -48,7 +48,7 @@ def shared_names(known: Scope, added: Sequence[Relation], node: exp.Join) -> lis
     return [exp.to_identifier(name) for name in found]
 
 
-def partnered(
+def semi_join(
     node: exp.Join,
     kind: str,
     source: Plan,
@@ -57,13 +57,13 @@ def partnered(
     names: Names,
 ) -> Plan:
     """`source` SEMI or ANTI JOIN `relation`: what EXISTS or NOT EXISTS keeps of it."""
-    check_asked(node, source, relation, matched(on))
+    require_subquery_unit(node, source, relation, matched(on))
     column = names.column("exists", Boolean())
     wanted: Expression = column if kind == "SEMI" else Not(column)
-    return Filter(Mark(source, relation, on, column), wanted)
+    return Filter(MarkJoin(source, relation, on, column), wanted)
 
 
-def is_grouped(node: exp.Subquery) -> bool:
+def is_parenthesized(node: exp.Subquery) -> bool:
     """Tables are in parentheses, not a query."""
     inner = node.this
     while isinstance(inner, exp.Subquery) and not (inner.args.get("joins") or inner.alias):
@@ -71,7 +71,7 @@ def is_grouped(node: exp.Subquery) -> bool:
     return isinstance(inner, exp.Table | exp.Subquery)
 
 
-def asks_around() -> Refused:
+def correlated_join_error() -> Refused:
     """The refusal of a join condition that is correlated."""
     return Refused("a join condition names columns of the query around", note="subqueries")
 
@@ -79,10 +79,10 @@ def asks_around() -> Refused:
 def no_aggregate_in_join(node: exp.Expr) -> Expression | None:
     """Refuse an aggregate, and a subquery, where rows are joined."""
     if isinstance(node, exp.AggFunc):
-        raise refused(node, "an aggregate in a join condition", "aggregate in a subquery first")
+        raise unsupported(node, "an aggregate in a join condition", "aggregate in a subquery first")
     if isinstance(node, exp.Query | exp.Exists) or Quantifier.of(node) is not None:
         hint = "put it into WHERE, or join its rows: JOIN (SELECT …) AS q ON …"
-        raise refused(node, "a subquery in a join condition", hint=hint)
+        raise unsupported(node, "a subquery in a join condition", hint=hint)
     return None
 
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context, Selected
+from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.query.query import bind_query
 from dpsql.bind.subquery.correlated_limit import ranked
 from dpsql.bind.subquery.scalar_join import one_value
 from dpsql.bind.subquery.single_row import grouping_of
 from dpsql.bind.subquery.subquery_kind import has_one_row, without_limit
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.plan.expression import Expression
 
 
@@ -30,26 +30,29 @@ class Lateral:
     `has_one_row`: there is one for each of these, or NULLs in the place of columns.
     """
 
-    rows: Selected
+    rows: BoundQuery
     values: tuple[Expression, ...]
     has_one_row: bool
 
     @property
-    def asked(self) -> tuple[Expression, ...]:
+    def subquery_columns(self) -> tuple[Expression, ...]:
         """What it reads of the rows that ask."""
-        return (*self.rows.correlated, *(output.expression for output in self.rows.asking))
+        return (
+            *self.rows.correlated,
+            *(output.expression for output in self.rows.subquery_columns),
+        )
 
 
 def bind_lateral(node: exp.Lateral, context: Context) -> Lateral:
     """The subquery, in the context of the sources before it."""
-    only(node, "this", "alias", "joins")
+    require_args(node, "this", "alias", "joins")
     query = node.this
     if not isinstance(query, exp.Subquery):
-        raise refused(node, "LATERAL before a function", hint="LATERAL (SELECT …) AS t")
+        raise unsupported(node, "LATERAL before a function", hint="LATERAL (SELECT …) AS t")
     query = ranked(query) or query
     limited = query.this.args.get("limit") or query.this.args.get("offset")
     if limited is not None and not has_one_row(query):
-        raise refused(
+        raise unsupported(
             limited,
             "LIMIT in LATERAL",
             hint="number the rows of each: row_number() OVER (PARTITION BY key ORDER BY x) <= 2",
@@ -59,8 +62,8 @@ def bind_lateral(node: exp.Lateral, context: Context) -> Lateral:
     if not found.correlated:
         return Lateral(found, named, has_one_row=False)
     if not has_one_row(query):
-        if found.asking:
-            raise refused(
+        if found.subquery_columns:
+            raise unsupported(
                 node,
                 "LATERAL of groups that are asked for by an inequality",
                 hint="ask for them by equalities, or leave GROUP BY out",
@@ -78,7 +81,7 @@ def side_of_lateral(node: exp.Join, side: str) -> str:
     on = node.args.get("on")
     if side == "" or (side == "LEFT" and isinstance(on, exp.Boolean) and on.this):
         return ""
-    raise refused(
+    raise unsupported(
         node,
         f"{side} JOIN LATERAL" + " on a condition of one row" * (side == "LEFT"),
         hint="LEFT JOIN LATERAL (…) AS t ON TRUE, and the condition in CASE or WHERE",

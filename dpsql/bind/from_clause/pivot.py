@@ -16,13 +16,13 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.bind.context import Context
 from dpsql.bind.from_clause.common_table_expression import bound_once
 from dpsql.bind.query.query import bind_query
 from dpsql.bind.query.select_list import default_name
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import TooComplex
 
@@ -51,7 +51,7 @@ def without_pivots(node: exp.Select, context: Context) -> tuple[exp.Select, Cont
 def _grouped(source: exp.Expr, context: Context) -> tuple[exp.Subquery, Context]:
     pivot, *others = source.args["pivots"]
     if others or pivot.args.get("unpivot") or not pivot.args.get("fields"):
-        raise refused(source, "UNPIVOT" if not others else "PIVOT of a PIVOT", _NAMED)
+        raise unsupported(source, "UNPIVOT" if not others else "PIVOT of a PIVOT", _NAMED)
     joins = source.args.get("joins")
     plain = source.copy()
     for name in ("pivots", "joins"):
@@ -64,7 +64,9 @@ def _grouped(source: exp.Expr, context: Context) -> tuple[exp.Subquery, Context]
     calls = [(call.unalias(), call.alias) for call in pivot.expressions]
     for call, _ in calls:
         if not isinstance(call, exp.AggFunc):
-            raise refused(call, "PIVOT of what isn't one aggregate", "sum(x), count(*), avg(x) …")
+            raise unsupported(
+                call, "PIVOT of what isn't one aggregate", "sum(x), count(*), avg(x) …"
+            )
     columns = prod(map(len, listed)) * len(calls)
     if columns > MOST_COLUMNS:
         raise TooComplex(
@@ -99,12 +101,12 @@ def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[e
             for value in _declared(field, source, context)
         ]
     if not isinstance(field, exp.In) or not field.expressions:
-        raise refused(field, "PIVOT of values that aren't named", _NAMED)
+        raise unsupported(field, "PIVOT of values that aren't named", _NAMED)
     found: list[tuple[exp.Expr, str]] = []
     for entry in field.expressions:
         value = entry.this if isinstance(entry, exp.PivotAlias) else entry
         if not isinstance(value, exp.Literal):
-            raise refused(entry, "PIVOT of a value that isn't a constant", _NAMED)
+            raise unsupported(entry, "PIVOT of a value that isn't a constant", _NAMED)
         name = entry.args["alias"].name if isinstance(entry, exp.PivotAlias) else value.name
         found.append((exp.EQ(this=field.this.copy(), expression=value.copy()), name))
     return found
@@ -113,10 +115,10 @@ def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[e
 def _declared(field: exp.Column, source: exp.Expr, context: Context) -> list[Listed]:
     """The values that the column may have, in order; Refused if the schema lists none."""
     selected = bind_query(exp.select(field.copy()).from_(source.copy()), context)
-    values = domain(selected.columns[0], environment(selected.plan)).values
+    values = domain(selected.columns[0], column_domains(selected.plan)).values
     listed = [v for v in values or () if isinstance(v, str | int)]
     if not values or len(listed) < len(values):
-        raise refused(field, "PIVOT of values that aren't named", _NAMED)
+        raise unsupported(field, "PIVOT of values that aren't named", _NAMED)
     return sorted(listed, key=lambda v: (v.encode(), 0) if isinstance(v, str) else (b"", v))
 
 
@@ -128,7 +130,7 @@ def _keys(pivot: exp.Pivot, source: exp.Expr, context: Context) -> list[exp.Expr
     """What is grouped by: the columns that GROUP BY names, else all that nothing else reads."""
     group = pivot.args.get("group")
     if group is not None:
-        only(group, "expressions")
+        require_args(group, "expressions")
         return list(group.expressions)
     parts = (*pivot.args["fields"], *pivot.expressions)
     read = {c.name.casefold() for part in parts for c in part.find_all(exp.Column)}

@@ -6,40 +6,40 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context, Selected
+from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.from_clause.common_table_expression import named_query
 from dpsql.bind.from_clause.join import source_words
 from dpsql.bind.from_clause.table import find_relation, scanned
 from dpsql.bind.from_clause.values_clause import constant_rows
 from dpsql.bind.from_clause.view import viewed
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.schema.model import Table
 from dpsql.schema.qualified_name import bare, schema_of
 
 
-class Source(NamedTuple):
+class NamedSource(NamedTuple):
     """Rows under the name that they have without an alias.
 
     `around` are the catalogue and schema of a table, None of anything else.
     """
 
     name: str
-    rows: Selected
+    rows: BoundQuery
     around: tuple[str, str] | None = None
 
 
-def bind_source(node: exp.Expr, unnamed: str, context: Context) -> Source:
+def bind_source(node: exp.Expr, unnamed: str, context: Context) -> NamedSource:
     """What `node` names; `unnamed` is what VALUES go by."""
     constant = constant_rows(node, context)
     if constant is not None:
-        return Source(unnamed if isinstance(node, exp.Values) else constant.names[0], constant)
+        return NamedSource(unnamed if isinstance(node, exp.Values) else constant.names[0], constant)
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-        raise refused(node, source_words(node), hint="name a table of the schema")
-    only(node, "this", "alias", "joins", "db", "catalog")
+        raise unsupported(node, source_words(node), hint="name a table of the schema")
+    require_args(node, "this", "alias", "joins", "db", "catalog")
     cte = context.ctes.get(node.name.casefold())
     if cte is not None and not node.db:
-        return Source(node.name, named_query(cte, node, context))
+        return NamedSource(node.name, named_query(cte, node, context))
     found = find_relation(context, node)
     rows = scanned(found, context) if isinstance(found, Table) else viewed(found, node, context)
     space = schema_of(found.name).casefold()
-    return Source(bare(found.name), rows, (context.schema.dataset.casefold(), space))
+    return NamedSource(bare(found.name), rows, (context.schema.dataset.casefold(), space))

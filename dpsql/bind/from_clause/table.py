@@ -8,14 +8,14 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context, Selected
+from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.from_clause.period_filter import of_period
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Span, UnknownTable
 from dpsql.plan.operator import Scan
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Public, Table, View
-from dpsql.schema.qualified_name import meant
+from dpsql.schema.qualified_name import resolve_name
 from dpsql.schema.sql_type import BIGINT
 
 
@@ -33,18 +33,18 @@ def find_named(context: Context, parts: Sequence[str], at: Span | None) -> Table
     """The same by the parts of a name: table, schema.table or catalog.schema.table."""
     schema = context.schema
     known: Mapping[str, Table | View] = {**schema.tables, **schema.views}
-    if not context.reading:
+    if not context.view_stack:
         known = {name: found for name, found in known.items() if found.visible}
-    found = meant(known, parts, schema.dataset)
+    found = resolve_name(known, parts, schema.dataset)
     if len(found) == 1:
         return known[found[0]]
-    name, kept = ".".join(parts) or "''", () if context.reading else context.releases.names()
+    name, kept = ".".join(parts) or "''", () if context.view_stack else context.releases.names()
     if found:
         raise UnknownTable(
             f"{name} is in several schemas", at=at, hint=f"write {' or '.join(found)}"
         )
     # A view's text is its owner's, and never of what an analyst keeps.
-    for each in meant(kept, parts, schema.dataset):
+    for each in resolve_name(kept, parts, schema.dataset):
         if (table := context.releases.find(each)) is not None:
             return table
     (near,) = get_close_matches(name, [*known, *kept], n=1) or [""]
@@ -52,21 +52,21 @@ def find_named(context: Context, parts: Sequence[str], at: Span | None) -> Table
     raise UnknownTable(f"there is no table {name[:80]}", at=at, hint=hint, fix=near)
 
 
-def scanned(table: Table, context: Context) -> Selected:
+def scanned(table: Table, context: Context) -> BoundQuery:
     """All columns of `table`, under ids of their own; of the rows that the budget is of.
 
     Within a view's text, under the limits of the innermost view that states some; what isn't
     visible goes by the name of the view that the statement names.
     """
     names = context.names
-    stated = [view.limits for view in context.reading if view.limits is not None]
+    stated = [view.limits for view in context.view_stack if view.limits is not None]
     if stated and not isinstance(table.ownership, Public):
         table = replace(table, limits=stated[-1])
-    if not table.visible and context.reading:
-        table = replace(table, alias=context.reading[0].name)
+    if not table.visible and context.view_stack:
+        table = replace(table, hidden_behind=context.view_stack[0].name)
     found = tuple(names.column(c.name, c.type) for c in table.columns.values())
     unit = None
     if not isinstance(table.ownership, Public):
         unit = names.column(f"unit of {table.name}", BIGINT)
     rows = of_period(Scan(table, found, unit), context.schema.period)
-    return Selected(rows, tuple(column.name for column in output_columns(rows)))
+    return BoundQuery(rows, tuple(column.name for column in output_columns(rows)))

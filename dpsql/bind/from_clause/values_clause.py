@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context, Selected
+from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.expression.interval_literal import length
 from dpsql.bind.scope import Scope
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, SyntaxFault, TooComplex
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
@@ -25,7 +25,7 @@ from dpsql.plan.expression import Expression, Literal, Scalar
 from dpsql.plan.operator import Aggregate, Plan, Values
 from dpsql.schema.sql_type import BIGINT, Date, Integer, SqlType, Timestamp
 
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 
 
 def one_row(context: Context) -> Plan:
@@ -40,20 +40,20 @@ def row_count(rows: Plan, context: Context) -> Plan:
     return Aggregate(rows, (), (count,))
 
 
-def constant_rows(node: exp.Expr, context: Context) -> Selected | None:
+def constant_rows(node: exp.Expr, context: Context) -> BoundQuery | None:
     """The rows that `node` lists; None if it isn't such a table."""
     match node:
         case exp.Values():
-            only(node, "expressions", "alias")
+            require_args(node, "expressions", "alias")
             return _values(node, context)
         case exp.Table(this=exp.GenerateSeries() as series):
-            only(node, "this", "alias")
+            require_args(node, "this", "alias")
             return _column(node, _name(series), *_series(series, context), context)
         case exp.Unnest(expressions=[exp.GenerateSeries() as series]):
-            only(node, "expressions", "alias")
+            require_args(node, "expressions", "alias")
             return _column(node, "unnest", *_series(series, context), context)
         case exp.Unnest(expressions=[exp.Array(expressions=[*listed])]) if listed:
-            only(node, "expressions", "alias")
+            require_args(node, "expressions", "alias")
             values, kind = _unified(listed, context)
             return _column(node, "unnest", values, kind, context)
         case _:
@@ -81,7 +81,7 @@ def unnested(node: exp.Select) -> exp.Select:
     return select
 
 
-def _values(node: exp.Values, context: Context) -> Selected:
+def _values(node: exp.Values, context: Context) -> BoundQuery:
     rows = [r.expressions if isinstance(r, exp.Tuple) else [r] for r in node.expressions]
     _check_number(len(rows), node)
     if len({len(row) for row in rows}) != 1:
@@ -92,21 +92,21 @@ def _values(node: exp.Values, context: Context) -> Selected:
     names = tuple(dict(enumerate(given)).get(n, f"col{n}") for n in range(len(found)))
     kinds = (kind for _, kind in found)
     outputs = tuple(map(context.names.column, names, kinds))
-    return Selected(
+    return BoundQuery(
         Values(outputs, tuple(zip(*(values for values, _ in found), strict=True))), names
     )
 
 
 def _column(
     node: exp.Expr, name: str, values: list[Scalar], kind: SqlType, context: Context
-) -> Selected:
+) -> BoundQuery:
     """One column, which is called as the table is if nothing else names it."""
     _check_number(len(values), node)
     alias = node.args.get("alias")
     if alias is not None and alias.name:
         name = alias.name
     column = context.names.column(name, kind)
-    return Selected(Values((column,), tuple((value,) for value in values)), (name,))
+    return BoundQuery(Values((column,), tuple((value,) for value in values)), (name,))
 
 
 def _name(series: exp.GenerateSeries) -> str:
@@ -136,7 +136,7 @@ def _constant(expression: Expression, node: exp.Expr) -> Literal:
 
 
 def _series(node: exp.GenerateSeries, context: Context) -> tuple[list[Scalar], SqlType]:
-    only(node, "start", "end", "step", "is_end_exclusive")
+    require_args(node, "start", "end", "step", "is_end_exclusive")
     binder = _binder(context)
     first, last = (_constant(binder.bind(node.args[end]), node) for end in ("start", "end"))
     step = node.args.get("step")
@@ -169,7 +169,7 @@ def _numbers(
         raise SyntaxFault("a series with a step of 0 has no end", at=span(node))
     found = range(first, last + (0 if not inclusive else 1 if by > 0 else -1), by)
     # len() knows no number beyond a machine word.
-    _check_number(MOST_ROWS + 1 if found[MOST_ROWS:] else len(found), node)
+    _check_number(MAX_ROWS + 1 if found[MAX_ROWS:] else len(found), node)
     return list(found)
 
 
@@ -183,7 +183,7 @@ def _step(step: exp.Expr, binder: ExpressionBinder, node: exp.Expr) -> Duration:
     parts = (0,) if duration is None else duration.parts
     if duration is not None and any(parts) and (min(parts) >= 0 or max(parts) <= 0):
         return duration
-    raise refused(node, "this step of a series", hint="write INTERVAL 1 DAY")
+    raise unsupported(node, "this step of a series", hint="write INTERVAL 1 DAY")
 
 
 def _moment(literal: Literal) -> dt.datetime | None:
@@ -228,9 +228,9 @@ def _after(moment: dt.datetime, by: Duration) -> dt.datetime | None:
 
 
 def _check_number(rows: int, node: exp.Expr) -> None:
-    if rows > MOST_ROWS:
+    if rows > MAX_ROWS:
         raise TooComplex(
-            f"a table that the statement lists has more than {MOST_ROWS:,} rows",
+            f"a table that the statement lists has more than {MAX_ROWS:,} rows",
             at=span(node),
             hint="list fewer, or declare a public table",
         )

@@ -14,10 +14,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from dpsql.analysis.domains.column_domains import declared_domain, environment
+from dpsql.analysis.domains.column_domains import column_domains, declared_domain
 from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
 from dpsql.bind.column_ids import Names
-from dpsql.bind.context import Context, Cte, Selected
+from dpsql.bind.context import BoundQuery, Context, Cte
 from dpsql.bind.expression.current_time import reads_clock
 from dpsql.bind.from_clause.common_table_expression import named_query
 from dpsql.bind.query.query import bind_query
@@ -25,7 +25,7 @@ from dpsql.bind.syntax.parse import parse_query, span
 from dpsql.errors import Error, SchemaFault, SyntaxFault
 from dpsql.plan.operator import Project, Scan
 from dpsql.plan.traversal import operators
-from dpsql.privacy.domain import UNKNOWN, Domain, day, moment
+from dpsql.privacy.domain import UNKNOWN, Domain, day, timestamp
 from dpsql.schema.load.identifiers import is_plain
 from dpsql.schema.load.values import read_bounds, read_values
 from dpsql.schema.model import Column, Limits, Public, Schema, Table, Value, View
@@ -39,22 +39,22 @@ def resolved(schema: Schema) -> Schema:
     return replace(schema, views={n: _described(v, schema) for n, v in schema.views.items()})
 
 
-def viewed(view: View, node: exp.Table, context: Context) -> Selected:
+def viewed(view: View, node: exp.Table, context: Context) -> BoundQuery:
     """The rows of `view` where `node` names it, under column ids of their own."""
-    if view in context.reading:
-        names = " → ".join(v.name for v in (*context.reading, view))
+    if view in context.view_stack:
+        names = " → ".join(v.name for v in (*context.view_stack, view))
         raise SyntaxFault(
             f"view {view.name} reads itself: {names}", at=span(node), hint="name tables in it"
         )
     known = context.views.get(view.name)
     if known is None or known.bound is None or visibility(known.bound.plan) is Visibility.PRIVATE:
-        known = Cte(_placed(parse_query(view.query), node), context.of_view(view), ())
+        known = Cte(_placed(parse_query(view.query), node), context.view_context(view), ())
         context.views[view.name] = known
     bound = named_query(known, node, context)
     assert isinstance(bound.plan, Project)
     # What is in a view that reads hidden tables isn't shown; views in it neither.
     scans = (p for p in operators(bound.plan) if isinstance(p, Scan))
-    hides = not context.reading and any(scan.table.alias for scan in scans)
+    hides = not context.view_stack and any(scan.table.hidden_behind for scan in scans)
     outputs = tuple(
         replace(output, declared=_domain(view, name, output.column.type))
         for output, name in zip(bound.plan.outputs, bound.names, strict=True)
@@ -93,7 +93,7 @@ def _column(view: View, name: str, kind: SqlType) -> Column | None:
     written = folded[name.casefold()]
     form, place = view.columns[written], ("views", view.name, "columns", written)
     if form.bounds is not None and form.values is not None:
-        raise view.document.fault(place, "has bounds and values", "remove one of them")
+        raise view.document.error(place, "has bounds and values", "remove one of them")
     if form.bounds is None and form.values is None and form.nullable:
         return None
     bounds = values = None
@@ -108,19 +108,19 @@ def _described(view: View, schema: Schema) -> View:
     """`view` with the table that it seems to be."""
     place = ("views", view.name)
     try:
-        context = Context(schema, Names()).of_view(view)
+        context = Context(schema, Names()).view_context(view)
         bound = bind_query(parse_query(view.query), context)
     except SchemaFault:
         raise
     except Error as error:
         at = "" if error.position is None else f" at character {error.position}"
         fix = error.hint or "correct the query"
-        raise view.document.fault((*place, "query"), f"{error.message}{at}", fix) from None
+        raise view.document.error((*place, "query"), f"{error.message}{at}", fix) from None
     _check_columns(view, bound)
     scans = private_scans(bound.plan)
     own = scans[0].table.ownership if scans else Public()
     limits = view.limits or (scans[0].table.limits if scans else Limits())
-    below = environment(bound.plan)
+    below = column_domains(bound.plan)
     columns = {
         name: _seen(view, name, column.type, below.get(column.id, UNKNOWN))
         for name, column in zip(bound.names, bound.columns, strict=True)
@@ -130,22 +130,22 @@ def _described(view: View, schema: Schema) -> View:
     return replace(view, table=table, is_release=released)
 
 
-def _check_columns(view: View, bound: Selected) -> None:
+def _check_columns(view: View, bound: BoundQuery) -> None:
     """Each column has a name that a statement can say, and what is declared is of one of them."""
     place, document = ("views", view.name), view.document
     seen: set[str] = set()
     for name in bound.names:
         if not is_plain(name):
             fix = "name it with AS: letters, digits and _"
-            raise document.fault((*place, "query"), f"column {name:.80} has no plain name", fix)
+            raise document.error((*place, "query"), f"column {name:.80} has no plain name", fix)
         if name.casefold() in seen:
             fix = "name one of them otherwise, with AS"
-            raise document.fault((*place, "query"), f"two columns are called {name}", fix)
+            raise document.error((*place, "query"), f"two columns are called {name}", fix)
         seen.add(name.casefold())
     for name in view.columns:
         if name.casefold() not in seen:
             at, fix = (*place, "columns", name), "correct the name, or remove it"
-            raise document.unknown(at, "the query has no such column", bound.names, fix)
+            raise document.unknown_key_error(at, "the query has no such column", bound.names, fix)
 
 
 def _seen(view: View, name: str, kind: SqlType, derived: Domain) -> Column:
@@ -174,7 +174,7 @@ def _between(kind: SqlType, low: Fraction, high: Fraction) -> tuple[Value, Value
             case Date():
                 return day(ends[0]), day(ends[1])
             case Timestamp():
-                return moment(ends[0]), moment(ends[1])
+                return timestamp(ends[0]), timestamp(ends[1])
             case _:
                 return None
     except OverflowError:

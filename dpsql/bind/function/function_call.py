@@ -7,7 +7,7 @@ import datetime as dt
 from sqlglot import exp
 
 from dpsql.bind.expression.cast import convert
-from dpsql.bind.function.function_nodes import shaped
+from dpsql.bind.function.function_nodes import match_node
 from dpsql.bind.function.irregular_functions import Named
 from dpsql.bind.function.width_bucket import bins_instead
 from dpsql.bind.syntax.allowlist import unlisted
@@ -19,13 +19,13 @@ from dpsql.plan.expression import Call, Expression, Literal, Scalar
 from dpsql.plan.expression_text import describe
 from dpsql.plan.functions import find
 from dpsql.plan.functions.evaluation import Operand, evaluated, raises
-from dpsql.plan.functions.function import Function, Total
+from dpsql.plan.functions.function import Function, Totalization
 from dpsql.schema.sql_type import Date, SqlType, Timestamp, Varchar
 
 
 def function_call(node: exp.Expr) -> Named | None:
     """The scalar function that `node` calls, and its arguments; None if it is no call."""
-    found = shaped(node)
+    found = match_node(node)
     if isinstance(node, exp.Collate | exp.Array | exp.Struct):
         raise unlisted(node)
     if found is None and isinstance(node, exp.Func):
@@ -89,7 +89,7 @@ def _is_fault(function: Function, template: Template, operands: tuple[Operand, .
     """NULL, NaN or what raised: of constants that is a mistake, not somebody's data."""
     if any(operand.values == (None,) for operand in operands):
         return False
-    return function.total is Total.FINITE or raises(template, operands)
+    return function.total is Totalization.FINITE or raises(template, operands)
 
 
 def unknown_function(node: exp.Expr) -> UnknownFunction:

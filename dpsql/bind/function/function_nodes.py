@@ -6,28 +6,29 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dpsql.bind.function.irregular_functions import UNLIKE, Named, anonymous, parts
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.function.irregular_functions import IRREGULAR, Named, anonymous_call, args_of
+from dpsql.bind.syntax.allowlist import require_args
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FunctionNode:
     """A node that is a call of `name`: its parts in the order of the function's arguments.
 
-    `marks` are parts that say how DuckDB differs from other dialects, and change nothing here.
+    `ignored_args` are parts that say how DuckDB differs from other dialects, and change nothing
+    here.
     """
 
     name: str
     parts: tuple[str, ...] = ("this",)
-    marks: tuple[str, ...] = ()
+    ignored_args: tuple[str, ...] = ()
 
 
 _PAIR = ("this", "expression")
 
-SHAPES: dict[type[exp.Expr], Shape] = {
+FUNCTION_NODES: dict[type[exp.Expr], FunctionNode] = {
     # sqlglot gives common functions nodes of their own.
     **{
-        node: Shape(name)
+        node: FunctionNode(name)
         for node, name in (
             (exp.Abs, "abs"),
             (exp.Sign, "sign"),
@@ -82,7 +83,7 @@ SHAPES: dict[type[exp.Expr], Shape] = {
         )
     },
     **{
-        node: Shape(name, _PAIR)
+        node: FunctionNode(name, _PAIR)
         for node, name in (
             (exp.Mod, "%"),
             (exp.IntDiv, "//"),
@@ -103,48 +104,52 @@ SHAPES: dict[type[exp.Expr], Shape] = {
             (exp.SimilarTo, "regexp_full_match"),
         )
     },
-    exp.Pi: Shape("pi", ()),
-    exp.Round: Shape("round", ("this", "decimals")),
-    exp.Trunc: Shape("trunc", ("this", "decimals")),
-    exp.Greatest: Shape("greatest", ("this", "expressions"), ("ignore_nulls",)),
-    exp.Least: Shape("least", ("this", "expressions"), ("ignore_nulls",)),
-    exp.Substring: Shape("substring", ("this", "start", "length")),
-    exp.StrPosition: Shape("strpos", ("this", "substr")),
-    exp.SplitPart: Shape("split_part", ("this", "delimiter", "part_index")),
-    exp.Replace: Shape("replace", ("this", "expression", "replacement")),
-    exp.Translate: Shape("translate", ("this", "from_", "to")),
-    exp.Chr: Shape("chr", ("expressions",)),
-    exp.DPipe: Shape("||", _PAIR, ("safe",)),
-    exp.ConcatWs: Shape("concat_ws", ("expressions",), ("safe", "coalesce")),
-    exp.RegexpLike: Shape("regexp_matches", ("this", "expression", "flag")),
-    exp.RegexpFullMatch: Shape("regexp_full_match", ("this", "expression", "options")),
-    exp.RegexpExtract: Shape(
+    exp.Pi: FunctionNode("pi", ()),
+    exp.Round: FunctionNode("round", ("this", "decimals")),
+    exp.Trunc: FunctionNode("trunc", ("this", "decimals")),
+    exp.Greatest: FunctionNode("greatest", ("this", "expressions"), ("ignore_nulls",)),
+    exp.Least: FunctionNode("least", ("this", "expressions"), ("ignore_nulls",)),
+    exp.Substring: FunctionNode("substring", ("this", "start", "length")),
+    exp.StrPosition: FunctionNode("strpos", ("this", "substr")),
+    exp.SplitPart: FunctionNode("split_part", ("this", "delimiter", "part_index")),
+    exp.Replace: FunctionNode("replace", ("this", "expression", "replacement")),
+    exp.Translate: FunctionNode("translate", ("this", "from_", "to")),
+    exp.Chr: FunctionNode("chr", ("expressions",)),
+    exp.DPipe: FunctionNode("||", _PAIR, ("safe",)),
+    exp.ConcatWs: FunctionNode("concat_ws", ("expressions",), ("safe", "coalesce")),
+    exp.RegexpLike: FunctionNode("regexp_matches", ("this", "expression", "flag")),
+    exp.RegexpFullMatch: FunctionNode("regexp_full_match", ("this", "expression", "options")),
+    exp.RegexpExtract: FunctionNode(
         "regexp_extract",
         ("this", "expression", "group", "parameters"),
         ("null_if_pos_overflow",),
     ),
-    exp.RegexpReplace: Shape(
+    exp.RegexpReplace: FunctionNode(
         "regexp_replace", ("this", "expression", "replacement", "modifiers"), ("single_replace",)
     ),
-    exp.TimestampTrunc: Shape("date_trunc", ("unit", "this")),
-    exp.DateTrunc: Shape("date_trunc", ("unit", "this")),
-    exp.DateDiff: Shape("date_diff", ("unit", "expression", "this"), ("date_part_boundary",)),
-    exp.DateBin: Shape("time_bucket", ("this", "expression", "unit")),
-    exp.TimeToStr: Shape("strftime", ("this", "format")),
-    exp.StrToTime: Shape("strptime", ("this", "format")),
-    exp.DateFromParts: Shape("make_date", ("year", "month", "day")),
-    exp.TimestampFromParts: Shape("make_timestamp", ("year", "month", "day", "hour", "min", "sec")),
+    exp.TimestampTrunc: FunctionNode("date_trunc", ("unit", "this")),
+    exp.DateTrunc: FunctionNode("date_trunc", ("unit", "this")),
+    exp.DateDiff: FunctionNode(
+        "date_diff", ("unit", "expression", "this"), ("date_part_boundary",)
+    ),
+    exp.DateBin: FunctionNode("time_bucket", ("this", "expression", "unit")),
+    exp.TimeToStr: FunctionNode("strftime", ("this", "format")),
+    exp.StrToTime: FunctionNode("strptime", ("this", "format")),
+    exp.DateFromParts: FunctionNode("make_date", ("year", "month", "day")),
+    exp.TimestampFromParts: FunctionNode(
+        "make_timestamp", ("year", "month", "day", "hour", "min", "sec")
+    ),
 }
 
 
-def shaped(node: exp.Expr) -> Named | None:
+def match_node(node: exp.Expr) -> Named | None:
     """The function that `node` calls, and its arguments; None if its class is none of these."""
-    if type(node) in UNLIKE:
-        return UNLIKE[type(node)](node)
-    if type(node) in SHAPES:
-        shape = SHAPES[type(node)]
-        only(node, *shape.parts, *shape.marks)
-        return shape.name, parts(node, shape.parts)
+    if type(node) in IRREGULAR:
+        return IRREGULAR[type(node)](node)
+    if type(node) in FUNCTION_NODES:
+        shape = FUNCTION_NODES[type(node)]
+        require_args(node, *shape.parts, *shape.ignored_args)
+        return shape.name, args_of(node, shape.parts)
     if isinstance(node, exp.Anonymous):
-        return anonymous(node)
+        return anonymous_call(node)
     return None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parameter import Parameters, value_of
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
@@ -22,9 +22,9 @@ _PAIR = ("this", "expression")
 _PARTS_OF = ("date_part", "datepart")
 
 
-def anonymous(node: exp.Anonymous) -> Named:
+def anonymous_call(node: exp.Anonymous) -> Named:
     """A call that the parser made nothing of, or not enough."""
-    only(node, "this", "expressions")
+    require_args(node, "this", "expressions")
     name = node.name.lower()
     match name, node.expressions:
         case (_, [exp.Literal() as unit, moment]) if name in _PARTS_OF:
@@ -39,7 +39,7 @@ def anonymous(node: exp.Anonymous) -> Named:
             return name, node.expressions
 
 
-def with_unit(node: exp.Expr, parameters: Parameters) -> exp.Expr:
+def with_unit_argument(node: exp.Expr, parameters: Parameters) -> exp.Expr:
     """extract(? FROM moment) with the unit that was given: the text says which function it is."""
     unit = node.this if isinstance(node, exp.Extract) else None
     if isinstance(node, exp.Anonymous) and node.name.lower() in _PARTS_OF and node.expressions:
@@ -65,7 +65,7 @@ def unnegated(node: exp.Expr) -> exp.Expr:
     return plain
 
 
-def parts(node: exp.Expr, names: tuple[str, ...]) -> list[exp.Expr]:
+def args_of(node: exp.Expr, names: tuple[str, ...]) -> list[exp.Expr]:
     """Those parts of `node` that are there; a unit without quotes is a text."""
     found: list[exp.Expr] = []
     for name in names:
@@ -87,7 +87,7 @@ def _text(node: exp.Expr, *, is_unit: bool) -> exp.Expr:
 
 
 def _extract(node: exp.Expr) -> Named:
-    only(node, "this", "expression")
+    require_args(node, "this", "expression")
     return _part(node.this, node.expression)
 
 
@@ -105,7 +105,7 @@ def _part(unit: exp.Expr, moment: exp.Expr) -> Named:
 
 def _logarithm(node: exp.Expr) -> Named:
     """log10(x) and log2(x) come as log(10, x) and log(2, x)."""
-    only(node, "this", "expression")
+    require_args(node, "this", "expression")
     base, number = node.this, node.args.get("expression")
     if number is None:
         return "log", [base]
@@ -115,16 +115,16 @@ def _logarithm(node: exp.Expr) -> Named:
 
 def _subscript(node: exp.Expr) -> Named:
     """text[2] is its second character; text[2:4] the three from there."""
-    only(node, "this", "expressions", "offset")
+    require_args(node, "this", "expressions", "offset")
     places = node.expressions[0] if len(node.expressions) == 1 else None
     first, last = places, places
     if isinstance(places, exp.Slice):
-        only(places, "this", "expression")
+        require_args(places, "this", "expression")
         first, last = places.this, places.expression
     ends = [int(e.name) if isinstance(e, exp.Literal) and e.is_int else None for e in (first, last)]
     start, stop = ends
     if start is None or stop is None:
-        raise refused(node, "[…] that isn't a constant place", "substring(text, 1, 2)")
+        raise unsupported(node, "[…] that isn't a constant place", "substring(text, 1, 2)")
     if first is last:
         start, stop = start + 1, stop + 1  # the parser counts them from 0
     length = max(stop - start + 1, 0)
@@ -132,24 +132,24 @@ def _subscript(node: exp.Expr) -> Named:
 
 
 def _trim(node: exp.Expr) -> Named:
-    only(node, "this", "expression", "position")
+    require_args(node, "this", "expression", "position")
     sides = {"LEADING": "ltrim", "TRAILING": "rtrim"}
-    return sides.get(str(node.args.get("position")), "trim"), parts(node, _PAIR)
+    return sides.get(str(node.args.get("position")), "trim"), args_of(node, _PAIR)
 
 
 def _pad(node: exp.Expr) -> Named:
-    only(node, "this", "expression", "fill_pattern", "is_left")
+    require_args(node, "this", "expression", "fill_pattern", "is_left")
     name = "lpad" if node.args.get("is_left") else "rpad"
-    return name, parts(node, ("this", "expression", "fill_pattern"))
+    return name, args_of(node, ("this", "expression", "fill_pattern"))
 
 
 def _sha2(node: exp.Expr) -> Named:
-    only(node, "this", "length")
+    require_args(node, "this", "length")
     return f"sha{node.args['length'].name}", [node.this]
 
 
 def _since_epoch(node: exp.Expr) -> Named:
-    only(node, "this", "scale")
+    require_args(node, "this", "scale")
     scale = node.args.get("scale")
     if scale is None:
         return "to_timestamp", [node.this]
@@ -187,48 +187,50 @@ def _format(node: exp.Expr) -> str:
 
 
 def _concat(node: exp.Expr) -> Named:
-    only(node, "expressions", "safe", "coalesce")
+    require_args(node, "expressions", "safe", "coalesce")
     if not node.args.get("safe"):
         # 'a' 'b' is an alias in DuckDB.
-        raise refused(node, "two texts side by side", hint="write 'a' || 'b'")
+        raise unsupported(node, "two texts side by side", hint="write 'a' || 'b'")
     return "concat", node.expressions
 
 
 def _complement(node: exp.Expr) -> Named:
     """DuckDB reads ~1 + 1 as ~(1 + 1), and sqlglot as (~1) + 1."""
-    only(node, "this")
+    require_args(node, "this")
     if isinstance(node.parent, _TIGHTER):
-        raise refused(node, "~ beside an arithmetic operator", hint="write (~n) + 1 or ~(n + 1)")
+        raise unsupported(
+            node, "~ beside an arithmetic operator", hint="write (~n) + 1 or ~(n + 1)"
+        )
     return "~", [node.this]
 
 
 def _prefix(node: exp.Expr) -> Named:
     """DuckDB reads a ^@ b || c as (a ^@ b) || c, and sqlglot as a ^@ (b || c)."""
-    only(node, *_PAIR)
+    require_args(node, *_PAIR)
     if not node.meta and isinstance(node.expression, exp.Binary):
-        raise refused(node, "^@ beside another operator", hint="write starts_with(text, part)")
+        raise unsupported(node, "^@ beside another operator", hint="write starts_with(text, part)")
     return "starts_with", [node.this, node.expression]
 
 
 def _escape(node: exp.Expr) -> Named:
     """`text LIKE pattern ESCAPE character`."""
-    only(node, *_PAIR)
+    require_args(node, *_PAIR)
     like = node.this
-    only(like, *_PAIR)
+    require_args(like, *_PAIR)
     names = {exp.Like: "like_escape", exp.ILike: "ilike_escape"}
     if type(like) not in names:
-        raise refused(node, "ESCAPE here", hint="write text LIKE 'a!%' ESCAPE '!'")
+        raise unsupported(node, "ESCAPE here", hint="write text LIKE 'a!%' ESCAPE '!'")
     return names[type(like)], [like.this, like.expression, node.expression]
 
 
 def _ignoring_case(node: exp.Expr) -> Named:
-    only(node, *_PAIR)
+    require_args(node, *_PAIR)
     return "regexp_matches", [node.this, node.expression, exp.Literal.string("i")]
 
 
 def _at_path(node: exp.Expr) -> Named:
     """`text ->> '$.a'`, and the function that says the same; `text ->> 'a'` is `'$.a'`."""
-    only(node, *_PAIR, "only_json_types", "scalar_only")
+    require_args(node, *_PAIR, "only_json_types", "scalar_only")
     path, written = node.expression, "$"
     steps = path.expressions[1:] if isinstance(path, exp.JSONPath) else [path]
     for step in steps:
@@ -238,13 +240,13 @@ def _at_path(node: exp.Expr) -> Named:
             case exp.JSONPathSubscript(this=int() as place) if place >= 0:
                 written += f"[{place}]"
             case _:
-                raise refused(node, "this path", hint="write a constant: text ->> '$.a[0]'")
+                raise unsupported(node, "this path", hint="write a constant: text ->> '$.a[0]'")
     return "json_extract_string", [node.this, exp.Literal.string(written)]
 
 
 _TIGHTER = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow)
 
-UNLIKE: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
+IRREGULAR: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
     exp.Extract: _extract,
     exp.Log: _logarithm,
     exp.Bracket: _subscript,

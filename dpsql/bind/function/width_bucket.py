@@ -11,15 +11,15 @@ from fractions import Fraction
 from sqlglot import exp
 
 from dpsql.bind.expression.literal import number
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.expression import Expression, Literal
 from dpsql.plan.numeric_types import is_number
 
-MOST_BUCKETS = 10_000
+MAX_BUCKETS = 10_000
 
-MOST_BINS = 20
+MAX_BINS = 20
 """More would make no hint that anybody reads."""
 
 
@@ -28,12 +28,12 @@ def width_bucket(node: exp.WidthBucket, bound: Callable[[exp.Expr], Expression])
 
     Between them x is compared with both ends, so that its bins are known whatever its bounds are.
     """
-    only(node, "this", "min_value", "max_value", "num_buckets")
+    require_args(node, "this", "min_value", "max_value", "num_buckets")
     ends = [node.args.get(name) for name in ("min_value", "max_value", "num_buckets")]
     low, high, count = (_value(end, bound) for end in ends)
     if low is None or high is None or count is None or low == high or count.denominator > 1:
         raise _no_bins(node)
-    if not 0 < count <= MOST_BUCKETS:
+    if not 0 < count <= MAX_BUCKETS:
         raise _no_bins(node)
     x, first, last, bins = (exp.paren(p.copy()) for p in (node.this, *ends) if p is not None)
     if low > high:
@@ -59,7 +59,7 @@ def bins_instead(node: exp.Expr) -> str | None:
     if not isinstance(node, exp.Anonymous) or node.name.lower() != "histogram":
         return None
     match node.expressions:
-        case [value, exp.Array(expressions=[*numbers])] if 0 < len(numbers) <= MOST_BINS:
+        case [value, exp.Array(expressions=[*numbers])] if 0 < len(numbers) <= MAX_BINS:
             ends = [_number(number) for number in numbers]
             if any(end is None for end in ends):
                 return None
@@ -91,7 +91,7 @@ def _value(node: exp.Expr | None, bound: Callable[[exp.Expr], Expression]) -> Fr
 
 def _no_bins(node: exp.Expr) -> Refused:
     return Refused(
-        f"width_bucket() takes two different ends and up to {MOST_BUCKETS:,} bins, all constant",
+        f"width_bucket() takes two different ends and up to {MAX_BUCKETS:,} bins, all constant",
         at=span(node),
         hint="write width_bucket(x, 0, 100, 10)",
         note="scalar_functions",

@@ -7,16 +7,20 @@ may tell which of them belong together: by v.doctor_id each name would stand bes
 
 from __future__ import annotations
 
-from dpsql.analysis.lineage.functional_dependency import declared, determined, functions_of
-from dpsql.analysis.lineage.public_keys import public_rows
-from dpsql.analysis.lineage.unit_identity import tells_unit
+from dpsql.analysis.lineage.functional_dependency import (
+    declared,
+    functions_of,
+    unit_determined_columns,
+)
+from dpsql.analysis.lineage.public_keys import public_key_source
+from dpsql.analysis.lineage.unit_identity import determines_unit
 from dpsql.bind.grouping.public_key import with_public_keys
 from dpsql.plan.aggregate import (
     AggregateCall,
     AggregateFunction,
     AggregateOutput,
     OpenFunction,
-    Part,
+    OutputKind,
 )
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Aggregate, Output, Plan
@@ -54,12 +58,12 @@ def with_dependent(
 def _known(source: Plan, keys: tuple[Output, ...], wanted: list[Expression]) -> frozenset[Column]:
     """The columns with one value in each group, as far as `wanted` asks for them."""
     own = [key for key in keys if isinstance(key.expression, Column)]
-    if tells_unit(source, (key.expression for key in own)):
-        return determined(source, declared)
-    public = tuple(key for key in own if public_rows(source, (key,)) is not None)
+    if determines_unit(source, (key.expression for key in own)):
+        return unit_determined_columns(source, declared)
+    public = tuple(key for key in own if public_key_source(source, (key,)) is not None)
     each = (Output(column, column) for column in columns(*wanted))
-    listed = tuple(key for key in each if public_rows(source, (key,)) is not None)
-    found = public_rows(source, (*public, *listed)) if public and listed else None
+    listed = tuple(key for key in each if public_key_source(source, (key,)) is not None)
+    found = public_key_source(source, (*public, *listed)) if public and listed else None
     if found is None or not isinstance(found.plan, Aggregate):
         return frozenset()
     named = frozenset(k.expression for k in public if isinstance(k.expression, Column))
@@ -75,6 +79,6 @@ def _is_one(call: AggregateCall) -> bool:
     return (
         call.function in _OF_ONE
         and call.filter is None
-        and call.part is Part.VALUE
+        and call.output_kind is OutputKind.VALUE
         and bool(columns(*call.arguments))
     )

@@ -17,7 +17,7 @@ from dpsql.plan.operator import (
     Aggregate,
     Filter,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Plan,
     Project,
@@ -28,7 +28,7 @@ from dpsql.plan.operator import (
 from dpsql.plan.traversal import operators, replace_sources
 
 
-def with_found_groups(plan: Plan, values: Container[Plan]) -> Plan:
+def with_groups_that_have_rows(plan: Plan, values: Container[Plan]) -> Plan:
     """`plan`, whose answer has all listed groups where it is itself a release.
 
     `values` are read for a group at a time by scalar subqueries, for which 0 is as good as none.
@@ -40,7 +40,7 @@ def with_found_groups(plan: Plan, values: Container[Plan]) -> Plan:
                 return replace_sources(shown, part)
             case OuterJoin(left=left, right=right) if _value(right) in values:
                 return replace(part, left=shown(left), right=read(right))
-            case Mark(source=source, relation=relation):
+            case MarkJoin(source=source, relation=relation):
                 return replace(part, source=shown(source), relation=read(relation))
             case Aggregate(aggregates=()):
                 return replace_sources(listed, part)
@@ -63,7 +63,7 @@ def with_found_groups(plan: Plan, values: Container[Plan]) -> Plan:
 
     def read(part: Plan) -> Plan:
         below = replace_sources(read, part)
-        return below if part in values else _found(below)
+        return below if part in values else _group_keys(below)
 
     return shown(plan)
 
@@ -74,7 +74,7 @@ def _value(plan: Plan) -> Plan:
     return grouping_of(below) or below
 
 
-def _found(plan: Plan) -> Plan:
-    if not isinstance(plan, Release) or plan.listed is not None or not plan.keys:
+def _group_keys(plan: Plan) -> Plan:
+    if not isinstance(plan, Release) or plan.key_source is not None or not plan.keys:
         return plan
-    return replace(plan, is_found=True)
+    return replace(plan, lists_found_keys=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.analysis.lineage.unit_identity import tells_unit
+from dpsql.analysis.lineage.unit_identity import determines_unit
 from dpsql.bind.aggregate import text_extremes
 from dpsql.bind.aggregate.aggregates import Absent, Aggregates
 from dpsql.bind.aggregate.public_aggregate import check_private
@@ -16,12 +16,12 @@ from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.grouping.dependent_value import with_dependent
 from dpsql.bind.grouping.grouping_sets import SETS, KeyReader, Keys
 from dpsql.bind.grouping.public_key import with_public_keys
-from dpsql.bind.proof.join_ownership import check_everywhere
+from dpsql.bind.proof.join_ownership import require_total_keys
 from dpsql.bind.query.select_list import Item
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.window.window import Windows
 from dpsql.errors import GroupingFault, Refused, Span
-from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, Part
+from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, OutputKind
 from dpsql.plan.expression import (
     Column,
     Expression,
@@ -47,7 +47,7 @@ class Grouping:
 
     keys: tuple[Expression, ...]
     names: tuple[str, ...]
-    places: tuple[Span | None, ...]
+    spans: tuple[Span | None, ...]
     sets: tuple[tuple[int, ...], ...] | None
 
     @classmethod
@@ -61,16 +61,16 @@ class Grouping:
     ) -> Grouping:
         """The GROUP BY clause of a SELECT; no keys at all without one."""
         group = node.args.get("group")
-        held = {w.column for w in windows.found} | aggregates.columns
+        held = {w.column for w in windows.outputs} | aggregates.columns
         found: Keys = {}
         sets: list[tuple[int, ...]] | None = None
         if group is not None:
-            only(group, "expressions", "all")
+            require_args(group, "expressions", "all")
             reader = KeyReader(items, binder, held, found)
             if group.args.get("all"):
                 found |= {i.expression: i.at for i in items if not columns(i.expression) & held}
             written = [k for k in group.expressions if not isinstance(k, SETS)]
-            plain = tuple(place for k in written for place in reader.places(k))
+            plain = tuple(place for k in written for place in reader.indices_of(k))
             sets = reader.sets([k for k in group.expressions if isinstance(k, SETS)], plain)
         listed = [(key, at) for key, at in found.items()]
         return cls(
@@ -88,7 +88,7 @@ class Grouping:
             self,
             keys=(*self.keys, key),
             names=(*self.names, "key"),
-            places=(*self.places, None),
+            spans=(*self.spans, None),
         )
 
 
@@ -97,17 +97,19 @@ class Grouped:
     """A grouped relation: what stands for each key, and all columns it hands on."""
 
     plan: Plan
-    lifted: dict[Expression, Expression]
+    substitution: dict[Expression, Expression]
     columns: frozenset[Column]
 
 
-def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Context) -> Grouped:
+def grouped(
+    source: Plan, grouping: Grouping, bound_aggregates: Aggregates, context: Context
+) -> Grouped:
     """`source` grouped: a release if it is private and the keys don't determine the unit."""
-    aggregates = tuple(found.found)
-    for absent in found.absent:
+    aggregates = tuple(bound_aggregates.outputs)
+    for absent in bound_aggregates.absent:
         _check_keys(absent, grouping)
     below = frozenset(output_columns(source))
-    for key, at in zip(grouping.keys, grouping.places, strict=True):
+    for key, at in zip(grouping.keys, grouping.spans, strict=True):
         # What a subquery of the SELECT list gives stands beside the groups, not beside the rows.
         if not columns(key) <= below:
             raise Refused(
@@ -118,18 +120,18 @@ def grouped(source: Plan, grouping: Grouping, found: Aggregates, context: Contex
             )
     keys = [
         Output(context.names.column(name, key.type), key, at)
-        for key, name, at in zip(grouping.keys, grouping.names, grouping.places, strict=True)
+        for key, name, at in zip(grouping.keys, grouping.names, grouping.spans, strict=True)
     ]
     used = tuple(k for k in keys if not isinstance(k.expression, Literal))
     lifted: dict[Expression, Expression] = {k.expression: k.column for k in used}
     if grouping.sets is None:
         if visibility(source) is Visibility.PRIVATE:
             used, aggregates = with_dependent(source, used, aggregates)
-        plan: Plan = _frontier(source, used, aggregates, found, context)
-        lifted |= {absent.column: absent.value(grouping.keys) for absent in found.absent}
+        plan: Plan = _frontier(source, used, aggregates, bound_aggregates, context)
+        lifted |= {absent.column: absent.value(grouping.keys) for absent in bound_aggregates.absent}
     else:
-        plan = _sets(source, tuple(keys), grouping.sets, found, context)
-        results = (*(a.column for a in aggregates), *(a.column for a in found.absent))
+        plan = _sets(source, tuple(keys), grouping.sets, bound_aggregates, context)
+        results = (*(a.column for a in aggregates), *(a.column for a in bound_aggregates.absent))
         known = (*(k.expression for k in keys), *results)
         lifted = dict(zip(known, output_columns(plan), strict=True))
     return Grouped(plan, lifted, frozenset(output_columns(plan)))
@@ -139,7 +141,7 @@ def _frontier(
     source: Plan,
     keys: tuple[Output, ...],
     aggregates: tuple[AggregateOutput, ...],
-    found: Aggregates,
+    aggregates_bound: Aggregates,
     context: Context,
 ) -> Plan:
     """The lowest aggregate whose keys don't determine the unit is a release."""
@@ -149,14 +151,16 @@ def _frontier(
     if visibility(source) is not Visibility.PRIVATE:
         _check_noisy(aggregates)
         return Aggregate(source, keys, aggregates)
-    if tells_unit(source, (key.expression for key in keys)):
+    if determines_unit(source, (key.expression for key in keys)):
         return _per_unit(source, keys, aggregates)
-    check_everywhere(source, keys)
+    require_total_keys(source, keys)
     keys = with_public_keys(source, keys)
     for output in aggregates:
         check_private(output.call)
         _check_distinct(output)
-    return text_extremes.released(source, keys, aggregates, found.scope.qualified, context)
+    return text_extremes.released(
+        source, keys, aggregates, aggregates_bound.scope.qualified, context
+    )
 
 
 def _per_unit(
@@ -181,7 +185,7 @@ def _sets(
     source: Plan,
     keys: tuple[Output, ...],
     sets: tuple[tuple[int, ...], ...],
-    found: Aggregates,
+    aggregates: Aggregates,
     context: Context,
 ) -> Plan:
     """One grouping for each set, its missing keys NULL, all of them paid from one budget.
@@ -192,7 +196,7 @@ def _sets(
     arms: list[Plan] = []
     for places in sets:
         if places not in made:
-            made[places] = _set(source, places, keys, found, context)
+            made[places] = _set(source, places, keys, aggregates, context)
         rows, chosen, results = made[places]
         outputs = [
             Output(
@@ -207,7 +211,7 @@ def _sets(
         kept = [keys[p].expression for p in places]
         outputs += [
             Output(context.names.column(a.column.name, a.column.type), a.value(kept))
-            for a in found.absent
+            for a in aggregates.absent
         ]
         arms.append(Project(rows, tuple(outputs)))
     if len(arms) == 1:
@@ -218,25 +222,26 @@ def _sets(
 
 def _set(
     source: Plan,
-    places: tuple[int, ...],
+    indices: tuple[int, ...],
     keys: tuple[Output, ...],
-    found: Aggregates,
+    aggregates: Aggregates,
     context: Context,
 ) -> tuple[Plan, dict[int, Column], tuple[AggregateOutput, ...]]:
-    """`source` grouped by the keys at `places`: its columns for them, and its aggregates."""
+    """`source` grouped by the keys at `indices`: its columns for them, and its aggregates."""
     own = {
         p: replace(keys[p], column=context.names.column(keys[p].column.name, keys[p].column.type))
-        for p in places
+        for p in indices
         if not isinstance(keys[p].expression, Literal)
     }
     results = tuple(
-        replace(a, column=context.names.column(a.column.name, a.column.type)) for a in found.found
+        replace(a, column=context.names.column(a.column.name, a.column.type))
+        for a in aggregates.outputs
     )
-    rows = _frontier(source, tuple(own.values()), results, found, context)
+    rows = _frontier(source, tuple(own.values()), results, aggregates, context)
     if visibility(rows) is Visibility.PRIVATE:
         raise Refused(
             "grouping sets of keys that determine the privacy unit",
-            at=keys[places[0]].at if places else None,
+            at=keys[indices[0]].at if indices else None,
             hint="group by them plainly in a subquery first",
             note="grouping_sets",
         )
@@ -256,9 +261,9 @@ def _check_keys(absent: Absent, grouping: Grouping) -> None:
 def _check_noisy(aggregates: tuple[AggregateOutput, ...]) -> None:
     """Only what is released here has noise to tell of."""
     for output in aggregates:
-        if output.call.part is not Part.VALUE:
+        if output.call.output_kind is not OutputKind.VALUE:
             raise Refused(
-                f"{output.call.part.value}() of an aggregate without noise of its own",
+                f"{output.call.output_kind.value}() of an aggregate without noise of its own",
                 at=output.call.at,
                 hint="write it beside the aggregate of the private rows, in the same SELECT",
                 note="error_functions",

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dpsql.bind.aggregate.aggregates import has_aggregate
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.query.select_list import Item, named_item, ordinal_item
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import GroupingFault, Span, TooComplex, UnknownColumn
 from dpsql.plan.expression import Column, Expression
@@ -26,28 +26,28 @@ Keys = dict[Expression, Span | None]
 
 @dataclass(slots=True)
 class KeyReader:
-    """Reads the keys of a GROUP BY clause into `found`, each once."""
+    """Reads the keys of a GROUP BY clause into `keys`, each once."""
 
     items: list[Item]
     binder: ExpressionBinder
-    held: set[Column]
-    found: Keys
+    parenthesized: set[Column]
+    keys: Keys
 
-    def place(self, node: exp.Expr) -> int:
+    def index_of(self, node: exp.Expr) -> int:
         """The place of one key among all of the clause's."""
         key = self._key(node)
-        if columns(key) & self.held:
+        if columns(key) & self.parenthesized:
             raise GroupingFault("an aggregate can't be grouped by", at=span(node))
-        self.found.setdefault(key, span(node))
-        return list(self.found).index(key)
+        self.keys.setdefault(key, span(node))
+        return list(self.keys).index(key)
 
-    def places(self, node: exp.Expr) -> tuple[int, ...]:
+    def indices_of(self, node: exp.Expr) -> tuple[int, ...]:
         """Those of the keys of a row, (a, b); () has none."""
         if isinstance(node, exp.Tuple):
-            return tuple(self.place(part) for part in node.expressions)
+            return tuple(self.index_of(part) for part in node.expressions)
         if isinstance(node, exp.Paren):
             node = node.this
-        return (self.place(node),)
+        return (self.index_of(node),)
 
     def sets(self, clauses: list[exp.Expr], plain: tuple[int, ...]) -> list[tuple[int, ...]] | None:
         """Every grouping set, each with the plain keys; None where there are only plain ones."""
@@ -63,8 +63,8 @@ class KeyReader:
 
     def _expanded(self, clause: exp.Expr) -> list[tuple[int, ...]]:
         """The sets of one clause: prefixes of a ROLLUP, subsets of a CUBE, or as listed."""
-        only(clause, "expressions")
-        parts = [self.places(part) for part in clause.expressions]
+        require_args(clause, "expressions")
+        parts = [self.indices_of(part) for part in clause.expressions]
         match clause:
             case exp.Rollup():
                 chosen = [parts[:n] for n in range(len(parts), -1, -1)]
@@ -90,7 +90,7 @@ class KeyReader:
             return item.expression
 
 
-def keys_by_place(node: exp.Select) -> exp.Select:
+def keys_by_index(node: exp.Select) -> exp.Select:
     """`node`, whose keys that repeat an item with a subquery name it by its place instead.
 
     Bound twice, a subquery would be two columns.
@@ -110,7 +110,7 @@ def keys_by_place(node: exp.Select) -> exp.Select:
     return changed
 
 
-def asking_keys(node: exp.Select) -> frozenset[int]:
+def subquery_keys(node: exp.Select) -> frozenset[int]:
     """The places of those items of the SELECT list that are keys and hold a subquery.
 
     A key is of the rows, so that its subquery is asked for each of them, and not for each group.

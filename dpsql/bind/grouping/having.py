@@ -17,7 +17,7 @@ from dpsql.plan.expression import (
 
 
 def without_tautologies(
-    condition: Expression, grouping: Grouping, found: Aggregates, shown: frozenset[Column]
+    condition: Expression, grouping: Grouping, aggregates: Aggregates, shown: frozenset[Column]
 ) -> Expression | None:
     """HAVING without what is true of every group that has a row, and of no count that is `shown`.
 
@@ -28,7 +28,7 @@ def without_tautologies(
         return condition
     counts = frozenset(
         a.column
-        for a in found.found
+        for a in aggregates.outputs
         if a.column not in shown
         and a.call.function is AggregateFunction.COUNT
         and not a.call.arguments

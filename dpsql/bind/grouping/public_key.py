@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.plan.expression import Column, matched
-from dpsql.plan.operator import Filter, Join, Mark, Output, Plan, Window
+from dpsql.plan.operator import Filter, Join, MarkJoin, Output, Plan, Window
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns
 from dpsql.schema.sql_type import Double
@@ -23,7 +23,7 @@ def with_public_keys(
 ) -> tuple[Output, ...]:
     """`keys`, of which those that equal a column beside another key, or `more`, are that column."""
     join = source
-    while isinstance(join, Filter | Mark | Window):
+    while isinstance(join, Filter | MarkJoin | Window):
         join = join.source
     if not isinstance(join, Join):
         return keys

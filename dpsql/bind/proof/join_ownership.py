@@ -15,7 +15,7 @@ from dpsql.analysis.lineage.lineage import (
     visibility,
 )
 from dpsql.analysis.lineage.lineage import unit as unit_of
-from dpsql.analysis.lineage.unit_identity import identities, names_unit
+from dpsql.analysis.lineage.unit_identity import identifies_unit, unit_identifiers
 from dpsql.bind.column_ids import Names
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, Span
@@ -27,8 +27,8 @@ from dpsql.schema.sql_type import BIGINT, Integer
 Pair = tuple[Expression, Expression]
 
 
-def check_units(
-    join: Join, places: Mapping[Plan, Span | None], qualified: Callable[[Column], str]
+def check_same_unit(
+    join: Join, spans: Mapping[Plan, Span | None], qualified: Callable[[Column], str]
 ) -> None:
     """Refuse a join of private sources unless keys prove that rows that meet share a unit.
 
@@ -38,12 +38,12 @@ def check_units(
     private = [s for s in join.sources if visibility(s) is Visibility.PRIVATE]
     if len(private) < 2:
         return
-    _check_kinds(private, places.get(private[-1]))
+    _check_kinds(private, spans.get(private[-1]))
     equal, connected, waiting = _Equal(matched(join.on)), [private[0]], private[1:]
     while waiting:
         linked = [s for s in waiting if any(_share_unit(equal, s, c) for c in connected)]
         if not linked:
-            raise _unproved(equal, connected, waiting[0], places.get(waiting[0]), qualified)
+            raise _unproved(equal, connected, waiting[0], spans.get(waiting[0]), qualified)
         connected += linked
         waiting = [s for s in waiting if s not in linked]
 
@@ -88,11 +88,11 @@ def outer_join(
     return OuterJoin(kind, left, right, on, unit)
 
 
-def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair]) -> None:
+def require_subquery_unit(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair]) -> None:
     """Refuse to ask private rows anything that isn't about the asking row's own unit."""
     if visibility(relation) is not Visibility.PRIVATE:
         return
-    single = names_unit(relation, (side for pair in equal for side in pair))
+    single = identifies_unit(relation, (side for pair in equal for side in pair))
     if single and visibility(source) is not Visibility.PRIVATE:
         raise Refused(
             "asks private rows whether one privacy unit is there",
@@ -107,7 +107,7 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
             hint="compare a count: (SELECT count(*) FROM … WHERE inner = outer) > 0",
             note="subqueries",
         )
-    if not asks_own_unit([source], relation, equal):
+    if not is_same_unit([source], relation, equal):
         raise Refused(
             "the subquery asks rows of other privacy units",
             at=span(node),
@@ -117,14 +117,14 @@ def check_asked(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair])
         )
 
 
-def check_everywhere(source: Plan, keys: Iterable[Output]) -> None:
+def require_total_keys(source: Plan, keys: Iterable[Output]) -> None:
     """Refuse keys that name a unit in some rows, and none where an outer join left them NULL.
 
     As a release no unit's group would appear; as groups of units, that of NULL is of several.
     """
     found = {key.expression: key for key in keys}
-    if names_unit(source, found):
-        named = next((k for e, k in found.items() if names_unit(source, [e])), None)
+    if identifies_unit(source, found):
+        named = next((k for e, k in found.items() if identifies_unit(source, [e])), None)
         shown = "its columns" if named is None else describe(named.expression)
         raise Refused(
             "groups by a key of the unit that is NULL where an outer join has no partner",
@@ -134,7 +134,7 @@ def check_everywhere(source: Plan, keys: Iterable[Output]) -> None:
         )
 
 
-def asks_own_unit(sources: Sequence[Plan], relation: Plan, equal: list[Pair]) -> bool:
+def is_same_unit(sources: Sequence[Plan], relation: Plan, equal: list[Pair]) -> bool:
     """Whether `equal` proves that the rows of `sources` ask about rows of their own unit."""
     agreed = _Equal(equal)
     named = (pairs for source in sources for pairs in _shared(source, relation))
@@ -168,7 +168,7 @@ def _check_kinds(private: list[Plan], at: Span | None) -> None:
 
 def _shown_kind(source: Plan) -> str:
     first = private_scans(source)[0].table
-    return f"row of {first.shown}" if has_row_units(source) else unit_kind(source) or ""
+    return f"row of {first.display_name}" if has_row_units(source) else unit_kind(source) or ""
 
 
 def _share_unit(equal: _Equal, left: Plan, right: Plan) -> bool:
@@ -178,7 +178,7 @@ def _share_unit(equal: _Equal, left: Plan, right: Plan) -> bool:
 
 def _shared(left: Plan, right: Plan) -> list[list[tuple[Column, Column]]]:
     """The columns of both that name the same things, beside each other, in a fixed order."""
-    ours, theirs = identities(left), identities(right)
+    ours, theirs = unit_identifiers(left), unit_identifiers(right)
     found = [
         list(zip(a.columns, b.columns, strict=True))
         for a in ours
@@ -226,7 +226,7 @@ def _unproved(
     at: Span | None,
     qualified: Callable[[Column], str],
 ) -> Refused:
-    mine = private_scans(source)[0].table.shown
+    mine = private_scans(source)[0].table.display_name
     absent = [list(equal.missing(pairs)) for other in connected for pairs in _shared(other, source)]
     if absent:
         least = min(absent, key=len)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.context import Context
-from dpsql.bind.from_clause.join import ASKING
+from dpsql.bind.from_clause.join import SEMI_ANTI
 from dpsql.bind.from_clause.table import find_relation
 from dpsql.errors import UnknownTable
 from dpsql.schema.model import Public, Table
@@ -29,7 +29,7 @@ def without_partner_joins(node: exp.Select, context: Context) -> exp.Select:
     """`node`, whose public tables ask by EXISTS where they were joined for that alone."""
     joins = node.args.get("joins") or []
     first = node.args.get("from_")
-    if first is None or not any(join.kind in ASKING or join.side == "LEFT" for join in joins):
+    if first is None or not any(join.kind in SEMI_ANTI or join.side == "LEFT" for join in joins):
         return node
     before: list[_Source] = []
     for place, source in enumerate([first.this, *(join.this for join in joins)]):
@@ -37,7 +37,7 @@ def without_partner_joins(node: exp.Select, context: Context) -> exp.Select:
         if found is None:
             return node
         if not found.is_public:
-            asked = _asked(node, place - 1, before, found) if before else None
+            asked = _tests_absence(node, place - 1, before, found) if before else None
             return node if asked is None else without_partner_joins(asked, context)
         before.append(found)
     return node
@@ -81,21 +81,21 @@ def _declared(node: exp.Expr, context: Context) -> _Source | None:
     return _Source(node.alias_or_name, found) if isinstance(found, Table) else None
 
 
-def _asked(
-    node: exp.Select, place: int, before: list[_Source], joined: _Source
+def _tests_absence(
+    node: exp.Select, index: int, before: list[_Source], joined: _Source
 ) -> exp.Select | None:
-    """`node` without its join at `place`, if all that it asks is whether there is a partner."""
-    join, *later = node.args["joins"][place:]
+    """`node` without its join at `index`, if all that it asks is whether there is a partner."""
+    join, *later = node.args["joins"][index:]
     condition = _condition(join, before, joined)
     # RIGHT JOIN after it keeps rows that were left out, which WHERE would leave out of its own.
     is_last = not any(other.side in ("RIGHT", "FULL") for other in later)
-    if condition is None or (join.kind in ASKING and not is_last):
+    if condition is None or (join.kind in SEMI_ANTI and not is_last):
         return None
     changed = node.copy()
-    del changed.args["joins"][place]
+    del changed.args["joins"][index]
     query = exp.select("1").from_(join.this.copy()).where(condition)
     exists: exp.Expr = exp.Exists(this=query)
-    if join.kind in ASKING:
+    if join.kind in SEMI_ANTI:
         exists = exp.not_(exists) if join.kind == "ANTI" else exists
         return changed.where(exists, copy=False)
     test = _absence(node, condition, before, joined)

@@ -17,7 +17,7 @@ from typing import assert_never
 from dpsql.analysis.domains.known_values import Fixed, constant, never_true
 from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
 from dpsql.bind.column_ids import Names
-from dpsql.bind.proof.unmatched_row_count import KeptRows, with_kept
+from dpsql.bind.proof.unmatched_row_count import UnmatchedRows, with_unmatched
 from dpsql.errors import Refused, Span
 from dpsql.plan.aggregate import AggregateCall, AggregateOutput
 from dpsql.plan.expression import Column, Expression, Literal, conjunction, conjuncts
@@ -27,19 +27,19 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     OuterKind,
     Output,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.plan.output_columns import output_columns
@@ -50,17 +50,17 @@ Qualified = Callable[[Column], str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _UnmatchedRows:
     """The rows without a partner: each is among the rows of the public `plan`.
 
-    `fixed` are the columns whose value they share, `plain` those that say the same of a row with
-    partners; `is_all`: every row of `plan` is one of them, or has a partner. `at` is the outer join
-    that keeps them.
+    `constants` are the columns whose value they share, `independent` those that
+    say the same of a row with partners; `is_all`: every row of `plan` is one of them, or has a
+    partner. `at` is the outer join that keeps them.
     """
 
     plan: Plan
-    fixed: Fixed
-    plain: frozenset[Column]
+    constants: Fixed
+    independent: frozenset[Column]
     at: Span | None
     is_all: bool = True
 
@@ -68,11 +68,11 @@ class _Kept:
     def listed(self) -> frozenset[Column]:
         return frozenset(output_columns(self.plan))
 
-    def drops(self, predicates: Iterable[Expression]) -> bool:
-        return any(never_true(p, self.fixed) for p in predicates)
+    def rejects(self, predicates: Iterable[Expression]) -> bool:
+        return any(never_true(p, self.constants) for p in predicates)
 
 
-def release_of(
+def release_without_unmatched(
     source: Plan,
     keys: tuple[Output, ...],
     aggregates: tuple[AggregateOutput, ...],
@@ -83,11 +83,12 @@ def release_of(
 
     Raises Refused where those rows would have any other part in the answer.
     """
-    kept = _kept_rows(source)
-    rows = bottom_up(_without_kept, source) if any(map(_keeps, operators(source))) else source
+    kept = _unmatched_rows(source)
+    has_unmatched = any(map(_has_unmatched, operators(source)))
+    rows = bottom_up(_without_unmatched, source) if has_unmatched else source
     if kept is None:
         return Release(rows, keys, aggregates)
-    alone = KeptRows(kept.plan, kept.fixed)
+    alone = UnmatchedRows(kept.plan, kept.constants)
     added = [output for output in aggregates if not alone.add_nothing(output.call)]
     for output in added:
         if not kept.is_all or not alone.can_add(output.call):
@@ -103,14 +104,14 @@ def release_of(
             )
     listed = Aggregate(kept.plan, keys, ()) if keys else None
     release = Release(rows, keys, aggregates, listed)
-    return with_kept(release, alone, added, names) if added else release
+    return with_unmatched(release, alone, added, names) if added else release
 
 
-def _keeps(plan: Plan) -> bool:
+def _has_unmatched(plan: Plan) -> bool:
     return isinstance(plan, OuterJoin) and plan.kind is OuterKind.PUBLIC
 
 
-def _without_kept(plan: Plan) -> Plan:
+def _without_unmatched(plan: Plan) -> Plan:
     """The inner join of the same rows; what it is joined to beside it stands in one join."""
     if isinstance(plan, OuterJoin) and plan.kind is OuterKind.PUBLIC:
         plan = Join((plan.left, plan.right), plan.on)
@@ -121,21 +122,21 @@ def _without_kept(plan: Plan) -> Plan:
     return Join(sources, (*on, *plan.on))
 
 
-def _kept_rows(plan: Plan) -> _Kept | None:
+def _unmatched_rows(plan: Plan) -> _UnmatchedRows | None:
     """The rows of `plan` that belong to nobody; None if there are none."""
     match plan:
-        case Scan() | Release() | Values() | Whole():
+        case Scan() | Release() | Values() | PublicStatement():
             return None
         case Filter(source=source, predicate=predicate):
-            return _filtered(_kept_rows(source), conjuncts(predicate))
+            return _filtered(_unmatched_rows(source), conjuncts(predicate))
         case Project(source=source, outputs=outputs):
-            kept = _kept_rows(source)
+            kept = _unmatched_rows(source)
             return None if kept is None else _projected(kept, outputs)
         case Join():
             return _joined(plan)
         case OuterJoin():
             return _outer(plan)
-        case Mark():
+        case MarkJoin():
             return _marked(plan)
         case (
             Aggregate(source=source)
@@ -143,113 +144,118 @@ def _kept_rows(plan: Plan) -> _Kept | None:
             | Sort(source=source)
             | Limit(source=source)
         ):
-            return _none(_kept_rows(source))
+            return _none(_unmatched_rows(source))
         case Union(sources=sources):
-            return _none(*map(_kept_rows, sources))
+            return _none(*map(_unmatched_rows, sources))
         case SetOperation(left=left, right=right):
-            return _none(_kept_rows(left), _kept_rows(right))
+            return _none(_unmatched_rows(left), _unmatched_rows(right))
         case missing:
             assert_never(missing)
 
 
-def _filtered(kept: _Kept | None, predicates: tuple[Expression, ...]) -> _Kept | None:
-    if kept is None or kept.drops(predicates):
+def _filtered(
+    unmatched: _UnmatchedRows | None, predicates: tuple[Expression, ...]
+) -> _UnmatchedRows | None:
+    if unmatched is None or unmatched.rejects(predicates):
         return None
     for predicate in predicates:
-        if not columns(predicate) <= kept.plain:
+        if not columns(predicate) <= unmatched.independent:
             raise Refused(
                 f"{describe(predicate)} chooses among public rows by whether they have a private "
                 "partner",
-                at=kept.at,
+                at=unmatched.at,
                 hint="write EXISTS or NOT EXISTS (SELECT 1 FROM … WHERE …), or use an inner join",
                 note="outer_join",
             )
     # What reads released values is left out here: more keys are listed then.
-    own = tuple(p for p in predicates if columns(p) <= kept.listed)
-    listed = Filter(kept.plan, conjunction(own)) if own else kept.plan
-    return replace(kept, plan=listed, is_all=kept.is_all and own == tuple(predicates))
+    own = tuple(p for p in predicates if columns(p) <= unmatched.listed)
+    listed = Filter(unmatched.plan, conjunction(own)) if own else unmatched.plan
+    return replace(unmatched, plan=listed, is_all=unmatched.is_all and own == tuple(predicates))
 
 
-def _projected(kept: _Kept, outputs: tuple[Output, ...]) -> _Kept:
-    found = {o.column: constant(o.expression, kept.fixed) for o in outputs}
-    listed = tuple(o for o in outputs if columns(o.expression) <= kept.listed)
-    plain = frozenset(o.column for o in outputs if columns(o.expression) <= kept.plain)
+def _projected(unmatched: _UnmatchedRows, outputs: tuple[Output, ...]) -> _UnmatchedRows:
+    found = {o.column: constant(o.expression, unmatched.constants) for o in outputs}
+    listed = tuple(o for o in outputs if columns(o.expression) <= unmatched.listed)
+    plain = frozenset(o.column for o in outputs if columns(o.expression) <= unmatched.independent)
     fixed = {c: value for c, value in found.items() if value is not None}
-    return _Kept(Project(kept.plan, listed), fixed, plain, kept.at, kept.is_all)
+    plan = Project(unmatched.plan, listed)
+    return _UnmatchedRows(plan, fixed, plain, unmatched.at, unmatched.is_all)
 
 
-def _joined(join: Join) -> _Kept | None:
-    found = [(source, _kept_rows(source)) for source in join.sources]
+def _joined(join: Join) -> _UnmatchedRows | None:
+    found = [(source, _unmatched_rows(source)) for source in join.sources]
     keeping = [kept for _, kept in found if kept is not None]
-    if not keeping or all(kept.drops(join.on) for kept in keeping):
+    if not keeping or all(kept.rejects(join.on) for kept in keeping):
         return None
     (kept, *more) = keeping
     others = [source for source, known in found if known is None]
     if more or any(visibility(s) is Visibility.PRIVATE for s in others):
         return _none(kept)
-    plain = kept.plain.union(*map(output_columns, others))
+    plain = kept.independent.union(*map(output_columns, others))
     public = tuple(s for s in others if visibility(s) is Visibility.PUBLIC)
     rows = Join((kept.plan, *public), ()) if public else kept.plan
     is_all = kept.is_all and len(public) == len(others)
-    return _filtered(replace(kept, plan=rows, plain=plain, is_all=is_all), join.on)
+    return _filtered(replace(kept, plan=rows, independent=plain, is_all=is_all), join.on)
 
 
-def _outer(join: OuterJoin) -> _Kept | None:
-    ours, theirs = _kept_rows(join.left), _kept_rows(join.right)
+def _outer(join: OuterJoin) -> _UnmatchedRows | None:
+    ours, theirs = _unmatched_rows(join.left), _unmatched_rows(join.right)
     right = output_columns(join.right)
     match join.kind:
         case OuterKind.PUBLIC:
             missing = {c: Literal(None, c.type) for c in right}
             if theirs is not None:
                 # Public rows kept on the right may be partners: what they hold isn't known.
-                missing = {c: v for c, v in missing.items() if theirs.fixed.get(c) == v}
+                missing = {c: v for c, v in missing.items() if theirs.constants.get(c) == v}
             plain = frozenset(output_columns(join.left))
             is_all = ours is None and theirs is None
-            return _Kept(join.left, missing, plain, join.at, is_all)
+            return _UnmatchedRows(join.left, missing, plain, join.at, is_all)
         case OuterKind.FULL:
             return _none(ours, theirs)
         case OuterKind.LEFT:
-            if theirs is not None and not theirs.drops(join.on):
+            if theirs is not None and not theirs.rejects(join.on):
                 return _none(theirs)
-            return None if ours is None else _beside(ours, join)
+            return None if ours is None else _joined_with_public(ours, join)
         case unknown:
             assert_never(unknown)
 
 
-def _beside(kept: _Kept, join: OuterJoin) -> _Kept:
+def _joined_with_public(unmatched: _UnmatchedRows, join: OuterJoin) -> _UnmatchedRows:
     """Kept rows of the left side, with a partner of the right one if they have any."""
     right, whose = frozenset(output_columns(join.right)), visibility(join.right)
-    if kept.drops(join.on):
-        return replace(kept, fixed={**kept.fixed, **{c: Literal(None, c.type) for c in right}})
+    if unmatched.rejects(join.on):
+        nulls = {c: Literal(None, c.type) for c in right}
+        return replace(unmatched, constants={**unmatched.constants, **nulls})
     if whose is Visibility.PRIVATE:
-        _none(kept)
+        _none(unmatched)
     read = columns(*join.on) - right
-    plain = kept.plain | right if read <= kept.plain else kept.plain
-    if whose is Visibility.PUBLIC and read <= kept.listed:
-        listed = OuterJoin(OuterKind.LEFT, kept.plan, join.right, join.on, None)
-        return replace(kept, plan=listed, plain=plain)
-    return replace(kept, plain=plain, is_all=False)
+    plain = unmatched.independent
+    plain = plain | right if read <= plain else plain
+    if whose is Visibility.PUBLIC and read <= unmatched.listed:
+        listed = OuterJoin(OuterKind.LEFT, unmatched.plan, join.right, join.on, None)
+        return replace(unmatched, plan=listed, independent=plain)
+    return replace(unmatched, independent=plain, is_all=False)
 
 
-def _marked(mark: Mark) -> _Kept | None:
-    kept, asked = _kept_rows(mark.source), _kept_rows(mark.relation)
-    if asked is not None and not asked.drops(mark.on):
+def _marked(mark: MarkJoin) -> _UnmatchedRows | None:
+    kept, asked = _unmatched_rows(mark.source), _unmatched_rows(mark.relation)
+    if asked is not None and not asked.rejects(mark.on):
         _none(asked)
     if kept is None:
         return None
-    if kept.drops(mark.on):
-        return replace(kept, fixed={**kept.fixed, mark.column: Literal(False, Boolean())})
+    if kept.rejects(mark.on):
+        return replace(kept, constants={**kept.constants, mark.column: Literal(False, Boolean())})
     read = columns(*mark.on) - frozenset(output_columns(mark.relation))
     whose = visibility(mark.relation)
-    if whose is Visibility.PRIVATE or not read <= kept.plain:
+    if whose is Visibility.PRIVATE or not read <= kept.independent:
         return kept
-    known = replace(kept, plain=kept.plain | {mark.column})
+    known = replace(kept, independent=kept.independent | {mark.column})
     if whose is Visibility.PUBLIC and read <= kept.listed:
         return replace(known, plan=replace(mark, source=kept.plan))
     return known
 
 
-def _none(*found: _Kept | None) -> _Kept | None:
+def _none(*found: _UnmatchedRows | None) -> _UnmatchedRows | None:
     """No kept rows; refuse what has no rule for them, if there are any."""
     for kept in found:
         if kept is not None:
@@ -262,14 +268,16 @@ def _none(*found: _Kept | None) -> _Kept | None:
     return None
 
 
-def _counted(call: AggregateCall, kept: _Kept, source: Plan, qualified: Qualified) -> Refused:
+def _counted(
+    call: AggregateCall, unmatched: _UnmatchedRows, source: Plan, qualified: Qualified
+) -> Refused:
     """Such an aggregate, and one that only has rows with a partner."""
 
     def named_fully(part: Expression) -> Expression:
         return replace(part, name=qualified(part)) if isinstance(part, Column) else part
 
     keys = {name for scan in private_scans(source) for name in scan.table.key or ()}
-    absent = [c for c, value in kept.fixed.items() if value.value is None]
+    absent = [c for c, value in unmatched.constants.items() if value.value is None]
     named = [c for c in absent if qualified(c) != c.name] or absent
     best = next((c for c in named if c.name in keys), named[0] if named else None)
     arguments = (rewrite_expression(named_fully, a) for a in call.arguments)
@@ -283,7 +291,7 @@ def _counted(call: AggregateCall, kept: _Kept, source: Plan, qualified: Qualifie
         hint = f"{joined}, of the rows that have one"
     return Refused(
         f"{shown} takes in public rows that have no private partner",
-        at=call.at or kept.at,
+        at=call.at or unmatched.at,
         hint=hint,
         note="outer_join",
     )

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpsql.analysis.domains.known_values import Fixed, constant, never_true
-from dpsql.analysis.lineage.functional_dependency import declared, each_meets_one, unique_key
+from dpsql.analysis.lineage.functional_dependency import declared, is_n_to_one, unique_key
 from dpsql.bind.column_ids import Names
 from dpsql.bind.expression.coercion import COUNT_TYPE, sum_type
 from dpsql.plan.aggregate import (
@@ -29,7 +29,7 @@ from dpsql.plan.aggregate import (
     AggregateCall,
     AggregateFunction,
     AggregateOutput,
-    Part,
+    OutputKind,
 )
 from dpsql.plan.expression import (
     Arithmetic,
@@ -67,7 +67,7 @@ _ADDED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFun
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRows:
+class UnmatchedRows:
     """The rows of the public `plan` that have no private partner, beside what is `fixed` there."""
 
     plan: Plan
@@ -112,17 +112,17 @@ class KeptRows:
         return (
             call.function in _ADDED
             and not call.distinct
-            and call.part is Part.VALUE
+            and call.output_kind is OutputKind.VALUE
             and columns(*map(self.known, read)) <= public
             and self.key is not None
         )
 
 
-def with_kept(
-    release: Release, kept: KeptRows, added: Collection[AggregateOutput], names: Names
+def with_unmatched(
+    release: Release, unmatched: UnmatchedRows, added: Collection[AggregateOutput], names: Names
 ) -> Project:
     """The rows of `release`, whose aggregates in `added` are those of kept rows, too."""
-    parts = _Parts(release, kept, names)
+    parts = _SplitCalls(release, unmatched, names)
     outputs = [Output(k.column, parts.fresh[k.column], k.at) for k in release.keys]
     for output in release.aggregates:
         value = parts.all_rows(output.call) if output in added else parts.joined(output.call)
@@ -131,11 +131,11 @@ def with_kept(
 
 
 @dataclass(slots=True)
-class _Parts:
+class _SplitCalls:
     """What is asked of joined rows, of all public ones, and of those that have no partner."""
 
     release: Release
-    kept: KeptRows
+    unmatched: UnmatchedRows
     names: Names
     noisy: list[AggregateOutput] = field(default_factory=list)
     public: list[AggregateOutput] = field(default_factory=list)
@@ -147,7 +147,7 @@ class _Parts:
 
     def joined(self, call: AggregateCall) -> Column:
         """`call` of the joined rows."""
-        return self._asked(self.noisy, call)
+        return self._call_column(self.noisy, call)
 
     def all_rows(self, call: AggregateCall) -> Expression:
         """`call` of the joined rows and the kept ones."""
@@ -165,9 +165,9 @@ class _Parts:
     def plan(self) -> Plan:
         """All of that, group by group."""
         keys = tuple(replace(k, column=self.fresh[k.column]) for k in self.release.keys)
-        listed = Aggregate(self.kept.plan, keys, ()) if keys else None
+        listed = Aggregate(self.unmatched.plan, keys, ()) if keys else None
         rows: Plan = Release(self.release.source, keys, tuple(self.noisy), listed)
-        for source, asked in ((self.kept.plan, self.public), (self._unmet(), self.alone)):
+        for source, asked in ((self.unmatched.plan, self.public), (self._unmet(), self.alone)):
             if asked:
                 own = tuple(replace(k, column=self._like(k.column)) for k in keys)
                 pairs = zip(keys, own, strict=True)
@@ -180,26 +180,28 @@ class _Parts:
     def _count(self, call: AggregateCall) -> Expression:
         present = tuple(Not(IsNull(argument)) for argument in call.arguments)
         conditions = (*present, *(() if call.filter is None else (call.filter,)))
-        condition = self.kept.chosen(conditions)
+        condition = self.unmatched.chosen(conditions)
         rows = replace(call, arguments=(), filter=condition)
-        met = self._asked(self.noisy, replace(rows, arguments=(self._key,), distinct=True))
-        kept = _added(ArithmeticOperator.SUBTRACT, self._asked(self.public, rows), met)
+        met = self._call_column(self.noisy, replace(rows, arguments=(self._key,), distinct=True))
+        kept = _added(ArithmeticOperator.SUBTRACT, self._call_column(self.public, rows), met)
         return _added(ArithmeticOperator.ADD, self.joined(call), kept)
 
     def _sum(self, call: AggregateCall) -> Expression:
-        known = tuple(map(self.kept.known, call.arguments))
-        condition = self.kept.chosen(() if call.filter is None else (call.filter,))
+        known = tuple(map(self.unmatched.known, call.arguments))
+        condition = self.unmatched.chosen(() if call.filter is None else (call.filter,))
         mine = self.joined(call)
-        theirs = self._asked(self.alone, replace(call, arguments=known, filter=condition))
+        theirs = self._call_column(self.alone, replace(call, arguments=known, filter=condition))
         both = _added(ArithmeticOperator.ADD, mine, theirs)
         branches = (When(IsNull(theirs), mine), When(IsNull(mine), theirs))
         return Case(branches, both, call.type)
 
     def _unmet(self) -> Plan:
         """The public rows that have no partner, as far as noise tells."""
-        public, own = self.kept.plan, self._like(self._key)
+        public, own = self.unmatched.plan, self._like(self._key)
         key = (Output(own, self._key),)
-        call = AggregateCall(AggregateFunction.COUNT, (), False, None, Double(), part=Part.LOW)
+        call = AggregateCall(
+            AggregateFunction.COUNT, (), False, None, Double(), output_kind=OutputKind.LOW
+        )
         low = self.names.column("count", call.type)
         listed = Aggregate(public, key, ())
         counted = Release(self.release.source, key, (AggregateOutput(low, call),), listed)
@@ -209,11 +211,11 @@ class _Parts:
 
     @property
     def _key(self) -> Column:
-        key = self.kept.key
+        key = self.unmatched.key
         assert key is not None, "can_add has looked"
         return key
 
-    def _asked(self, of: list[AggregateOutput], call: AggregateCall) -> Column:
+    def _call_column(self, of: list[AggregateOutput], call: AggregateCall) -> Column:
         known = next((output.column for output in of if output.call == call), None)
         if known is None:
             known = self.names.column(call.function.value, call.type)
@@ -240,7 +242,7 @@ def _key_of_join(plan: Plan) -> frozenset[Column] | None:
     for source, others in sides:
         key = unique_key(source, declared) or _key_of_join(source)
         there = frozenset(output_columns(source))
-        if key is not None and each_meets_one(there, others, (*own, *on), declared):
+        if key is not None and is_n_to_one(there, others, (*own, *on), declared):
             return key
     return None
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.bind.context import Context
 from dpsql.bind.from_clause.common_table_expression import bound_once
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import SyntaxFault
 
@@ -25,19 +25,19 @@ def without_distinct_on(node: exp.Select, context: Context) -> tuple[exp.Select,
     if distinct is None or distinct.args.get("on") is None:
         return node, context
     on = distinct.args["on"]
-    only(distinct, "on")
+    require_args(distinct, "on")
     keys = on.expressions if isinstance(on, exp.Tuple) else [on.unnest()]
     clause = node.args.get("order")
     terms = [] if clause is None else clause.expressions
     # QUALIFY comes first; and the place of a column of * is told by what it stands for.
     items = node.expressions
-    of_star = any(_place(part) for part in (*keys, *(term.this for term in terms)))
+    of_star = any(_span_of(part) for part in (*keys, *(term.this for term in terms)))
     of_star = of_star and any(item.is_star for item in items)
     if node.args.get("qualify") is not None or of_star:
         return _of_subquery(node, keys, terms, context)
-    order = [_ordered(term, _meant(term.this, items)) for term in terms]
+    order = [_ordered(term, _resolved(term.this, items)) for term in terms]
     changed = node.copy()
-    return _first(changed, [_meant(key, items) for key in keys], order), context
+    return _first(changed, [_resolved(key, items) for key in keys], order), context
 
 
 def had_distinct_on(node: exp.Expr) -> bool:
@@ -52,7 +52,7 @@ def _of_subquery(
     inner = node.copy()
     for clause in ("distinct", "order", "limit", "offset", "with_"):
         inner.set(clause, None)
-    read = [part for part in (*keys, *(term.this for term in terms)) if not _place(part)]
+    read = [part for part in (*keys, *(term.this for term in terms)) if not _span_of(part)]
     inner.set("expressions", [*inner.expressions, *(part.copy() for part in read)])
     rows, selected, context = bound_once(inner, context)
     titles = selected.names
@@ -61,7 +61,7 @@ def _of_subquery(
     others = iter(names[shown:])
 
     def column(part: exp.Expr) -> exp.Expr:
-        place = _place(part)
+        place = _span_of(part)
         if place > shown:
             raise SyntaxFault(f"there is no column {place} in the SELECT list", at=span(part))
         return exp.column(names[place - 1] if place else next(others))
@@ -101,13 +101,13 @@ def _ordered(term: exp.Expr, by: exp.Expr) -> exp.Expr:
     return changed
 
 
-def _place(node: exp.Expr) -> int:
+def _span_of(node: exp.Expr) -> int:
     """The number that `node` is; 0 for anything else."""
     is_number = isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit()
     return int(node.this) if is_number else 0
 
 
-def _meant(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+def _resolved(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     """An item of the SELECT list by its place, or what is written."""
-    place = _place(node)
+    place = _span_of(node)
     return (items[place - 1].unalias() if 0 < place <= len(items) else node).copy()

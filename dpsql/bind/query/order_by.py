@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.bind.context import Selected
+from dpsql.bind.context import BoundQuery
 from dpsql.bind.expression.expression import ExpressionBinder
-from dpsql.bind.query.sort_key import order_terms, telling
+from dpsql.bind.query.sort_key import distinguishing_keys, order_terms
 from dpsql.bind.scope import Scope, near_columns
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import DataError, Refused, SyntaxFault, UnknownColumn
@@ -32,32 +32,32 @@ def order_keys(
     return order_terms(order, read, every)
 
 
-def order_by_name(node: exp.Expr, selected: Selected) -> Selected:
+def order_by_name(node: exp.Expr, selected: BoundQuery) -> BoundQuery:
     """ORDER BY of a set operation: by number or name of its columns."""
     keys = order_keys(node, lambda term: _named(term, selected), selected.columns)
     if not keys:
         return selected
-    return Selected(sorted_rows(selected.plan, tuple(keys), node.args["order"]), selected.names)
+    return BoundQuery(sorted_rows(selected.plan, tuple(keys), node.args["order"]), selected.names)
 
 
 def sorted_rows(plan: Plan, keys: tuple[SortKey, ...], clause: exp.Expr) -> Plan:
     """`plan` in order; of two private rows, which is first depends on there being the other."""
     if visibility(plan) is Visibility.PRIVATE:
         raise _private_order(clause)
-    told = telling(keys)
+    told = distinguishing_keys(keys)
     return Sort(plan, told) if told else plan
 
 
-def row_limit(node: exp.Expr, selected: Selected, parameters: Parameters) -> Selected:
+def row_limit(node: exp.Expr, selected: BoundQuery, parameters: Parameters) -> BoundQuery:
     """LIMIT and OFFSET; LIMIT 0 is empty whatever it is of, and reads nothing."""
     count, offset = limit_of(node, parameters)
     if count == 0:
-        return Selected(Values(selected.columns, ()), selected.names)
+        return BoundQuery(Values(selected.columns, ()), selected.names)
     if count is None and not offset:
         return selected
     if visibility(selected.plan) is Visibility.PRIVATE:
         raise _private_order(node.args.get("limit") or node.args["offset"])
-    return Selected(Limit(selected.plan, count, offset), selected.names)
+    return BoundQuery(Limit(selected.plan, count, offset), selected.names)
 
 
 def limit_of(node: exp.Expr, parameters: Parameters) -> tuple[int | None, int]:
@@ -66,7 +66,7 @@ def limit_of(node: exp.Expr, parameters: Parameters) -> tuple[int | None, int]:
     count = None if limit is None else _rows(limit, parameters)
     if offset is None:
         return count, 0
-    only(offset, "expression")
+    require_args(offset, "expression")
     return count, _constant(offset, offset.expression, parameters) or 0
 
 
@@ -83,10 +83,10 @@ def _private_order(clause: exp.Expr) -> Refused:
 def _rows(limit: exp.Expr, parameters: Parameters) -> int | None:
     _check_options(limit)
     if isinstance(limit, exp.Fetch):
-        only(limit, "direction", "count", "limit_options")
+        require_args(limit, "direction", "count", "limit_options")
         # FETCH FIRST ROW ONLY: one.
         return _constant(limit, limit.args.get("count") or exp.Literal.number(1), parameters)
-    only(limit, "expression", "limit_options")
+    require_args(limit, "expression", "limit_options")
     if isinstance(limit.expression, exp.Var) and limit.expression.name == "ALL":
         return None
     return _constant(limit, limit.expression, parameters)
@@ -96,7 +96,7 @@ def _check_options(limit: exp.Expr) -> None:
     options = limit.args.get("limit_options")
     for option, what in (("percent", "a LIMIT in percent"), ("with_ties", "WITH TIES")):
         if options is not None and options.args.get(option):
-            raise refused(limit, what, hint="write LIMIT 10")
+            raise unsupported(limit, what, hint="write LIMIT 10")
 
 
 def _constant(clause: exp.Expr, count: exp.Expr, parameters: Parameters) -> int | None:
@@ -128,7 +128,7 @@ def _selected(count: exp.Expr) -> exp.Expr:
     return item.unalias() if parts == {"expressions"} else count
 
 
-def _named(node: exp.Expr, selected: Selected) -> Column:
+def _named(node: exp.Expr, selected: BoundQuery) -> Column:
     if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
         place = int(node.this)
         if 1 <= place <= len(selected.columns):

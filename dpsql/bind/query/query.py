@@ -5,16 +5,16 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, unit_kind, visibility
-from dpsql.analysis.lineage.unit_identity import by_place, tells_unit
-from dpsql.bind.context import Context, Cte, Selected
+from dpsql.analysis.lineage.unit_identity import determines_unit, identifier_indices
+from dpsql.bind.context import BoundQuery, Context, Cte
 from dpsql.bind.expression.coercion import common_type
 from dpsql.bind.expression.expression import convert
-from dpsql.bind.proof.join_ownership import check_everywhere
-from dpsql.bind.proof.unmatched_public_rows import release_of
+from dpsql.bind.proof.join_ownership import require_total_keys
+from dpsql.bind.proof.unmatched_public_rows import release_without_unmatched
 from dpsql.bind.query.multiset_operation import of_all_rows
 from dpsql.bind.query.order_by import order_by_name, row_limit
 from dpsql.bind.query.union_by_name import by_name
-from dpsql.bind.syntax.allowlist import only, refused, unlisted
+from dpsql.bind.syntax.allowlist import require_args, unlisted, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, SyntaxFault, TypeFault
 from dpsql.plan.expression import Column
@@ -30,13 +30,13 @@ from dpsql.plan.operator import (
 from dpsql.schema.sql_type import BIGINT
 
 
-def bind_query(node: exp.Expr, context: Context) -> Selected:
+def bind_query(node: exp.Expr, context: Context) -> BoundQuery:
     """The plan of a query, with its WITH clause."""
     # SELECTs hold queries and queries hold SELECTs.
     from dpsql.bind.query.select import bind_select  # noqa: PLC0415
 
     while isinstance(node, exp.Subquery | exp.Paren):
-        only(node, "this", "alias", "with_")
+        require_args(node, "this", "alias", "with_")
         context = _with(node, context)
         node = node.this
     context = _with(node, context)
@@ -53,10 +53,10 @@ def _with(node: exp.Expr, context: Context) -> Context:
     clause = node.args.get("with_")
     if clause is None:
         return context
-    only(clause, "expressions")
+    require_args(clause, "expressions")
     for cte in clause.expressions:
-        only(cte, "this", "alias", "materialized")
-        only(cte.args["alias"], "this", "columns")
+        require_args(cte, "this", "alias", "materialized")
+        require_args(cte.args["alias"], "this", "columns")
         name = cte.alias
         if name.casefold() in context.ctes and any(
             other is not cte and other.alias.casefold() == name.casefold()
@@ -68,13 +68,15 @@ def _with(node: exp.Expr, context: Context) -> Context:
     return context
 
 
-def _set_operation(node: exp.SetOperation, context: Context) -> Selected:
-    only(node, "this", "expression", "distinct", "by_name", "order", "limit", "offset", "with_")
-    left = bind_query(node.this, context.inside(None))
-    right = bind_query(node.expression, context.inside(None))
+def _set_operation(node: exp.SetOperation, context: Context) -> BoundQuery:
+    require_args(
+        node, "this", "expression", "distinct", "by_name", "order", "limit", "offset", "with_"
+    )
+    left = bind_query(node.this, context.subquery_context(None))
+    right = bind_query(node.expression, context.subquery_context(None))
     if node.args.get("by_name"):
         if not isinstance(node, exp.Union):
-            raise refused(node, "BY NAME of what isn't a UNION", "select them in one order")
+            raise unsupported(node, "BY NAME of what isn't a UNION", "select them in one order")
         left, right = by_name(left, right, context.names, node)
     if len(left.columns) != len(right.columns):
         raise SyntaxFault(
@@ -84,12 +86,12 @@ def _set_operation(node: exp.SetOperation, context: Context) -> Selected:
         )
     arms = _unified(node, left, right, context)
     plan = _combined(node, arms, context)
-    ordered = order_by_name(node, Selected(plan, left.names))
+    ordered = order_by_name(node, BoundQuery(plan, left.names))
     return row_limit(node, ordered, context.parameters)
 
 
 def _unified(
-    node: exp.SetOperation, left: Selected, right: Selected, context: Context
+    node: exp.SetOperation, left: BoundQuery, right: BoundQuery, context: Context
 ) -> tuple[Plan, Plan]:
     """Both sides with columns of the same types."""
     kinds = [
@@ -139,7 +141,7 @@ def _combined(node: exp.SetOperation, arms: tuple[Plan, Plan], context: Context)
 def _keep_unit(arms: tuple[Plan, Plan], *, all_rows: bool) -> bool:
     """Rows of one kind of unit on both sides; equal ones of one unit, if equality matters.
 
-    `all_rows`: those of UNION ALL, which compares none.
+    `rows_before_filter`: those of UNION ALL, which compares none.
     """
     if any(visibility(arm) is not Visibility.PRIVATE for arm in arms):
         return False
@@ -148,7 +150,7 @@ def _keep_unit(arms: tuple[Plan, Plan], *, all_rows: bool) -> bool:
         return False
     if all_rows:
         return True
-    one, other = (by_place(arm, _columns(arm)) for arm in arms)
+    one, other = (identifier_indices(arm, _columns(arm)) for arm in arms)
     return bool(one & other)
 
 
@@ -156,7 +158,9 @@ def _keys_of(arm: Plan, context: Context) -> Plan:
     """Private rows' distinct values as a release; they lost their unit."""
     if visibility(arm) is not Visibility.PRIVATE:
         return arm
-    return release_of(arm, _fresh(arm, context), (), lambda column: column.name, context.names)
+    return release_without_unmatched(
+        arm, _fresh(arm, context), (), lambda column: column.name, context.names
+    )
 
 
 def _distinct(plan: Plan, context: Context) -> Plan:
@@ -165,8 +169,8 @@ def _distinct(plan: Plan, context: Context) -> Plan:
 
 def distinct_rows(plan: Plan, context: Context) -> Plan:
     """DISTINCT: of private rows within their unit if columns tell it, else a release of keys."""
-    if visibility(plan) is Visibility.PRIVATE and not tells_unit(plan, _columns(plan)):
-        check_everywhere(plan, _fresh(plan, context))
+    if visibility(plan) is Visibility.PRIVATE and not determines_unit(plan, _columns(plan)):
+        require_total_keys(plan, _fresh(plan, context))
         return _keys_of(plan, context)
     return _distinct(plan, context)
 
@@ -183,4 +187,4 @@ def _outputs(plan: Plan, context: Context) -> tuple[Column, ...]:
 
 
 def _columns(plan: Plan) -> tuple[Column, ...]:
-    return Selected(plan, ()).columns
+    return BoundQuery(plan, ()).columns

@@ -9,13 +9,13 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.aggregate.aggregates import Aggregates, has_aggregate, no_aggregate
-from dpsql.bind.context import Context, Selected
+from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.expression.expression import ExpressionBinder
-from dpsql.bind.from_clause.from_clause import From
+from dpsql.bind.from_clause.from_clause import FromClause
 from dpsql.bind.from_clause.pivot import without_pivots
 from dpsql.bind.from_clause.values_clause import unnested
 from dpsql.bind.grouping.group_by import Grouping, grouped
-from dpsql.bind.grouping.grouping_sets import asking_keys, keys_by_place
+from dpsql.bind.grouping.grouping_sets import keys_by_index, subquery_keys
 from dpsql.bind.grouping.having import without_tautologies
 from dpsql.bind.proof.partner_existence import without_partner_joins
 from dpsql.bind.query.distinct_on import had_distinct_on, without_distinct_on
@@ -24,10 +24,10 @@ from dpsql.bind.query.select_alias import Aliases
 from dpsql.bind.query.select_distinct import check_equalities, distinct
 from dpsql.bind.query.select_list import Item, bind_items, named_item, ordinal_item
 from dpsql.bind.scope import Scope
-from dpsql.bind.subquery.correlation import asked_by_key, check_grouped, check_of_nothing
+from dpsql.bind.subquery.correlation import by_key, check_empty, check_grouped
 from dpsql.bind.subquery.equality import by_more_than_equalities
 from dpsql.bind.subquery.subquery import Subqueries, filtered
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.bind.window.window import Windows, check_windows
 from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
@@ -54,20 +54,20 @@ _CLAUSES = (
 )
 
 
-def bind_select(node: exp.Select, context: Context) -> Selected:
+def bind_select(node: exp.Select, context: Context) -> BoundQuery:
     """The plan of a SELECT."""
     if node.args.get("kind"):
-        raise refused(node, f"SELECT AS {node.args['kind']}", "leave AS out")
-    only(node, *_CLAUSES)
+        raise unsupported(node, f"SELECT AS {node.args['kind']}", "leave AS out")
+    require_args(node, *_CLAUSES)
     if not node.expressions:
         raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
     plain, context = without_pivots(node, context)
     plain, context = without_distinct_on(without_partner_joins(unnested(plain), context), context)
-    return _Select(keys_by_place(plain), context).bound()
+    return _Select(keys_by_index(plain), context).bind()
 
 
 @dataclass(slots=True)
-class _Above:
+class UpperClauses:
     """What stands above FROM and WHERE, over one relation's columns."""
 
     plan: Plan
@@ -81,10 +81,10 @@ class _Select:
     def __init__(self, node: exp.Select, context: Context) -> None:
         self._node = node
         self._context = context
-        self._from = From(context.inside(None), Scope(parent=context.outer))
+        self._from = FromClause(context.subquery_context(None), Scope(parent=context.outer))
         self._from.bind(node)
         scope = self._from.scope
-        self._asking: tuple[Output, ...] = ()
+        self._subquery_columns: tuple[Output, ...] = ()
         self._windows = Windows.of(node, context.names)
         self._below = Subqueries(context, scope, self._from.sources)
         self._aggregates = Aggregates(scope, context.names, self._below.bind, context.parameters)
@@ -93,9 +93,9 @@ class _Select:
         self._plain = self._binder(self._below, no_aggregate)
         self._full = self._binder(self._upper if self._is_grouped() else self._below, self._above)
 
-    def bound(self) -> Selected:
+    def bind(self) -> BoundQuery:
         items = self._aliases.items
-        keys = asking_keys(self._node)
+        keys = subquery_keys(self._node)
         for place, listed in enumerate(self._node.expressions):
             binder = self._plain if place in keys else self._full
             items += bind_items(listed, binder, self._from)
@@ -108,10 +108,10 @@ class _Select:
         having = self._condition("having")
         # Subqueries of the SELECT list are known by now: they stand beside what WHERE reads.
         source, asked = self._correlated(predicate)
-        above = _Above(source, items, order, having, qualify)
+        above = UpperClauses(source, items, order, having, qualify)
         if grouping is not None:
             above, asked = self._group(above, grouping, asked)
-        return self._finished(above, asked)
+        return self._build(above, asked)
 
     def _binder(
         self, subqueries: Subqueries, special: Callable[[exp.Expr], Expression | None]
@@ -127,7 +127,7 @@ class _Select:
 
     def _above(self, node: exp.Expr) -> Expression | None:
         """An alias, an aggregate or a window function."""
-        found = self._aliases.meant(node)
+        found = self._aliases.resolve(node)
         if found is None:
             found = self._windows.bind(node, self._full)
         return found if found is not None else self._aggregates.bind(node)
@@ -137,7 +137,7 @@ class _Select:
         node = self._node.args.get("where")
         if node is None:
             return None
-        above = self._aggregates.columns | {w.column for w in self._windows.found}
+        above = self._aggregates.columns | {w.column for w in self._windows.outputs}
         above |= self._upper.columns if self._is_grouped() else set()
         special = self._aliases.of_rows(frozenset(above))
         return self._binder(self._below, special).condition(node.this)
@@ -159,7 +159,7 @@ class _Select:
         asked = [p for p in parts if columns(p) & outer]
         own = tuple(p for p in parts if not columns(p) & outer)
         later = tuple(p for p in own if columns(p) & self._below.columns)
-        source = self._from.filtered(tuple(p for p in own if p not in later))
+        source = self._from.where(tuple(p for p in own if p not in later))
         return self._below.attach(source, later), asked
 
     def _grouping(self, items: list[Item]) -> Grouping | None:
@@ -168,51 +168,51 @@ class _Select:
         return Grouping.of(self._node, items, self._plain, self._aggregates, self._windows)
 
     def _group(
-        self, above: _Above, grouping: Grouping, asked: list[Expression]
-    ) -> tuple[_Above, list[Expression]]:
+        self, above: UpperClauses, grouping: Grouping, subquery: list[Expression]
+    ) -> tuple[UpperClauses, list[Expression]]:
         """Everything above the grouping reads its keys and aggregates only."""
-        self._check_own([*grouping.keys, *expressions(tuple(self._aggregates.found))])
+        self._check_own([*grouping.keys, *expressions(tuple(self._aggregates.outputs))])
         names, outer = self._context.names, self._from.scope.correlated
-        found = asked_by_key(above.plan, grouping, asked, outer, self._node, names)
-        grouping, self._asking = found.grouping, found.asking
+        found = by_key(above.plan, grouping, subquery, outer, self._node, names)
+        grouping, self._subquery_columns = found.grouping, found.subquery_columns
         condition = above.condition and without_tautologies(
-            above.condition, grouping, self._aggregates, columns(*self._read(above))
+            above.condition, grouping, self._aggregates, columns(*self._read_columns(above))
         )
         # What only a tautology or typeof() read isn't asked for.
-        self._aggregates.keep(columns(condition, *self._read(above)))
+        self._aggregates.drop_unused(columns(condition, *self._read_columns(above)))
         result = grouped(found.rows, grouping, self._aggregates, self._context)
         check_grouped(result.plan, found, self._node)
-        held = result.columns | self._upper.columns | {w.column for w in self._windows.found}
+        held = result.columns | self._upper.columns | {w.column for w in self._windows.outputs}
 
         def lift(expression: Expression, at: Span | None) -> Expression:
-            lifted = rewrite_top_down(result.lifted.get, expression)
+            lifted = rewrite_top_down(result.substitution.get, expression)
             stray = columns(lifted) - held
             if stray:
                 raise _stray(min(column.name for column in stray), at)
             return lifted
 
         self._windows.change(lambda e: lift(e, None))
-        condition = condition and lift(condition, self._place("having"))
-        check_of_nothing(condition, asked, self._aggregates.found, self._node)
-        lifted = _Above(
+        condition = condition and lift(condition, self._span("having"))
+        check_empty(condition, subquery, self._aggregates.outputs, self._node)
+        lifted = UpperClauses(
             plan=self._upper.attach(result.plan),
             items=[replace(i, expression=lift(i.expression, i.at)) for i in above.items],
             order=[
-                replace(k, expression=lift(k.expression, self._place("order"))) for k in above.order
+                replace(k, expression=lift(k.expression, self._span("order"))) for k in above.order
             ],
             condition=condition,
-            qualify=above.qualify and lift(above.qualify, self._place("qualify")),
+            qualify=above.qualify and lift(above.qualify, self._span("qualify")),
         )
         return lifted, [
-            rewrite_top_down(result.lifted.get, condition) for condition in found.conditions
+            rewrite_top_down(result.substitution.get, condition) for condition in found.conditions
         ]
 
-    def _read(self, above: _Above) -> list[Expression | None]:
+    def _read_columns(self, above: UpperClauses) -> list[Expression | None]:
         """What stands above the grouping, but for HAVING."""
         listed = [*(i.expression for i in above.items), *(k.expression for k in above.order)]
-        return [*listed, above.qualify, *expressions(tuple(self._windows.found))]
+        return [*listed, above.qualify, *expressions(tuple(self._windows.outputs))]
 
-    def _place(self, clause: str) -> Span | None:
+    def _span(self, clause: str) -> Span | None:
         node = self._node.args.get(clause)
         return None if node is None else span(node)
 
@@ -228,20 +228,20 @@ class _Select:
         item = named_item(node, self._aliases.items)
         return item.expression if item is not None else self._full.bind(node)
 
-    def _finished(self, above: _Above, asked: list[Expression]) -> Selected:
+    def _build(self, above: UpperClauses, subquery: list[Expression]) -> BoundQuery:
         """HAVING, windows, QUALIFY, ORDER BY, LIMIT and the SELECT list, in this order."""
         plan = filtered(above.plan, () if above.condition is None else (above.condition,))
-        if self._windows.found:
-            self._check_own([*expressions(tuple(self._windows.found))])
-            if self._asking:
+        if self._windows.outputs:
+            self._check_own([*expressions(tuple(self._windows.outputs))])
+            if self._subquery_columns:
                 raise by_more_than_equalities("a window function", self._node)
-            self._windows.ask_for_each(asked, frozenset(self._from.scope.correlated), self._node)
+            self._windows.ask_for_each(subquery, frozenset(self._from.scope.correlated), self._node)
             check_windows(plan, self._windows, self._node)
-            plan = Window(plan, tuple(self._windows.found))
+            plan = Window(plan, tuple(self._windows.outputs))
         if above.qualify is not None:
             plan = Filter(plan, above.qualify)
         if self._node.args.get("distinct") is not None:
-            return self._distinct(plan, above, asked)
+            return self._distinct(plan, above, subquery)
         count, _ = limit_of(self._node, self._context.parameters)
         # As the statement's answer private rows are refused for what they are.
         if count != 0 and not (self._context.outermost and visibility(plan) is Visibility.PRIVATE):
@@ -250,11 +250,11 @@ class _Select:
             if above.order and not (chosen and count is None):
                 self._check_own([key.expression for key in above.order])
                 plan = sorted_rows(plan, tuple(above.order), self._node.args["order"])
-            plan = self._limited(Selected(plan, ())).plan
-        selected = self._projected(plan, above.items, asked)
+            plan = self._limited(BoundQuery(plan, ())).plan
+        selected = self._projected(plan, above.items, subquery)
         return self._limited(selected) if count == 0 else selected
 
-    def _projected(self, plan: Plan, items: list[Item], asked: list[Expression]) -> Selected:
+    def _projected(self, plan: Plan, items: list[Item], subquery: list[Expression]) -> BoundQuery:
         names = self._context.names
         outputs = [
             Output(names.column(i.name, i.expression.type), i.expression, i.at) for i in items
@@ -264,26 +264,26 @@ class _Select:
             if columns(item.expression) - inner:
                 raise _only_in_where(item.at)
         handed = {
-            c: Output(names.column(c.name, c.type), c) for p in asked for c in columns(p) & inner
+            c: Output(names.column(c.name, c.type), c) for p in subquery for c in columns(p) & inner
         }
         meaning: dict[Expression, Expression] = {c: o.column for c, o in handed.items()}
-        return Selected(
+        return BoundQuery(
             Project(plan, (*outputs, *handed.values())),
             tuple(item.name for item in items),
-            tuple(rewrite_top_down(meaning.get, p) for p in asked),
-            self._asking,
+            tuple(rewrite_top_down(meaning.get, p) for p in subquery),
+            self._subquery_columns,
         )
 
-    def _distinct(self, plan: Plan, above: _Above, asked: list[Expression]) -> Selected:
-        only(self._node.args["distinct"])
-        if self._asking:
+    def _distinct(self, plan: Plan, above: UpperClauses, subquery: list[Expression]) -> BoundQuery:
+        require_args(self._node.args["distinct"])
+        if self._subquery_columns:
             raise by_more_than_equalities("DISTINCT", self._node)
-        check_equalities(asked, self._from.scope.correlated, self._node)
-        shown = self._projected(plan, above.items, asked)
+        check_equalities(subquery, self._from.scope.correlated, self._node)
+        shown = self._projected(plan, above.items, subquery)
         computed = [item.expression for item in above.items]
         return self._limited(distinct(shown, computed, above.order, self._node, self._context))
 
-    def _limited(self, selected: Selected) -> Selected:
+    def _limited(self, selected: BoundQuery) -> BoundQuery:
         return row_limit(self._node, selected, self._context.parameters)
 
 

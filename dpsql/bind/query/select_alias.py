@@ -25,7 +25,7 @@ class Aliases:
     grouped: frozenset[Column] | None = None
     """The columns that keys are made of: HAVING means other columns' names as aliases."""
 
-    def meant(self, node: exp.Expr) -> Expression | None:
+    def resolve(self, node: exp.Expr) -> Expression | None:
         """What the alias `node` stands for; None where it isn't one, or names a column."""
         item = named_item(node, self.items)
         if item is None:
@@ -40,7 +40,7 @@ class Aliases:
         """What is special in WHERE: aliases, though not of the columns of `above`, its result."""
 
         def special(node: exp.Expr) -> Expression | None:
-            found = self.meant(node)
+            found = self.resolve(node)
             if found is None:
                 return no_aggregate(node)
             if columns(found) & above:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context, Selected
+from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.query.order_by import sorted_rows
 from dpsql.bind.query.query import distinct_rows
 from dpsql.bind.subquery.equality import by_more_than_equalities, inner_side
@@ -25,20 +25,20 @@ from dpsql.plan.traversal import rewrite_top_down
 
 
 def check_equalities(
-    asked: Iterable[Expression], outer: AbstractSet[Column], node: exp.Select
+    subquery: Iterable[Expression], outer: AbstractSet[Column], node: exp.Select
 ) -> None:
     """Refuse DISTINCT of rows that are asked for by anything but columns that are equal."""
-    if not all(isinstance(inner_side(condition, outer), Column) for condition in asked):
+    if not all(isinstance(inner_side(condition, outer), Column) for condition in subquery):
         raise by_more_than_equalities("DISTINCT", node)
 
 
 def distinct(
-    shown: Selected,
+    shown: BoundQuery,
     computed: Sequence[Expression],
     order: Iterable[SortKey],
     node: exp.Select,
     context: Context,
-) -> Selected:
+) -> BoundQuery:
     """The distinct rows of `shown`, whose columns are `computed`, in the `order` of some."""
     rows = distinct_rows(shown.plan, context)
     found = output_columns(rows)
@@ -57,4 +57,4 @@ def distinct(
         keys.append(replace(key, expression=place[key.expression]))
     if keys:
         rows = sorted_rows(rows, tuple(keys), node.args["order"])
-    return Selected(rows, shown.names, asked)
+    return BoundQuery(rows, shown.names, asked)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.expression.expression import ExpressionBinder
-from dpsql.bind.from_clause.from_clause import From
+from dpsql.bind.from_clause.from_clause import FromClause
 from dpsql.bind.scope import near_columns, table_of
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Span, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Expression
@@ -24,27 +24,27 @@ class Item:
     at: Span | None
 
 
-def bind_items(node: exp.Expr, binder: ExpressionBinder, source: From) -> list[Item]:
+def bind_items(node: exp.Expr, binder: ExpressionBinder, source: FromClause) -> list[Item]:
     """The columns that one entry of the SELECT list stands for."""
     at = span(node)
     match node:
         case exp.Star():
             return _expanded(node, (), source, binder)
         case exp.Column() if isinstance(node.this, exp.Star):
-            only(node, "this", "table", "db", "catalog")
+            require_args(node, "this", "table", "db", "catalog")
             return _expanded(node.this, table_of(node), source, binder)
         case exp.Alias():
-            only(node, "this", "alias")
+            require_args(node, "this", "alias")
             return [Item(node.alias, binder.bind(node.this), at)]
         case _:
             return [Item(default_name(node), binder.bind(node), at)]
 
 
 def _expanded(
-    star: exp.Expr, table: tuple[str, ...], source: From, binder: ExpressionBinder
+    star: exp.Expr, table: tuple[str, ...], source: FromClause, binder: ExpressionBinder
 ) -> list[Item]:
     """`*` without the columns of EXCLUDE, some computed by REPLACE, some named by RENAME."""
-    only(star, "except_", "replace", "rename")
+    require_args(star, "except_", "replace", "rename")
     found = source.scope.expand(table, span(star), star.args.get("except_") or [])
     replaced = {a.alias.casefold(): a for a in star.args.get("replace") or []}
     renamed = {_folded(a.this): a for a in star.args.get("rename") or []}

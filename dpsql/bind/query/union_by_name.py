@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.bind.column_ids import Names
-from dpsql.bind.context import Selected
+from dpsql.bind.context import BoundQuery
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import DuplicateColumn
 from dpsql.plan.expression import Column, Literal
@@ -14,25 +14,25 @@ from dpsql.schema.sql_type import Null
 
 
 def by_name(
-    left: Selected, right: Selected, names: Names, node: exp.Expr
-) -> tuple[Selected, Selected]:
+    left: BoundQuery, right: BoundQuery, names: Names, node: exp.Expr
+) -> tuple[BoundQuery, BoundQuery]:
     """Both sides with the columns of the left one, then those that only the right one has."""
     one, other = _named(left, node), _named(right, node)
     shown = {name.casefold(): name for name in (*right.names, *left.names)}
     every = tuple(dict.fromkeys((*one, *other)))
     titles = tuple(shown[name] for name in every)
 
-    def arranged(side: Selected, columns: dict[str, Column]) -> Selected:
+    def arranged(side: BoundQuery, columns: dict[str, Column]) -> BoundQuery:
         outputs = []
         for name, title in zip(every, titles, strict=True):
             value = columns.get(name) or Literal(None, Null())
             outputs.append(Output(names.column(title, value.type), value))
-        return Selected(Project(side.plan, tuple(outputs)), titles)
+        return BoundQuery(Project(side.plan, tuple(outputs)), titles)
 
     return arranged(left, one), arranged(right, other)
 
 
-def _named(side: Selected, node: exp.Expr) -> dict[str, Column]:
+def _named(side: BoundQuery, node: exp.Expr) -> dict[str, Column]:
     found: dict[str, Column] = {}
     for name, column in zip(side.names, side.columns, strict=True):
         if name.casefold() in found:

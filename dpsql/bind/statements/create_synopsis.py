@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
 from dpsql.bind.query.query import bind_query
-from dpsql.bind.saved_release import Releases
+from dpsql.bind.saved_release import SavedReleaseNames
 from dpsql.bind.statement import Statement
 from dpsql.bind.syntax.complexity import check_nesting
 from dpsql.bind.syntax.parameter import Parameters
@@ -21,14 +21,14 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double
 
-COUNT = "count"
+COUNT_COLUMN = "count"
 """The column of a synopsis beside its keys: the rows that are estimated in a cell."""
 
-_OTHERS = ("distinct", "having", "windows", "qualify", "order", "limit", "offset")
+_OTHER_CLAUSES = ("distinct", "having", "windows", "qualify", "order", "limit", "offset")
 
 
 def bind_synopsis(
-    sql: str, schema: Schema, parameters: Parameters, releases: Releases
+    sql: str, schema: Schema, parameters: Parameters, releases: SavedReleaseNames
 ) -> Statement:
     """The plan of `SELECT k1, k2 FROM … [WHERE …] [GROUP BY …]`, with a count beside the keys.
 
@@ -36,25 +36,25 @@ def bind_synopsis(
     """
     try:
         tree = parse_query(sql, words=tokens(sql))
-        if not isinstance(tree, exp.Select) or any(tree.args.get(name) for name in _OTHERS):
+        if not isinstance(tree, exp.Select) or any(tree.args.get(name) for name in _OTHER_CLAUSES):
             raise _shape()
         if not tree.args.get("group"):
             ordinals = [exp.Literal.number(n) for n in range(1, len(tree.expressions) + 1)]
             tree.set("group", exp.Group(expressions=ordinals))
-        counted = exp.alias_(exp.Count(this=exp.Star()), COUNT, quoted=True)
+        counted = exp.alias_(exp.Count(this=exp.Star()), COUNT_COLUMN, quoted=True)
         tree.append("expressions", counted)
         context = Context(schema, Names(), parameters, releases=releases)
         selected = bind_query(tree, context)
         check_nesting(selected.plan)
         whole = _counted(selected.plan)
     except Error as error:
-        error.at = whole_of(sql) if error.at is None else as_written(error.at, tokens(sql))
+        error.at = query_span(sql) if error.at is None else as_written(error.at, tokens(sql))
         raise
     single = tuple(context.single)
     return Statement(whole, output_columns(whole), selected.names, single=single)
 
 
-def whole_of(sql: str) -> Span:
+def query_span(sql: str) -> Span:
     """Where a query stands behind blanks."""
     return Span(len(sql) - len(sql.lstrip()), len(sql))
 

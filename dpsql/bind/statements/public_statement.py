@@ -14,7 +14,7 @@ from typing import Final
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.bind.syntax.parse import tokens
-from dpsql.engine.sandbox.introspection_functions import telling_functions, tells
+from dpsql.engine.sandbox.introspection_functions import introspection_functions, is_introspection
 from dpsql.schema.model import Public, Schema, Table
 from dpsql.schema.qualified_name import bare
 
@@ -32,10 +32,10 @@ def public_tables(sql: str, schema: Schema) -> tuple[Table, ...] | None:
     if not words or words[0].text.upper() not in _BEGINNINGS:
         return None
     named = {w.text.casefold() for w in words if w.token_type not in _CONSTANTS}
-    if any(map(tells, named)) or _calls(words) & telling_functions():
+    if any(map(is_introspection, named)) or _calls(words) & introspection_functions():
         return None
     found: list[Table] = []
-    for name, table in schema.offered.items():
+    for name, table in schema.visible_tables.items():
         if bare(name).casefold() not in named:
             continue
         if not isinstance(table.ownership, Public) or _is_noisy(name, schema):

@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import Token
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.column_ids import Names
-from dpsql.bind.context import Context, Cte, Selected
+from dpsql.bind.context import BoundQuery, Context, Cte
 from dpsql.bind.from_clause.table import find_named
 from dpsql.bind.query.query import bind_query
 from dpsql.bind.syntax.parse import parse_query
@@ -25,7 +25,7 @@ from dpsql.plan.traversal import bottom_up, columns, operators
 from dpsql.schema.model import Limits
 from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer
 
-MOST_ROWS = 2**20
+MAX_ROWS = 2**20
 """The grid's end for a unit's rows: beyond any limit that a schema would declare."""
 
 _CODES = """
@@ -58,9 +58,9 @@ def is_suggestion(words: list[Token]) -> bool:
     return [word.text.casefold() for word in words[:2]] == ["suggest", "bounds"]
 
 
-def suggestion(words: list[Token], context: Context) -> Selected:
+def suggestion(words: list[Token], context: Context) -> BoundQuery:
     """The plan of SUGGEST BOUNDS: one row with noisy bounds of a column and rows of a unit."""
-    table, column = _asked(words, context)
+    table, column = _requested_columns(words, context)
     codes = _bound(_CODES.format(column=_quoted(column), table=_quoted(table)), context)
     grid = bottom_up(_unbounded, codes.plan)
     units = _per_unit(replace(codes, plan=grid), context)
@@ -70,7 +70,7 @@ def suggestion(words: list[Token], context: Context) -> Selected:
     return _bound(_SHOWN.format(name=name), named)
 
 
-def _asked(words: list[Token], context: Context) -> tuple[str, str]:
+def _requested_columns(words: list[Token], context: Context) -> tuple[str, str]:
     """The table, or view, and its column, by their own names."""
     texts = [word.text for word in words if word.text != ";"]
     if len(texts) != 5 or texts[3].casefold() != "from":
@@ -99,7 +99,7 @@ def _asked(words: list[Token], context: Context) -> tuple[str, str]:
                     hint="days and moments have bounds that its owner knows",
                     note="suggest_bounds",
                 )
-            if _is_said(rows.plan, column):
+            if _is_randomized(rows.plan, column):
                 raise Refused(
                     f"{name} holds randomised answers: its bounds are those of what was asked",
                     at=place,
@@ -114,7 +114,7 @@ def _asked(words: list[Token], context: Context) -> tuple[str, str]:
     )
 
 
-def _is_said(plan: Plan, column: Column) -> bool:
+def _is_randomized(plan: Plan, column: Column) -> bool:
     """Whether `column` is, or is computed of, what was randomised before it came."""
     parts = list(operators(plan))
     made = {o.column: o.expression for p in parts if isinstance(p, Project) for o in p.outputs}
@@ -134,7 +134,7 @@ def _is_said(plan: Plan, column: Column) -> bool:
     return not said.isdisjoint(seen)
 
 
-def _per_unit(codes: Selected, context: Context) -> Selected:
+def _per_unit(codes: BoundQuery, context: Context) -> BoundQuery:
     """Each unit's lowest and highest code, and its rows; a row unit's are those of its row."""
     (code,) = codes.columns
     names = context.names
@@ -151,7 +151,7 @@ def _per_unit(codes: Selected, context: Context) -> Selected:
         output("n", AggregateFunction.COUNT),
     )
     # Private rows are grouped by their unit, and here by nothing else.
-    return Selected(Aggregate(codes.plan, (), outputs), ("low", "high", "n"))
+    return BoundQuery(Aggregate(codes.plan, (), outputs), ("low", "high", "n"))
 
 
 def _unbounded(plan: Plan) -> Plan:
@@ -160,7 +160,7 @@ def _unbounded(plan: Plan) -> Plan:
         return replace(plan, outputs=tuple(replace(o, declared=None) for o in plan.outputs))
     if not isinstance(plan, Scan):
         return plan
-    limits = Limits(groups=MOST_ROWS, rows_per_group=MOST_ROWS, rows=MOST_ROWS)
+    limits = Limits(groups=MAX_ROWS, rows_per_group=MAX_ROWS, rows=MAX_ROWS)
     loose = {
         # What may be said is how it was randomised, and isn't in question.
         name: replace(
@@ -171,8 +171,8 @@ def _unbounded(plan: Plan) -> Plan:
     return replace(plan, table=replace(plan.table, limits=limits, columns=loose))
 
 
-def _bound(sql: str, context: Context) -> Selected:
-    return bind_query(parse_query(sql), context.inside(None))
+def _bound(sql: str, context: Context) -> BoundQuery:
+    return bind_query(parse_query(sql), context.subquery_context(None))
 
 
 def _quoted(name: str) -> str:

@@ -21,7 +21,7 @@ _CLAUSES = ("group", "having", "qualify", "distinct", "windows", "with_")
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CorrelatedQuery:
     """A SELECT, the pairs of its own columns and those around that are equal, and what is left."""
 
     select: exp.Select
@@ -44,7 +44,7 @@ def ranked(query: exp.Expr) -> exp.Expr | None:
 
 def first_value(query: exp.Expr) -> exp.Expr | None:
     """`query`, of one column and LIMIT 1, as an aggregate of that one row; None for others."""
-    found = _asked(query)
+    found = _correlated_query(query)
     if found is None or len(found.select.expressions) != 1 or _last(found.select) != 1:
         return None
     (item,) = found.select.expressions
@@ -69,7 +69,7 @@ def first_value(query: exp.Expr) -> exp.Expr | None:
     return exp.Subquery(this=whole)
 
 
-def _asked(query: exp.Expr) -> _Asked | None:
+def _correlated_query(query: exp.Expr) -> _CorrelatedQuery | None:
     select = _ordered(query)
     if select is None:
         return None
@@ -88,7 +88,7 @@ def _asked(query: exp.Expr) -> _Asked | None:
     if not pairs:
         return None
     own, around = zip(*pairs, strict=True)
-    return _Asked(select, own, around, tuple(rest))
+    return _CorrelatedQuery(select, own, around, tuple(rest))
 
 
 def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
@@ -113,11 +113,11 @@ def _number(select: exp.Select) -> exp.Window:
     """The place of a row: in OVER, 1 and an alias mean what they do in ORDER BY nowhere else."""
     order = select.args["order"].copy()
     for term in order.expressions:
-        term.set("this", _meant(term.this, select.expressions).copy())
+        term.set("this", _resolved(term.this, select.expressions).copy())
     return exp.Window(this=exp.RowNumber(), order=order)
 
 
-def _meant(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+def _resolved(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     """The expression of the item that `term` names by its place or its alias, else `term`."""
     if isinstance(term, exp.Literal) and term.is_int and 0 < int(term.name) <= len(items):
         return items[int(term.name) - 1].unalias()

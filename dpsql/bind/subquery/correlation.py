@@ -32,67 +32,68 @@ from dpsql.plan.traversal import columns, rewrite_top_down
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CorrelatedQuery:
     """Rows to group by what is asked of them: `conditions` are about the keys.
 
-    `asking` are the columns of the query around whose values are joined to the rows, if any are.
+    `subquery_columns` are the columns of the query around whose values are joined to the rows, if
+    any are.
     """
 
     rows: Plan
     grouping: Grouping
     conditions: list[Expression]
-    asking: tuple[Output, ...] = ()
+    subquery_columns: tuple[Output, ...] = ()
 
 
-def asked_by_key(
+def by_key(
     rows: Plan,
     grouping: Grouping,
-    asked: list[Expression],
+    subquery: list[Expression],
     outer: set[Column],
     node: exp.Expr,
     names: Names,
-) -> Asked:
+) -> CorrelatedQuery:
     """What the query around asks of groups: one more key for each equality, or value asked of."""
-    inner = [inner_side(condition, outer) for condition in asked]
+    inner = [inner_side(condition, outer) for condition in subquery]
     keys = [key for key in inner if key is not None]
-    rest = [c for c, key in zip(asked, inner, strict=True) if key is None]
-    if asked and grouping.sets is not None:
+    rest = [c for c, key in zip(subquery, inner, strict=True) if key is None]
+    if subquery and grouping.sets is not None:
         raise _by_equality(node)
     for key in keys:
         grouping = grouping.with_key(key)
     if not rest:
-        return Asked(rows, grouping, asked)
+        return CorrelatedQuery(rows, grouping, subquery)
     if not keys or visibility(rows) is not Visibility.PRIVATE:
         raise _by_equality(node)
-    read = sorted(columns(*asked) & outer, key=lambda column: column.id)
+    read = sorted(columns(*subquery) & outer, key=lambda column: column.id)
     asking = tuple(Output(names.column(c.name, c.type), c) for c in read)
     there: dict[Expression, Expression] = {o.expression: o.column for o in asking}
     values = Values(tuple(o.column for o in asking), ())
-    joined = Join((values, rows), tuple(rewrite_top_down(there.get, c) for c in asked))
-    conditions = [c for c in asked if c not in rest]
+    joined = Join((values, rows), tuple(rewrite_top_down(there.get, c) for c in subquery))
+    conditions = [c for c in subquery if c not in rest]
     for column in [c for c in read if c in columns(*rest)]:
         value = there[column]
         grouping = grouping.with_key(value)
         never_of_null = all(_is_null_of_null(c) for c in rest if column in columns(c))
         same = Comparison.EQUAL if never_of_null else Comparison.NOT_DISTINCT
         conditions.append(Compare(same, value, column))
-    return Asked(joined, grouping, conditions, asking)
+    return CorrelatedQuery(joined, grouping, conditions, asking)
 
 
-def check_grouped(plan: Plan, asked: Asked, node: exp.Expr) -> None:
+def check_grouped(plan: Plan, subquery: CorrelatedQuery, node: exp.Expr) -> None:
     """Refuse to ask groups of several units by anything but equalities."""
-    if asked.asking and visibility(plan) is not Visibility.PRIVATE:
+    if subquery.subquery_columns and visibility(plan) is not Visibility.PRIVATE:
         raise _by_equality(node)
 
 
-def check_of_nothing(
+def check_empty(
     condition: Expression | None,
-    asked: list[Expression],
+    subquery: list[Expression],
     aggregates: Iterable[AggregateOutput],
     node: exp.Expr,
 ) -> None:
-    """Refuse HAVING that may hold of no rows where it is `asked`: of what has none is no group."""
-    if condition is None or not asked or has_groups(node):
+    """Refuse HAVING that may hold of no rows in a `subquery`: what has none has no group."""
+    if condition is None or not subquery or has_groups(node):
         return
     if not never_true(condition, {a.column: of_no_rows(a) for a in aggregates}):
         raise Refused(

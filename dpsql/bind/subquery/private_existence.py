@@ -25,10 +25,19 @@ from dpsql.plan.expression import And, Case, Expression, IsNull, Literal, Or, Wh
 from dpsql.plan.traversal import columns
 from dpsql.schema.sql_type import Boolean
 
-_ASKED: Final = "\0"
+_OPERAND: Final = "\0"
 """What IN looks for, by a name that no column has."""
 
-_OTHERS: Final = ("group", "having", "qualify", "windows", "limit", "offset", "distinct", "with_")
+_OTHER_CLAUSES: Final = (
+    "group",
+    "having",
+    "qualify",
+    "windows",
+    "limit",
+    "offset",
+    "distinct",
+    "with_",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +55,9 @@ class Listed:
 
 
 def counted_member(
-    asked: Expression, listed: Listed, scope: Scope, bind: Callable[[exp.Expr], Expression]
+    operands: Expression, listed: Listed, scope: Scope, bind: Callable[[exp.Expr], Expression]
 ) -> Expression:
-    """IN, by counts of the private rows that are equal to `asked`, and of those that may be."""
+    """IN, by counts of the private rows that are equal to `operands`, and of those that may be."""
 
     def count(*conditions: exp.Expr) -> Expression:
         counted = are_there(listed.query, *conditions)
@@ -56,10 +65,10 @@ def counted_member(
             raise InternalError("a list has plain rows")
         return bind(counted)
 
-    scope.merged[_ASKED] = Merged(asked, columns(asked))
-    equal = count(exp.EQ(this=listed.item, expression=exp.column(_ASKED, quoted=True)))
-    del scope.merged[_ASKED]
-    unknown: Expression = IsNull(asked)
+    scope.merged[_OPERAND] = Merged(operands, columns(operands))
+    equal = count(exp.EQ(this=listed.item, expression=exp.column(_OPERAND, quoted=True)))
+    del scope.merged[_OPERAND]
+    unknown: Expression = IsNull(operands)
     if listed.asks_any:
         unknown = And((unknown, count()))
     if listed.asks_nulls:
@@ -95,7 +104,7 @@ def are_there(query: exp.Expr, *conditions: exp.Expr) -> exp.Expr | None:
 
 def _plain(query: exp.Expr) -> exp.Select | None:
     select = without_limit(query).unnest()
-    if not isinstance(select, exp.Select) or any(select.args.get(name) for name in _OTHERS):
+    if not isinstance(select, exp.Select) or any(select.args.get(name) for name in _OTHER_CLAUSES):
         return None
     # It is bound a second time: a nest of these would be bound 2^n times.
     asks = any(isinstance(part, exp.Query) for part in select.walk() if part is not select)

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from dpsql.bind.expression.expression import COMPARISONS
 from dpsql.bind.expression.row_value import disjunction, row_parts
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.plan.comparison import OPPOSITE
@@ -37,9 +37,9 @@ _UNKNOWN_OF_NULL = frozenset(OPPOSITE) - {Comparison.DISTINCT, Comparison.NOT_DI
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """Whether some row of `query` is as `op` says of the values `asked`, or, `negated`, none is."""
+    """Whether some row of `query` is as `op` says of `operands`, or, `negated`, none is."""
 
-    asked: tuple[exp.Expr, ...]
+    operands: tuple[exp.Expr, ...]
     op: Comparison
     query: exp.Expr
     negated: bool
@@ -52,29 +52,29 @@ class Quantifier:
             # The parser's NOT x NOT IN q is two of them.
             if inner is None or isinstance(node.this.unnest(), exp.Not):
                 return None
-            return cls(inner.asked, inner.op, inner.query, not inner.negated)
+            return cls(inner.operands, inner.op, inner.query, not inner.negated)
         if isinstance(node, exp.In):
             query = _query(node)
             if query is None:
                 return None
-            return cls(_asked(node, Comparison.EQUAL), Comparison.EQUAL, query, negated=False)
+            return cls(_operands(node, Comparison.EQUAL), Comparison.EQUAL, query, negated=False)
         op, quantified = COMPARISONS.get(type(node)), node.args.get("expression")
         if op not in _UNKNOWN_OF_NULL or not isinstance(quantified, exp.Any | exp.All):
             return None
         if not isinstance(quantified.this.unnest(), exp.Query):
             return None
-        only(node, "this", "expression")
-        only(quantified, "this")
+        require_args(node, "this", "expression")
+        require_args(quantified, "this")
         is_all = isinstance(quantified, exp.All)
         op = OPPOSITE[op] if is_all else op
-        return cls(_asked(node, op), op, quantified.this, negated=is_all)
+        return cls(_operands(node, op), op, quantified.this, negated=is_all)
 
     def holds(self, pairs: Sequence[tuple[Expression, Expression]]) -> Expression:
         """Whether a row is as asked: UNKNOWN where a NULL decides."""
         parts = tuple(Compare(self.op, a, b) for a, b in pairs)
         return disjunction(parts) if self._differs else conjunction(parts)
 
-    def perhaps(self, pairs: Sequence[tuple[Expression, Expression]]) -> Expression:
+    def may_hold(self, pairs: Sequence[tuple[Expression, Expression]]) -> Expression:
         """Whether it is as asked, or that is unknown."""
         parts = tuple(Or((Compare(self.op, a, b), IsNull(a), IsNull(b))) for a, b in pairs)
         return disjunction(parts) if self._differs else conjunction(parts)
@@ -82,7 +82,7 @@ class Quantifier:
     def unknown(self, pairs: Sequence[tuple[Expression, Expression]]) -> Expression:
         """What of a row that isn't as asked tells that this is unknown."""
         if len(pairs) > 1:
-            return self.perhaps(pairs)
+            return self.may_hold(pairs)
         ((a, b),) = pairs
         return Or((IsNull(a), IsNull(b)))
 
@@ -98,11 +98,11 @@ def _query(node: exp.In) -> exp.Expr | None:
     if query is None and len(listed) == 1 and isinstance(listed[0], exp.Values):
         query = exp.select("*").from_(listed[0])
     elif query is not None:
-        only(node, "this", "query")
+        require_args(node, "this", "query")
     return query
 
 
-def _asked(node: exp.Expr, op: Comparison) -> tuple[exp.Expr, ...]:
+def _operands(node: exp.Expr, op: Comparison) -> tuple[exp.Expr, ...]:
     parts = row_parts(node.this)
     if parts is None:
         return (node.this,)
@@ -116,10 +116,10 @@ def _asked(node: exp.Expr, op: Comparison) -> tuple[exp.Expr, ...]:
     return tuple(parts)
 
 
-def column_counts(node: exp.Expr, asked: int, listed: int) -> SyntaxFault:
+def column_counts(node: exp.Expr, operands: int, listed: int) -> SyntaxFault:
     """The refusal to compare rows of different lengths."""
     return SyntaxFault(
-        f"{_columns(asked)} compared with a subquery of {_columns(listed)}",
+        f"{_columns(operands)} compared with a subquery of {_columns(listed)}",
         at=span(node),
         hint="select as many columns: (a, b) IN (SELECT x, y FROM …)",
         note="row_values",
@@ -130,8 +130,8 @@ def _columns(number: int) -> str:
     return "one column" if number == 1 else f"{number} columns"
 
 
-def neither(found: Expression) -> Expression:
+def neither(counts: Expression) -> Expression:
     """NOT, of each alternative by itself: rows are chosen by one after the other."""
-    if isinstance(found, Or):
-        return conjunction(tuple(Not(operand) for operand in found.operands))
-    return Not(found)
+    if isinstance(counts, Or):
+        return conjunction(tuple(Not(operand) for operand in counts.operands))
+    return Not(counts)

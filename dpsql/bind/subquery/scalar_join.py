@@ -7,9 +7,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.bind.context import Context, Selected
-from dpsql.bind.proof.join_ownership import check_asked
-from dpsql.bind.subquery.single_row import listed, of_nothing
+from dpsql.bind.context import BoundQuery, Context
+from dpsql.bind.proof.join_ownership import require_subquery_unit
+from dpsql.bind.subquery.single_row import listed, value_of_no_rows
 from dpsql.bind.subquery.subquery_kind import has_groups
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
@@ -28,19 +28,19 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, columns, renamed_columns
 
 
-def with_one_row(node: exp.Expr, source: Plan, inner: Selected, context: Context) -> OuterJoin:
+def with_one_row(node: exp.Expr, source: Plan, inner: BoundQuery, context: Context) -> OuterJoin:
     """The rows of `source`, each beside the one row of `inner` that answers it, or NULLs."""
     check_there(node, source, inner, inner.correlated)
-    check_asked(node, source, inner.plan, matched(inner.correlated))
+    require_subquery_unit(node, source, inner.plan, matched(inner.correlated))
     answers = replace(inner, plan=answering(inner, source, context, node))
     asked = listed(answers, source, equated(inner.correlated))
     return OuterJoin(OuterKind.LEFT, source, asked, inner.correlated, unit(source))
 
 
-def one_value(query: exp.Expr, inner: Selected, value: Column) -> Expression:
+def one_value(query: exp.Expr, inner: BoundQuery, value: Column) -> Expression:
     """`value` of that row: where there is no row there is no group, but a count of nothing is 0."""
     is_filtered = has_groups(query) or query.unnest().args.get("having") is not None
-    empty = None if is_filtered or not inner.correlated else of_nothing(inner.plan, value)
+    empty = None if is_filtered or not inner.correlated else value_of_no_rows(inner.plan, value)
     if empty is None or empty.value is None:
         return value
     inside = frozenset(output_columns(inner.plan))
@@ -52,10 +52,10 @@ def one_value(query: exp.Expr, inner: Selected, value: Column) -> Expression:
 
 
 def check_there(
-    node: exp.Expr, source: Plan, inner: Selected, conditions: tuple[Expression, ...]
+    node: exp.Expr, source: Plan, inner: BoundQuery, conditions: tuple[Expression, ...]
 ) -> None:
     """Refuse to ask about columns that the asking rows, which may be groups, don't have."""
-    asked = columns(*conditions, *(output.expression for output in inner.asking))
+    asked = columns(*conditions, *(output.expression for output in inner.subquery_columns))
     if asked - {*output_columns(source), *output_columns(inner.plan)}:
         raise Refused(
             "a subquery beside groups names a column of their rows",
@@ -65,9 +65,9 @@ def check_there(
         )
 
 
-def answering(inner: Selected, source: Plan, context: Context, node: exp.Expr) -> Plan:
+def answering(inner: BoundQuery, source: Plan, context: Context, node: exp.Expr) -> Plan:
     """The subquery's rows, for the values that the rows of `source` ask about."""
-    if not inner.asking:
+    if not inner.subquery_columns:
         return inner.plan
     fresh: dict[Column, Column] = {}
 
@@ -78,10 +78,12 @@ def answering(inner: Selected, source: Plan, context: Context, node: exp.Expr) -
 
     # The rows that ask stand beside what answers them: their columns are told apart by new ids.
     copied = renamed_columns(renamed, source)
-    context.repeated.add(copied, node)
-    keys = tuple(Output(o.column, fresh.get(_column(o), _column(o))) for o in inner.asking)
+    context.cte_size.add(copied, node)
+    keys = tuple(
+        Output(o.column, fresh.get(_column(o), _column(o))) for o in inner.subquery_columns
+    )
     values = Aggregate(copied, keys, ())
-    unasked = Values(tuple(o.column for o in inner.asking), ())
+    unasked = Values(tuple(o.column for o in inner.subquery_columns), ())
     return bottom_up(lambda plan: values if plan == unasked else plan, inner.plan)
 
 

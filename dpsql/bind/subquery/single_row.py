@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.domains.known_values import constant
 from dpsql.analysis.lineage.functional_dependency import declared, unique_key
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.analysis.lineage.public_keys import public_rows
-from dpsql.bind.context import Selected
+from dpsql.analysis.lineage.public_keys import public_key_source
+from dpsql.bind.context import BoundQuery
 from dpsql.bind.proof.join_ownership import Pair
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput
 from dpsql.plan.expression import Column, Expression, Literal
@@ -19,7 +19,7 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, columns, rewrite_top_down
 
 
-def single(inner: Selected, equal: list[Pair]) -> bool:
+def single(inner: BoundQuery, equal: list[Pair]) -> bool:
     """At most one row fits: every key of the subquery's groups is fixed by a condition."""
     fixed = {side for pair in equal for side in pair if isinstance(side, Column)}
     if visibility(inner.plan) is Visibility.PRIVATE:
@@ -40,7 +40,7 @@ def has_one_group(plan: Plan) -> bool:
         plan = plan.source
     if not isinstance(plan, Aggregate | Release) or visibility(plan) is Visibility.PRIVATE:
         return False
-    known = environment(plan.source)
+    known = column_domains(plan.source)
     found = [domain(key.expression, known) for key in plan.keys]
     return all(not each.nullable and len(each.values or ()) == 1 for each in found)
 
@@ -52,7 +52,7 @@ def grouping_of(plan: Plan) -> Aggregate | Release | None:
     return plan if isinstance(plan, Aggregate | Release) else None
 
 
-def listed(inner: Selected, source: Plan, equal: list[Pair]) -> Plan:
+def listed(inner: BoundQuery, source: Plan, equal: list[Pair]) -> Plan:
     """The subquery's release, asked for exactly the keys that the asking public rows have."""
     grouped = grouping_of(inner.plan)
     if not isinstance(grouped, Release) or len(grouped.keys) != len(equal) or not equal:
@@ -64,14 +64,14 @@ def listed(inner: Selected, source: Plan, equal: list[Pair]) -> Plan:
             grouped.keys, (b if a in inside else a for a, b in equal), strict=True
         )
     )
-    listed = public_rows(source, asked)
-    if listed is None or listed.or_null:
+    listed = public_key_source(source, asked)
+    if listed is None or listed.includes_null:
         return inner.plan
-    known = replace(grouped, listed=listed.plan)
+    known = replace(grouped, key_source=listed.plan)
     return bottom_up(lambda plan: known if plan == grouped else plan, inner.plan)
 
 
-def of_nothing(plan: Plan, value: Expression) -> Literal | None:
+def value_of_no_rows(plan: Plan, value: Expression) -> Literal | None:
     """What an aggregated subquery is of no rows, if that is known: 1 + count(*) is 1."""
     while isinstance(plan, Project):
         meaning: dict[Expression, Expression] = {o.column: o.expression for o in plan.outputs}

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.analysis.lineage.unit_identity import named_units, names_unit
-from dpsql.bind.context import Context, Selected, SingleRow
+from dpsql.analysis.lineage.unit_identity import identifies_unit, unit_valued_columns
+from dpsql.bind.context import BoundQuery, Context, SingleRow
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.from_clause.values_clause import row_count
-from dpsql.bind.proof.join_ownership import Pair, asks_own_unit, check_asked
+from dpsql.bind.proof.join_ownership import Pair, is_same_unit, require_subquery_unit
 from dpsql.bind.query.query import bind_query
 from dpsql.bind.scope import Scope
 from dpsql.bind.subquery.correlated_limit import first_value
@@ -37,7 +37,7 @@ from dpsql.bind.subquery.subquery_kind import (
     without_distinct,
     without_limit,
 )
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, UnknownColumn, UnknownTable
 from dpsql.plan.expression import (
@@ -54,7 +54,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.operator import (
     Filter,
     Limit,
-    Mark,
+    MarkJoin,
     Plan,
 )
 from dpsql.plan.output_columns import output_columns
@@ -62,7 +62,7 @@ from dpsql.plan.traversal import columns
 from dpsql.privacy.domain import UNKNOWN
 from dpsql.schema.sql_type import Boolean
 
-Attachment = Callable[[Plan], Plan]
+JoinSubquery = Callable[[Plan], Plan]
 """Puts a subquery's rows beside those of the query that asks."""
 
 
@@ -74,15 +74,15 @@ class Subqueries:
     scope: Scope
     sources: Sequence[Plan] | None = None
     """What FROM has, where its rows are those that ask; None where they are grouped first."""
-    public: list[Attachment] = field(default_factory=list)
-    attachments: list[Attachment] = field(default_factory=list)
+    public: list[JoinSubquery] = field(default_factory=list)
+    attachments: list[JoinSubquery] = field(default_factory=list)
     columns: set[Column] = field(default_factory=set)
 
     def bind(self, node: exp.Expr, binder: ExpressionBinder) -> Expression | None:
         """What answers the subquery `node`; None if it isn't one."""
         match node:
             case exp.Exists():
-                only(node, "this")
+                require_args(node, "this")
                 return self._any_row(node, binder)
             case exp.Subquery() | exp.Select():
                 return self._first(node) or self._scalar(node, self._bound(node))
@@ -116,7 +116,7 @@ class Subqueries:
         inner = self._bound(without_distinct(node.this), any_row=True)
         if has_one_row(node.this):
             return Literal(True, Boolean())
-        counted = are_there(node.this) if self._asks_others(inner, []) else None
+        counted = are_there(node.this) if self._reads_other_units(inner, []) else None
         return self._exists(node, inner, [], []) if counted is None else binder.bind(counted)
 
     def _quantified(self, node: exp.Expr, binder: ExpressionBinder) -> Expression | None:
@@ -127,7 +127,7 @@ class Subqueries:
         asked = Quantifier.of(node)
         if asked is None or (isinstance(node, exp.Not) and not only_truth_counts(node)):
             return None
-        values = [binder.bind(part) for part in asked.asked]
+        values = [binder.bind(part) for part in asked.operands]
         inner = self._bound(without_distinct(asked.query))
         if len(inner.names) != len(values):
             raise column_counts(node, len(values), len(inner.names))
@@ -139,22 +139,26 @@ class Subqueries:
     def _counted(
         self,
         node: exp.Expr,
-        asked: Quantifier,
+        operands: Quantifier,
         values: list[Expression],
-        inner: Selected,
+        inner: BoundQuery,
         binder: ExpressionBinder,
     ) -> Expression | None:
         """IN of rows of others, by how many there are; None where they aren't asked so."""
-        if asked.op is not Comparison.EQUAL or len(values) > 1:
+        if operands.op is not Comparison.EQUAL or len(values) > 1:
             return None
         column = inner.columns[0]
-        item = item_of(asked.query) if self._asks_others(inner, [(values[0], column)]) else None
+        item = (
+            item_of(operands.query)
+            if self._reads_other_units(inner, [(values[0], column)])
+            else None
+        )
         if item is None:
             return None
-        known = environment(inner.plan).get(column.id, UNKNOWN)
-        is_told = asked.negated or not only_truth_counts(node)
+        known = column_domains(inner.plan).get(column.id, UNKNOWN)
+        is_told = operands.negated or not only_truth_counts(node)
         rows = Listed(
-            asked.query,
+            operands.query,
             item,
             asks_nulls=is_told and known.nullable,
             asks_any=is_told and self._may_be_null(values[0]),
@@ -164,21 +168,21 @@ class Subqueries:
     def _some_row(
         self,
         node: exp.Expr,
-        asked: Quantifier,
+        operands: Quantifier,
         values: list[Expression],
-        inner: Selected,
+        inner: BoundQuery,
         binder: ExpressionBinder,
     ) -> Expression:
         """Whether some row is as asked, or, of a negated question in a condition, may be."""
-        is_alone = bool(inner.correlated) and has_one_row(asked.query)
+        is_alone = bool(inner.correlated) and has_one_row(operands.query)
         is_truth = only_truth_counts(node)
-        each = [self._scalar(asked.query, inner)] if is_alone else inner.columns[: len(values)]
+        each = [self._scalar(operands.query, inner)] if is_alone else inner.columns[: len(values)]
         pairs: list[Pair] = []
-        for part, value, other in zip(asked.asked, values, each, strict=True):
+        for part, value, other in zip(operands.operands, values, each, strict=True):
             a, b = binder.unify([value, other], [part, part])
             pairs.append((a, b))
         # Only equal columns prove that rows which meet share their unit.
-        equal = list(zip(values, each, strict=True)) if asked.op is Comparison.EQUAL else []
+        equal = list(zip(values, each, strict=True)) if operands.op is Comparison.EQUAL else []
 
         # Rows of other units are in the list too, and aren't asked: NULL is among them, or may be.
         is_whole = len(equal) == 1 and not inner.correlated and _is_private(inner)
@@ -190,23 +194,23 @@ class Subqueries:
             is_unknown = perhaps and is_whole and self._may_be_null(values[0])
             return Or((IsNull(values[0]), found)) if is_unknown else found
 
-        if is_truth and asked.negated:
-            return any_row(asked.perhaps(pairs), perhaps=True)
+        if is_truth and operands.negated:
+            return any_row(operands.may_hold(pairs), perhaps=True)
         if is_truth or is_alone:
-            return any_row(asked.holds(pairs))
+            return any_row(operands.holds(pairs))
         yes, no, unknown = (Literal(value, Boolean()) for value in (True, False, None))
-        sure = any_row(asked.holds(pairs))
-        unsure = any_row(asked.unknown(pairs), perhaps=True)
+        sure = any_row(operands.holds(pairs))
+        unsure = any_row(operands.unknown(pairs), perhaps=True)
         return Case((When(sure, yes), When(unsure, unknown)), no, Boolean())
 
     def _may_be_null(self, value: Expression) -> bool:
         """Rows without a unit aren't there: its own column has a value in all that are."""
-        if any(value in named_units(source) for source in self.sources or ()):
+        if any(value in unit_valued_columns(source) for source in self.sources or ()):
             return False
-        around = [environment(source) for source in self.sources or ()]
+        around = [column_domains(source) for source in self.sources or ()]
         return domain(value, {k: d for e in around for k, d in e.items()}).nullable
 
-    def _asks_others(self, inner: Selected, pairs: list[Pair]) -> bool:
+    def _reads_other_units(self, inner: BoundQuery, pairs: list[Pair]) -> bool:
         """Whether rows of nobody, or of others, ask about private ones, and not one unit at a time.
 
         What they are told is how many there are, with noise.
@@ -214,11 +218,11 @@ class Subqueries:
         if self.sources is None or not _is_private(inner):
             return False
         equal = [*pairs, *matched(inner.correlated)]
-        single = names_unit(inner.plan, (side for pair in equal for side in pair))
-        return not single and not asks_own_unit(self.sources, inner.plan, equal)
+        single = identifies_unit(inner.plan, (side for pair in equal for side in pair))
+        return not single and not is_same_unit(self.sources, inner.plan, equal)
 
     def _exists(
-        self, node: exp.Expr, inner: Selected, on: list[Expression], pairs: list[Pair]
+        self, node: exp.Expr, inner: BoundQuery, on: list[Expression], pairs: list[Pair]
     ) -> Column:
         conditions = (*inner.correlated, *on)
         equal = [*pairs, *matched(inner.correlated)]
@@ -229,16 +233,16 @@ class Subqueries:
 
         def attach(source: Plan) -> Plan:
             check_there(node, source, inner, conditions)
-            check_asked(node, source, inner.plan, equal)
+            require_subquery_unit(node, source, inner.plan, equal)
             relation = answering(inner, source, self.context, node)
-            return Mark(source, relation, conditions, column)
+            return MarkJoin(source, relation, conditions, column)
 
         (self.public if first else self.attachments).append(attach)
         return column
 
-    def _scalar(self, node: exp.Expr, inner: Selected) -> Expression:
+    def _scalar(self, node: exp.Expr, inner: BoundQuery) -> Expression:
         if len(inner.names) != 1:
-            raise refused(node, "a scalar subquery of several columns", "select one of them")
+            raise unsupported(node, "a scalar subquery of several columns", "select one of them")
         self.context.values.append(grouping_of(inner.plan) or inner.plan)
         alike = matched(inner.correlated)
         if not single(inner, alike) and not inner.correlated:
@@ -262,12 +266,12 @@ class Subqueries:
         self.columns.add(value)
         return one_value(node, inner, value)
 
-    def _one_row(self, node: exp.Expr, inner: Selected) -> Selected:
+    def _one_row(self, node: exp.Expr, inner: BoundQuery) -> BoundQuery:
         """Public rows, of which the first is read; that there is no other is asked beforehand."""
         self.context.single.append(SingleRow(row_count(inner.plan, self.context), span(node)))
         return replace(inner, plan=Limit(inner.plan, 1, 0))
 
-    def _bound(self, query: exp.Expr, *, any_row: bool = False) -> Selected:
+    def _bound(self, query: exp.Expr, *, any_row: bool = False) -> BoundQuery:
         """The rows of `query`, of which `any_row` may be enough.
 
         What names columns of the query around it is asked for each of its rows, so that a LIMIT
@@ -275,17 +279,17 @@ class Subqueries:
         """
         if any_row or has_one_row(query):
             query = without_limit(query)
-        found = bind_query(query, self.context.inside(self.scope))
+        found = bind_query(query, self.context.subquery_context(self.scope))
         if found.correlated:
             check_unlimited(query)
         return found
 
 
-def _is_private(inner: Selected) -> bool:
+def _is_private(inner: BoundQuery) -> bool:
     return visibility(inner.plan) is Visibility.PRIVATE
 
 
-def _is_public(inner: Selected) -> bool:
+def _is_public(inner: BoundQuery) -> bool:
     return visibility(inner.plan) is Visibility.PUBLIC and not inner.correlated
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.bind.aggregate.aggregates import has_aggregate
-from dpsql.bind.syntax.allowlist import refused
+from dpsql.bind.syntax.allowlist import unsupported
 
 _FILTERS = ("group", "having", "qualify", "limit", "offset")
 """Clauses by which a SELECT that aggregates may have no row, or several."""
@@ -84,7 +84,7 @@ def check_unlimited(query: exp.Expr) -> None:
     """Refuse LIMIT and OFFSET of a query that is asked anew for each row of the query around it."""
     clause = query.unnest().args.get("limit") or query.unnest().args.get("offset")
     if clause is not None:
-        raise refused(
+        raise unsupported(
             clause,
             "LIMIT or OFFSET in a subquery that names columns of the query around it",
             hint="aggregate in the subquery instead: (SELECT min(…) FROM … WHERE …)",

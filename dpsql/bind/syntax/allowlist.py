@@ -13,18 +13,18 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 
 
-def only(node: exp.Expr, *names: str) -> None:
+def require_args(node: exp.Expr, *names: str) -> None:
     """Refuse `node` if it carries an argument that isn't among `names`."""
     for name, value in node.args.items():
         if name not in names and value not in (None, False, [], ""):
-            raise refused(node, *part_words(node, name))
+            raise unsupported(node, *part_words(node, name))
 
 
-def refused(node: exp.Expr, what: str, hint: str) -> Refused:
+def unsupported(node: exp.Expr, what: str, hint: str) -> Refused:
     """The refusal of a construct that has no rule, called `what`; `hint`: what to write instead."""
     return Refused(f"{what} has no rule", at=span(node), hint=hint, note="refused_constructs")
 
 
 def unlisted(node: exp.Expr) -> Refused:
     """The refusal of a node that no rule is for."""
-    return refused(node, *node_words(node))
+    return unsupported(node, *node_words(node))

@@ -16,16 +16,16 @@ from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Plan
 from dpsql.plan.traversal import operands, operators, sources
 
-MOST_PARTS = 20_000
+MAX_PARTS = 20_000
 """Of one expression, each counted as often as it is written."""
 
 
-MOST_REPEATED = 5_000
+MAX_REPEATED = 5_000
 """Operators of CTEs, each counted as often as its CTE is named."""
 
 
 @dataclass(slots=True)
-class Repeated:
+class RepeatedSize:
     """The operators of a statement's CTEs so far, each as often as its CTE is named."""
 
     count: int = 0
@@ -34,7 +34,7 @@ class Repeated:
         """Count `plan` once more."""
         # What is below it was counted before: there is an end to the walk.
         self.count += sum(1 for _ in operators(plan))
-        if self.count > MOST_REPEATED:
+        if self.count > MAX_REPEATED:
             raise TooComplex(
                 "CTEs name each other too often",
                 at=span(node),
@@ -42,7 +42,7 @@ class Repeated:
             )
 
 
-MOST_NESTED = 200
+MAX_NESTED = 200
 """Operators of a plan above each other: each hands on the columns of all below."""
 
 
@@ -51,9 +51,9 @@ def check_nesting(plan: Plan) -> None:
     waiting = [(plan, 1)]
     while waiting:
         part, depth = waiting.pop()
-        if depth > MOST_NESTED:
+        if depth > MAX_NESTED:
             raise TooComplex(
-                f"the query has more than {MOST_NESTED} steps one above the other",
+                f"the query has more than {MAX_NESTED} steps one above the other",
                 hint="use fewer subqueries, outer joins and UNIONs",
             )
         waiting += [(source, depth + 1) for source in sources(part)]
@@ -68,7 +68,7 @@ class Sizes:
 
     def checked(self, expression: Expression, node: exp.Expr) -> Expression:
         """`expression`, refused if it is too large."""
-        if self._of(expression) > MOST_PARTS:
+        if self._of(expression) > MAX_PARTS:
             raise TooComplex(
                 "the expression grows too large",
                 at=span(node),

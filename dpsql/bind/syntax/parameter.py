@@ -38,13 +38,13 @@ def value_of(node: exp.Expr, parameters: Parameters) -> Literal:
     return parameters[name]
 
 
-def literals(given: Sequence[object] | Mapping[str, object]) -> dict[str, Literal]:
+def literals(parameters: Sequence[object] | Mapping[str, object]) -> dict[str, Literal]:
     """Python values as typed constants: by place, or by name."""
-    if isinstance(given, Mapping):
-        return {str(name): literal(value, str(name)) for name, value in given.items()}
-    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+    if isinstance(parameters, Mapping):
+        return {str(name): literal(value, str(name)) for name, value in parameters.items()}
+    if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence):
         raise BadParameter("parameters are a sequence or a mapping of values")
-    return {str(n): literal(value, str(n)) for n, value in enumerate(given, start=1)}
+    return {str(n): literal(value, str(n)) for n, value in enumerate(parameters, start=1)}
 
 
 def literal(value: object, name: str) -> Literal:

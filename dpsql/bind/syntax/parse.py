@@ -7,7 +7,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from dpsql.bind.expression.current_time import Clock, frozen, utc
+from dpsql.bind.expression.current_time import Clock, constant_now, utc
 from dpsql.bind.syntax.pivot_statement import as_select
 from dpsql.bind.syntax.placeholder import is_text, numbered
 from dpsql.errors import Refused, Span, SyntaxFault, TooComplex
@@ -90,7 +90,7 @@ def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) 
             hint="write SELECT …",
             note="refused_statements",
         )
-    return frozen(tree, clock)
+    return constant_now(tree, clock)
 
 
 def _check_depth(tree: exp.Expr) -> None:

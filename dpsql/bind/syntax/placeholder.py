@@ -33,13 +33,13 @@ def as_written(at: Span, tokens: Sequence[Token]) -> Span:
     return Span(_before(at.start, tokens), _before(at.end, tokens))
 
 
-def _before(place: int, tokens: Sequence[Token]) -> int:
+def _before(index: int, tokens: Sequence[Token]) -> int:
     added = 0
     for number, token in enumerate(_marks(tokens), start=1):
-        if place <= token.start + added:
+        if index <= token.start + added:
             break
         added += len(str(number))
-    return place - added
+    return index - added
 
 
 def _marks(tokens: Sequence[Token]) -> list[Token]:

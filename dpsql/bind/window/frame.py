@@ -8,12 +8,12 @@ from sqlglot import exp
 
 from dpsql.bind.expression.interval_literal import length
 from dpsql.bind.expression.literal import number
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, TypeFault
 from dpsql.plan.duration import DAY, Duration
 from dpsql.plan.expression import Literal
-from dpsql.plan.frame import Frame, FrameEnd, FrameExclusion, FrameKind, Offset
+from dpsql.plan.frame import Frame, FrameEnd, FrameExclusion, FrameKind, RangeOffset
 from dpsql.plan.numeric_types import holds
 from dpsql.plan.sort_key import SortKey
 from dpsql.schema.sql_type import (
@@ -33,7 +33,7 @@ def frame_of(node: exp.Window, order: tuple[SortKey, ...]) -> Frame | None:
     spec = node.args.get("spec")
     if spec is None:
         return None
-    only(spec, "kind", "start", "start_side", "end", "end_side", "exclude")
+    require_args(spec, "kind", "start", "start_side", "end", "end_side", "exclude")
     kind = FrameKind(str(spec.args["kind"]).upper())
     ends = [spec.args.get("start"), spec.args.get("end") or "CURRENT ROW"]
     sides = [str(spec.args.get(side) or "").upper() for side in ("start_side", "end_side")]
@@ -64,13 +64,13 @@ def _end(
     if isinstance(end, str):
         return None if end.upper() == "UNBOUNDED" else 0
     if kind is FrameKind.RANGE and isinstance(end, exp.Expr):
-        return Offset(_distance(node, end, order), following=following)
+        return RangeOffset(_distance(node, end, order), following=following)
     if isinstance(end, exp.Literal) and not end.is_string and end.this.isdigit():
         rows = int(end.this)
         if not holds(BIGINT, rows):
-            raise refused(node, "a window frame of 2^63 rows or more", hint="write UNBOUNDED")
+            raise unsupported(node, "a window frame of 2^63 rows or more", hint="write UNBOUNDED")
         return rows if following else -rows
-    raise refused(node, "this window frame", "ROWS BETWEEN 6 PRECEDING AND CURRENT ROW")
+    raise unsupported(node, "this window frame", "ROWS BETWEEN 6 PRECEDING AND CURRENT ROW")
 
 
 def _distance(node: exp.Window, end: exp.Expr, order: tuple[SortKey, ...]) -> Literal:
@@ -121,12 +121,12 @@ def _distance_of(kind: SqlType) -> str:
     return "RANGE BETWEEN 6 PRECEDING AND CURRENT ROW, over a number"
 
 
-def _side(end: int | Offset) -> int:
+def _side(end: int | RangeOffset) -> int:
     """-1 before the current row, 0 at it, 1 after it."""
-    if isinstance(end, Offset):
+    if isinstance(end, RangeOffset):
         return 1 if end.following else -1
     return (end > 0) - (end < 0)
 
 
 def _backwards(node: exp.Window) -> Refused:
-    return refused(node, "a window frame that ends before it begins", hint="swap its ends")
+    return unsupported(node, "a window frame that ends before it begins", hint="swap its ends")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, has_row_units, visibility
-from dpsql.analysis.lineage.unit_identity import tells_unit
+from dpsql.analysis.lineage.unit_identity import determines_unit
 from dpsql.bind.column_ids import Names
 from dpsql.bind.expression.cast import summable
 from dpsql.bind.expression.coercion import sum_type
@@ -16,7 +16,7 @@ from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.query.distinct_on import had_distinct_on
 from dpsql.bind.query.order_by import order_keys
 from dpsql.bind.subquery.equality import by_more_than_equalities, inner_side
-from dpsql.bind.syntax.allowlist import only, refused
+from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.bind.window.frame import frame_of
 from dpsql.bind.window.window_clause import NamedWindows
@@ -32,7 +32,7 @@ from dpsql.plan.traversal import columns, expressions
 from dpsql.schema.sql_type import BIGINT, Double, Integer, SqlType
 
 _RANKING = {"row_number", "rank", "dense_rank"}
-_SHARES = {"percent_rank", "cume_dist"}
+_FRACTIONS = {"percent_rank", "cume_dist"}
 _VALUES = {"lag", "lead", "first_value", "last_value", "nth_value", "min", "max"}
 _TOTALS = {"sum", "avg"}
 _AGGREGATES = _TOTALS | {"count", "min", "max"}
@@ -47,7 +47,7 @@ class Windows:
 
     names: Names
     named: NamedWindows
-    found: list[WindowOutput] = field(default_factory=list)
+    outputs: list[WindowOutput] = field(default_factory=list)
 
     @staticmethod
     def of(node: exp.Select, names: Names) -> Windows:
@@ -59,11 +59,11 @@ class Windows:
         if not isinstance(node, exp.Window):
             return None
         node = self.named.written_out(node)
-        only(node, "this", "partition_by", "order", "spec", "over")
+        require_args(node, "this", "partition_by", "order", "spec", "over")
         call = node.this
         condition = None
         if isinstance(call, exp.Filter):
-            only(call, "this", "expression")
+            require_args(call, "this", "expression")
             call, condition = call.this, binder.condition(call.expression.this)
         ignoring = isinstance(call, exp.IgnoreNulls)
         if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
@@ -73,10 +73,10 @@ class Windows:
         name = _name(call)
         arguments, distinct = _arguments(call)
         if distinct and not arguments:
-            raise refused(node, f"{name} of nothing", hint=f"write {name}(DISTINCT column)")
+            raise unsupported(node, f"{name} of nothing", hint=f"write {name}(DISTINCT column)")
         if (distinct or condition is not None) and name not in _AGGREGATES:
             clause = "DISTINCT" if distinct else "FILTER"
-            raise refused(node, f"{clause} with {name}()", hint="leave it out")
+            raise unsupported(node, f"{clause} with {name}()", hint="leave it out")
         values = tuple(binder.bind(argument) for argument in arguments)
         if name in _TOTALS:
             values = tuple(summable(value, node) for value in values)
@@ -103,28 +103,28 @@ class Windows:
             called.ignores_nulls,
             called.distinct,
         )
-        if columns(*expressions(window)) & {output.column for output in self.found}:
+        if columns(*expressions(window)) & {output.column for output in self.outputs}:
             raise GroupingFault(
                 "window functions can't be nested",
                 at=span(node),
                 hint="compute the inner one in a subquery",
             )
-        for output in self.found:
+        for output in self.outputs:
             if output.call == window:
                 return output.column
         column = self.names.column(called.name, called.type)
-        self.found.append(WindowOutput(column, window))
+        self.outputs.append(WindowOutput(column, window))
         return column
 
     def ask_for_each(
-        self, asked: Iterable[Expression], around: frozenset[Column], node: exp.Select
+        self, subquery: Iterable[Expression], around: frozenset[Column], node: exp.Select
     ) -> None:
         """Have each window hold those rows alone that one row of the query `around` asks for.
 
         Rows that are asked for by equalities share the values that are equal. By an inequality
         another row around would ask for others of the same rows.
         """
-        found = [inner_side(condition, around) for condition in asked if self.found]
+        found = [inner_side(condition, around) for condition in subquery if self.outputs]
         keys = [key for key in found if key is not None]
         if len(keys) < len(found):
             raise by_more_than_equalities("a window function", node)
@@ -132,20 +132,20 @@ class Windows:
         def partition(call: WindowCall) -> WindowCall:
             return replace(call, partition=tuple(dict.fromkeys((*call.partition, *keys))))
 
-        self.found = [replace(w, call=partition(w.call)) for w in self.found]
+        self.outputs = [replace(w, call=partition(w.call)) for w in self.outputs]
 
     def change(self, expression: Callable[[Expression], Expression]) -> None:
         """Change every expression that the window functions read."""
-        self.found = [replace(w, call=_mapped(w.call, expression)) for w in self.found]
+        self.outputs = [replace(w, call=_mapped(w.call, expression)) for w in self.outputs]
 
 
 def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
     """Refuse windows of private rows that reach beyond one unit's, or depend on how rows lie."""
     if visibility(plan) is not Visibility.PRIVATE:
         return
-    for output in windows.found:
+    for output in windows.outputs:
         call = output.call
-        if not tells_unit(plan, call.partition) or has_row_units(plan):
+        if not determines_unit(plan, call.partition) or has_row_units(plan):
             is_first = had_distinct_on(node)
             what = "DISTINCT ON" if is_first else f"{call.function}()"
             by = "DISTINCT ON" if is_first else "PARTITION BY"
@@ -217,7 +217,7 @@ def _mapped(call: WindowCall, change: Callable[[Expression], Expression]) -> Win
 def _name(call: exp.Expr) -> str:
     name = call.name if isinstance(call, exp.Anonymous) else _sql_name(call)
     name = name.lower()
-    if name in _RANKING | _SHARES | _VALUES | _TOTALS | {"ntile", "count"}:
+    if name in _RANKING | _FRACTIONS | _VALUES | _TOTALS | {"ntile", "count"}:
         return name
     raise UnknownFunction(
         f"window function {name} isn't on the allow-list",
@@ -242,7 +242,7 @@ def _arguments(call: exp.Expr) -> tuple[list[exp.Expr], bool]:
         if isinstance(value, exp.Star):
             continue
         if isinstance(value, exp.Distinct):
-            only(value, "expressions")
+            require_args(value, "expressions")
             return list(value.expressions), True
         found += value if isinstance(value, list) else [value]
     return found, False
@@ -251,7 +251,7 @@ def _arguments(call: exp.Expr) -> tuple[list[exp.Expr], bool]:
 def _type(name: str, values: tuple[Expression, ...]) -> SqlType | None:
     if name in _RANKING:
         return BIGINT if not values else None
-    if name in _SHARES:
+    if name in _FRACTIONS:
         return Double() if not values else None
     if name == "ntile":
         return BIGINT if len(values) == 1 and _whole(values[0]) else None

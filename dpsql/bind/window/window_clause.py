@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dpsql.bind.syntax.allowlist import only
+from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import SyntaxFault
 
@@ -24,7 +24,7 @@ class NamedWindows:
         """The windows that `node` names."""
         found = NamedWindows()
         for named in node.args.get("windows") or []:
-            only(named, "this", "alias", *_CLAUSES)
+            require_args(named, "this", "alias", *_CLAUSES)
             name = named.name.lower()
             if name in found.known:
                 raise SyntaxFault(

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dpsql.bind.aggregate.quantile_rank import place_of
+from dpsql.bind.aggregate.quantile_rank import fraction_of
 from dpsql.bind.aggregate.result_type import result_type
-from dpsql.bind.aggregate.syntax import form
+from dpsql.bind.aggregate.syntax import parse
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.syntax.allowlist import unlisted
 from dpsql.bind.syntax.parse import span
@@ -49,7 +49,7 @@ def of_those(condition: Expression, value: Expression) -> Case:
 
 def summary(call: exp.Expr, binder: ExpressionBinder, condition: Expression | None) -> Called:
     """A quantile, a variance or its root of the values for which `condition` holds."""
-    written = form(call)
+    written = parse(call)
     if written is None or written.distinct or written.function not in QUANTILES | SPREADS:
         raise unlisted(call)
     value, at = binder.bind(written.arguments[0]), span(call)
@@ -57,8 +57,8 @@ def summary(call: exp.Expr, binder: ExpressionBinder, condition: Expression | No
     if kind is None:
         raise TypeFault(f"{written.function.value}({value.type}) has no rule", at=at)
     arguments = [value if condition is None else of_those(condition, value)]
-    if written.place is not None:
-        place = place_of(written.place, binder, at, descending=written.descending)
+    if written.fraction is not None:
+        place = fraction_of(written.fraction, binder, at, descending=written.descending)
         if written.descending and written.function is AggregateFunction.QUANTILE_DISC:
             place -= 1  # DuckDB counts from above what is below 0
         arguments.append(Literal(place, Double()))

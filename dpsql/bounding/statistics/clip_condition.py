@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from dpsql.analysis.domains.expression_domain import Environment, domain
-from dpsql.bounding.statistics.discretization import unbounded
+from dpsql.bounding.statistics.discretization import missing_bounds_error
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateCall
 from dpsql.plan.expression import Compare, Comparison, Expression, Literal, Or, conjunction
@@ -17,16 +17,16 @@ def clipped(call: AggregateCall, domains: Environment) -> Expression:
     """The condition of the rows whose value isn't counted as it is, in `domains`."""
     if not call.arguments:
         raise Refused(
-            f"{call.part.value}() of rows, which nothing clamps",
+            f"{call.output_kind.value}() of rows, which nothing clamps",
             at=call.at,
-            hint=f"{call.part.value}(sum(x)) counts the rows whose x is out of bounds",
+            hint=f"{call.output_kind.value}(sum(x)) counts the rows whose x is out of bounds",
             note="error_functions",
         )
     parts: list[Expression] = []
     for argument in call.arguments:
         bounds = domain(argument, domains).bounds
         if bounds is None or bounds.ends is None:
-            raise unbounded(argument, domains, call.at)
+            raise missing_bounds_error(argument, domains, call.at)
         low, high = bounds.ends
         if isinstance(argument.type, Integer):
             low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))

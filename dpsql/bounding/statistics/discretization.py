@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.errors import Refused, Span
-from dpsql.plan.bounded_release.statistic import Measured
+from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe
 from dpsql.plan.traversal import columns
@@ -36,7 +36,7 @@ _SQUARED_DOUBLE_STEPS = 2**24
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Grid:
     """Integers from `low` to `high`, each worth `step`."""
 
     low: int
@@ -48,21 +48,21 @@ class Range:
         """The centre that leaves the smallest magnitude."""
         return (self.low + self.high) // 2
 
-    def around(self, argument: Expression, centre: int) -> Measured:
-        """`argument` within this range, as a difference from `centre`."""
+    def centered(self, argument: Expression, center: int) -> Discretized:
+        """`argument` within this range, as a difference from `center`."""
         # A constant changes nothing, but noise needs something to hide: one step.
-        high = self.high if (self.low, self.high) != (centre, centre) else self.high + 1
-        return Measured(argument, self.step, self.low, high, centre)
+        high = self.high if (self.low, self.high) != (center, center) else self.high + 1
+        return Discretized(argument, self.step, self.low, high, center)
 
 
-def range_of(
+def grid_of(
     argument: Expression,
     domains: Environment,
     at: Span | None,
     *,
     squared: bool,
     ordered: bool = False,
-) -> Range:
+) -> Grid:
     """The integers that stand for the values of `argument`; Refused where it has no bounds.
 
     `squared` ones are coarser where they have to be: squares and products of them are summed.
@@ -71,7 +71,7 @@ def range_of(
     bounds = domain(argument, domains).bounds
     ends = None if bounds is None else bounds.ends
     if ends is None:
-        raise unbounded(argument, domains, at)
+        raise missing_bounds_error(argument, domains, at)
     low, high = ends
     most = _MAX_DOUBLE if ordered else _MAX_SQUARED_DOUBLE if squared else _MAX_SUMMED
     if isinstance(argument.type, Double) and max(abs(low), abs(high)) > most:
@@ -82,12 +82,12 @@ def range_of(
             note="aggregate_sum",
         )
     if ordered and isinstance(argument.type, Date | Timestamp):
-        return Range(math.floor(low), math.ceil(high), Fraction(1))
+        return Grid(math.floor(low), math.ceil(high), Fraction(1))
     step = _step(argument, low, high, at, squared=squared)
-    return Range(math.floor(low / step), math.ceil(high / step), step)
+    return Grid(math.floor(low / step), math.ceil(high / step), step)
 
 
-def unbounded(argument: Expression, domains: Environment, at: Span | None) -> Refused:
+def missing_bounds_error(argument: Expression, domains: Environment, at: Span | None) -> Refused:
     """The refusal of a sum over what has no bounds."""
     loose = sorted(
         column.name

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateCall
-from dpsql.plan.bounded_release.statistic import DistinctSum, Measured
+from dpsql.plan.bounded_release.statistic import Discretized, DistinctSum
 from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe
 from dpsql.schema.sql_type import Integer
 
 
-def most_values(
+def max_values(
     call: AggregateCall, units: frozenset[Expression], domains: Environment
 ) -> int | None:
     """How many values of the argument of `call` a unit may have, None if they aren't listed.
@@ -25,7 +25,7 @@ def most_values(
     return None if values is None else max(1, len(values))
 
 
-def distinct_sum(call: AggregateCall, value: Measured, most: int | None) -> DistinctSum:
+def distinct_sum(call: AggregateCall, value: Discretized, limit: int | None) -> DistinctSum:
     """The term of `value`; Refused where two values may be within one step of each other."""
     if value.decimal is None and not (isinstance(value.argument.type, Integer) and value.step == 1):
         name, text = call.function.value, describe(value.argument)
@@ -37,4 +37,4 @@ def distinct_sum(call: AggregateCall, value: Measured, most: int | None) -> Dist
             note="aggregate_distinct",
             fix=rounded,
         )
-    return DistinctSum(value, most)
+    return DistinctSum(value, limit)

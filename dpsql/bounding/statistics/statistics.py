@@ -2,8 +2,8 @@
 
 sum(l_quantity), avg(l_quantity), count(*)   with l_quantity in [1, 50], never NULL
 
-Ones in [0, 1]                               count(*) = s0
-Amount(l_quantity, centre=25) in [-24, 25]   sum = s1 + 25 s0, avg = 25 + s1 / s0
+RowCount in [0, 1]                        count(*) = s0
+Sum(l_quantity, center=25) in [-24, 25]   sum = s1 + 25 s0, avg = 25 + s1 / s0
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import assert_never
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import narrow
 from dpsql.analysis.randomized_response import Responses
-from dpsql.bounding.randomized_response import of_responses
+from dpsql.bounding.randomized_response import response_estimator
 from dpsql.bounding.randomized_response_keys import AnswerKey
+from dpsql.bounding.statistics.canonical_filter import canonical_filter
 from dpsql.bounding.statistics.clip_condition import clipped
 from dpsql.bounding.statistics.conditional_aggregate import with_filter
-from dpsql.bounding.statistics.discretization import Range, range_of
-from dpsql.bounding.statistics.distinct_sum import distinct_sum, most_values
-from dpsql.bounding.statistics.public_row_count import of_all_rows
+from dpsql.bounding.statistics.discretization import Grid, grid_of
+from dpsql.bounding.statistics.distinct_sum import distinct_sum, max_values
+from dpsql.bounding.statistics.public_row_count import all_rows_estimator
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import (
     LEFT_OUT,
@@ -31,21 +32,28 @@ from dpsql.plan.aggregate import (
     AggregateFunction,
     AggregateOutput,
     OpenFunction,
-    Part,
+    OutputKind,
 )
-from dpsql.plan.bounded_release.estimator import Axis, Formula, FormulaOutput, Linear, Mean, Moments
+from dpsql.plan.bounded_release.estimator import (
+    EstimatedColumn,
+    Estimator,
+    LinearEstimator,
+    Mean,
+    MomentIndices,
+    Moments,
+)
 from dpsql.plan.bounded_release.statistic import (
-    Amount,
-    Distinct,
-    Measured,
-    Ones,
-    Over,
-    Presence,
-    Present,
+    Discretized,
+    DistinctValues,
+    NonNullCount,
     Product,
+    RowCount,
     Square,
     Statistic,
+    Sum,
     Term,
+    UnitCount,
+    UnitsOverLimit,
 )
 from dpsql.plan.expression import (
     Column,
@@ -53,16 +61,15 @@ from dpsql.plan.expression import (
     IsNull,
     Not,
     conjunction,
-    conjuncts,
 )
 from dpsql.plan.expression_text import describe
 from dpsql.schema.sql_type import Double
 
-_COUNTED_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPREADS
+_COUNT_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPREADS
 
 
 @dataclass(slots=True)
-class Statistics:
+class StatisticsBuilder:
     """Collects the statistics of one release; equal ones are one, and share one draw of noise.
 
     `units` are the columns that name the privacy unit; `nonnegative` counts are 0 at least.
@@ -72,19 +79,19 @@ class Statistics:
 
     domains: Environment
     units: frozenset[Expression] = frozenset()
-    found: list[Statistic] = field(default_factory=list)
-    squared: set[Expression] = field(default_factory=set)
+    statistics: list[Statistic] = field(default_factory=list)
+    squared_arguments: set[Expression] = field(default_factory=set)
     nonnegative: bool = False
     per_unit: int = 0
     rows: int | None = None
     responses: Responses = field(default_factory=dict)
     answer_key: AnswerKey | None = None
 
-    def formulas(self, outputs: tuple[AggregateOutput, ...]) -> tuple[FormulaOutput, ...]:
+    def estimators(self, outputs: tuple[AggregateOutput, ...]) -> tuple[EstimatedColumn, ...]:
         """The formula of each aggregate."""
         calls = [with_filter(output.call) for output in outputs]
         # A double's sum is as coarse as its squares', so that both are one statistic.
-        self.squared |= {
+        self.squared_arguments |= {
             argument
             for call in calls
             if call.function in SPREADS | PAIRED
@@ -93,44 +100,44 @@ class Statistics:
         }
         # Counts first: a sum that finds a count of its rows is centred by it, at less noise.
         for call in calls:
-            if call.function in _COUNTED_FIRST and call.part not in LEFT_OUT:
-                self._formula(call)
+            if call.function in _COUNT_FIRST and call.output_kind not in LEFT_OUT:
+                self._estimator(call)
         return tuple(
             self._output(output.column, call) for output, call in zip(outputs, calls, strict=True)
         )
 
     def presence(self, *, of_rows: bool = False) -> int:
         """The place of the number of units in each group, or `of_rows` where these are counted."""
-        of_rows = of_rows and self._find(Ones(), None) is not None
-        return self._place(Ones() if of_rows or self.per_unit == 1 else Presence(), None)
+        of_rows = of_rows and self._find(RowCount(), None) is not None
+        return self._index_of(RowCount() if of_rows or self.per_unit == 1 else UnitCount(), None)
 
-    def _output(self, column: Column, call: AggregateCall) -> FormulaOutput:
-        match call.part:
-            case Part.VALUE | Part.LOW | Part.HIGH | Part.STDDEV:
-                return FormulaOutput(column, self._formula(call), call.part)
-            case Part.CLIPPED:
-                place = self._place(Ones(), clipped(call, self._where(call.filter)))
-            case Part.OVER:
-                place = self._place(Over(), None)
+    def _output(self, column: Column, call: AggregateCall) -> EstimatedColumn:
+        match call.output_kind:
+            case OutputKind.VALUE | OutputKind.LOW | OutputKind.HIGH | OutputKind.STDDEV:
+                return EstimatedColumn(column, self._estimator(call), call.output_kind)
+            case OutputKind.CLIPPED:
+                place = self._index_of(RowCount(), clipped(call, self._where(call.filter)))
+            case OutputKind.OVER:
+                place = self._index_of(UnitsOverLimit(), None)
             case missing:
                 assert_never(missing)
-        return FormulaOutput(column, Linear(((place, 1),), Fraction(1), call.type))
+        return EstimatedColumn(column, LinearEstimator(((place, 1),), Fraction(1), call.type))
 
-    def _formula(self, call: AggregateCall) -> Formula:
-        said = of_responses(
-            call, self.responses, self.answer_key, self._of_said, self._largest, self._ends
+    def _estimator(self, call: AggregateCall) -> Estimator:
+        said = response_estimator(
+            call, self.responses, self.answer_key, self._naive_estimate, self._largest, self._ends
         )
-        return said or self._of_said(call)
+        return said or self._naive_estimate(call)
 
-    def _of_said(self, call: AggregateCall) -> Formula:
+    def _naive_estimate(self, call: AggregateCall) -> Estimator:
         """Randomised answers are taken as they are."""
-        return self._of_all(call) or self._of_some(call)
+        return self._all_rows_estimate(call) or self._row_estimate(call)
 
     def _largest(self, call: AggregateCall) -> tuple[Fraction, int]:
         """The magnitude of what is summed of a row, and the rows that a unit has in a group."""
         if call.function is AggregateFunction.COUNT:
             return Fraction(1), self.per_unit
-        found = self._range(call.arguments[0], call)
+        found = self._grid(call.arguments[0], call)
         return max(abs(found.low), abs(found.high)) * found.step, self.per_unit
 
     def _ends(self, argument: Expression) -> tuple[Fraction, Fraction] | None:
@@ -138,24 +145,24 @@ class Statistics:
         bounds = domain(argument, self.domains).bounds
         return None if bounds is None else bounds.ends
 
-    def _of_all(self, call: AggregateCall) -> Formula | None:
+    def _all_rows_estimate(self, call: AggregateCall) -> Estimator | None:
         """The formula of all rows, where their number is public."""
         dropped = any(domain(argument, self.domains).nullable for argument in call.arguments)
-        if self.rows is None or dropped or self._plain(call.filter) is not None:
+        if self.rows is None or dropped or canonical_filter(call.filter, self.domains) is not None:
             return None
-        return of_all_rows(
+        return all_rows_estimator(
             call,
             self.rows,
             0 if self.nonnegative else None,
-            lambda squared: range_of(call.arguments[0], self.domains, call.at, squared=squared),
-            lambda term: self._place(term, None),
+            lambda squared: grid_of(call.arguments[0], self.domains, call.at, squared=squared),
+            lambda term: self._index_of(term, None),
         )
 
-    def _of_some(self, call: AggregateCall) -> Formula:
+    def _row_estimate(self, call: AggregateCall) -> Estimator:
         match call.function:
             case AggregateFunction.COUNT:
                 least = 0 if self.nonnegative else None
-                return Linear(((self._counted(call), 1),), Fraction(1), call.type, least)
+                return LinearEstimator(((self._counted(call), 1),), Fraction(1), call.type, least)
             case AggregateFunction.SUM:
                 return self._sum(call)
             case AggregateFunction.AVG:
@@ -201,100 +208,89 @@ class Statistics:
         return self.presence() if units else self._count(call)
 
     def _count(self, call: AggregateCall) -> int:
-        return self._place(self._counter(call), call.filter)
+        return self._index_of(self._counter(call), call.filter)
 
     def _counter(self, call: AggregateCall) -> Term:
         """A column that is never NULL is counted as rows are, and shares their noise."""
         known = self._where(call.filter)
         if call.distinct:
-            return Distinct(call.arguments[0], most_values(call, self.units, known))
+            return DistinctValues(call.arguments[0], max_values(call, self.units, known))
         if not call.arguments or not domain(call.arguments[0], known).nullable:
-            return Ones()
-        return Present(call.arguments[0])
+            return RowCount()
+        return NonNullCount(call.arguments[0])
 
-    def _sum(self, call: AggregateCall) -> Formula:
-        found = self._range(call.arguments[0], call)
+    def _sum(self, call: AggregateCall) -> Estimator:
+        found = self._grid(call.arguments[0], call)
         counted = self._find(self._counter(call), call.filter)
         centre = 0 if counted is None else found.middle
-        total = self._total(call, found.around(call.arguments[0], centre))
+        total = self._total(call, found.centered(call.arguments[0], centre))
         terms = ((total, 1),) if counted is None else ((total, 1), (counted, centre))
-        return Linear(terms, found.step, call.type)
+        return LinearEstimator(terms, found.step, call.type)
 
-    def _total(self, call: AggregateCall, value: Measured) -> int:
+    def _total(self, call: AggregateCall, value: Discretized) -> int:
         """The place of the sum of `value`, over rows or over its distinct values."""
         if not call.distinct:
-            return self._place(Amount(value), call.filter)
-        most = most_values(call, self.units, self._where(call.filter))
-        return self._place(distinct_sum(call, value, most), call.filter)
+            return self._index_of(Sum(value), call.filter)
+        most = max_values(call, self.units, self._where(call.filter))
+        return self._index_of(distinct_sum(call, value, most), call.filter)
 
-    def _mean(self, call: AggregateCall) -> Formula:
+    def _mean(self, call: AggregateCall) -> Estimator:
         (argument,) = call.arguments
-        found = self._range(argument, call)
+        found = self._grid(argument, call)
         count = self._count(call)
-        total = self._total(call, found.around(argument, found.middle))
-        return Mean(
-            total, count, found.middle, found.step, found.low * found.step, found.high * found.step
-        )
+        total = self._total(call, found.centered(argument, found.middle))
+        low, high = found.low * found.step, found.high * found.step
+        return Mean(total, count, found.middle, found.step, low, high)
 
-    def _spread(self, call: AggregateCall, function: AggregateFunction) -> Formula:
-        value = self._measured(call.arguments[0], call)
+    def _spread(self, call: AggregateCall, function: AggregateFunction) -> Estimator:
+        value = self._discretized(call.arguments[0], call)
         count = self._count(call)
-        return Moments(function, count, self._axis(value, call.filter, squared=True))
+        return Moments(function, count, self._indices(value, call.filter, squared=True))
 
-    def _paired(self, call: AggregateCall, function: AggregateFunction) -> Formula:
-        y, x = (self._measured(argument, call) for argument in call.arguments)
+    def _paired(self, call: AggregateCall, function: AggregateFunction) -> Estimator:
+        y, x = (self._discretized(argument, call) for argument in call.arguments)
         only = self._where_both(call)
-        count = self._place(Ones(), only)
+        count = self._index_of(RowCount(), only)
         both = function not in (AggregateFunction.COVAR_POP, AggregateFunction.COVAR_SAMP)
         every = function in (AggregateFunction.CORR, AggregateFunction.REGR_R2)
         left, right = sorted((x, y), key=lambda value: describe(value.argument))
         return Moments(
             function,
             count,
-            self._axis(x, only, squared=both),
-            self._axis(y, only, squared=every),
-            self._place(Product(left, right), only),
+            self._indices(x, only, squared=both),
+            self._indices(y, only, squared=every),
+            self._index_of(Product(left, right), only),
         )
 
-    def _axis(self, value: Measured, only: Expression | None, *, squared: bool) -> Axis:
-        total = self._place(Amount(value), only)
-        square = self._place(Square(value), only) if squared else None
-        return Axis(total, square, value.centre, value.radius, value.step)
+    def _indices(
+        self, value: Discretized, only: Expression | None, *, squared: bool
+    ) -> MomentIndices:
+        total = self._index_of(Sum(value), only)
+        square = self._index_of(Square(value), only) if squared else None
+        return MomentIndices(total, square, value.center, value.radius, value.step)
 
     def _where_both(self, call: AggregateCall) -> Expression | None:
         """The rows that have both values: a sum over others would tell of one without the other."""
         parts = [Not(IsNull(argument)) for argument in call.arguments]
         return conjunction((*([] if call.filter is None else [call.filter]), *parts))
 
-    def _measured(self, argument: Expression, call: AggregateCall) -> Measured:
-        found = range_of(argument, self._where(call.filter), call.at, squared=True)
-        return found.around(argument, found.middle)
+    def _discretized(self, argument: Expression, call: AggregateCall) -> Discretized:
+        grid = grid_of(argument, self._where(call.filter), call.at, squared=True)
+        return grid.centered(argument, grid.middle)
 
-    def _range(self, argument: Expression, call: AggregateCall) -> Range:
+    def _grid(self, argument: Expression, call: AggregateCall) -> Grid:
         domains = self._where(call.filter)
-        return range_of(argument, domains, call.at, squared=argument in self.squared)
+        return grid_of(argument, domains, call.at, squared=argument in self.squared_arguments)
 
     def _where(self, only: Expression | None) -> Environment:
         """What is known of the rows that are counted; only accuracy rests on it."""
         return self.domains if only is None else narrow(only, self.domains)
 
     def _find(self, term: Term, only: Expression | None) -> int | None:
-        wanted = Statistic(term, self._plain(only))
-        return self.found.index(wanted) if wanted in self.found else None
+        wanted = Statistic(term, canonical_filter(only, self.domains))
+        return self.statistics.index(wanted) if wanted in self.statistics else None
 
-    def _place(self, term: Term, only: Expression | None) -> int:
-        wanted = Statistic(term, self._plain(only))
-        if wanted not in self.found:
-            self.found.append(wanted)
-        return self.found.index(wanted)
-
-    def _plain(self, only: Expression | None) -> Expression | None:
-        """`only` in one form, however it was written, without what is always true."""
-        parts = () if only is None else conjuncts(only)
-        kept = sorted({part for part in parts if not self._is_there(part)}, key=describe)
-        return conjunction(tuple(kept)) if kept else None
-
-    def _is_there(self, condition: Expression) -> bool:
-        if isinstance(condition, Not) and isinstance(condition.operand, IsNull):
-            return not domain(condition.operand.operand, self.domains).nullable
-        return False
+    def _index_of(self, term: Term, only: Expression | None) -> int:
+        if self._find(term, only) is None:
+            self.statistics.append(Statistic(term, canonical_filter(only, self.domains)))
+        return self.statistics.index(Statistic(term, canonical_filter(only, self.domains)))

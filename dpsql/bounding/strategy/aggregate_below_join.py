@@ -20,32 +20,42 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpsql.analysis.lineage.functional_dependency import each_meets_one
+from dpsql.analysis.lineage.functional_dependency import is_n_to_one
 from dpsql.analysis.lineage.unit_identity import unit_columns
-from dpsql.bounding.contribution_limit import finest
+from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.bounding.public_facts import Facts
-from dpsql.plan.bounded_release.bounded_release import Chosen, Early, LimitGroups, Terms
+from dpsql.plan.bounded_release.bounded_release import (
+    AggregateBelowJoin,
+    Contributions,
+    ExplainedPlan,
+    LimitGroups,
+)
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Scan
 from dpsql.plan.traversal import columns, expressions
 from dpsql.schema.model import EntityUnit
-from dpsql.schema.sidecar_columns import lists_units
+from dpsql.schema.sidecar_columns import has_one_row_per_unit
 
 
-def sum_early(limited: LimitGroups, facts: Facts) -> Chosen | None:
+def aggregate_below_join(limited: LimitGroups, facts: Facts) -> ExplainedPlan | None:
     """The rows summed below the join, where the statement and the schema allow."""
-    terms = limited.terms
+    terms = limited.contributions
     join = terms.source.source if isinstance(terms.source, Filter) else terms.source
     if not isinstance(join, Join) or not terms.statistics:
         return None
-    found = _early(terms, join, facts)
+    found = _below_join(terms, join, facts)
     if found is None:
         return None
-    return found, f"{finest(terms).shown}: summed for each unit before it is joined"
+    return (
+        found,
+        f"{highest_fanout_table(terms).display_name}: summed for each unit before it is joined",
+    )
 
 
-def _early(terms: Terms, join: Join, facts: Facts) -> Early | None:
-    scan = _most_rows(terms, join)
+def _below_join(
+    contributions: Contributions, join: Join, facts: Facts
+) -> AggregateBelowJoin | None:
+    scan = _highest_fanout_rows(contributions, join)
     if scan is None:
         return None
     others = [source for source in join.sources if source is not scan]
@@ -53,30 +63,36 @@ def _early(terms: Terms, join: Join, facts: Facts) -> Early | None:
     if not all(isinstance(other, Scan) for other in others):
         return None
     theirs, units = frozenset(scan.columns), _units(scan)
-    asked = columns(*join.on, *(key.expression for key in terms.keys)) & theirs
-    if units is None or not asked <= units or not columns(*expressions(terms.statistics)) <= theirs:
+    asked = columns(*join.on, *(key.expression for key in contributions.keys)) & theirs
+    if (
+        units is None
+        or not asked <= units
+        or not columns(*expressions(contributions.statistics)) <= theirs
+    ):
         return None
     rows: Scan | Filter = scan
-    if isinstance(terms.source, Filter):
-        rows = Filter(scan, terms.source.predicate)
+    if isinstance(contributions.source, Filter):
+        rows = Filter(scan, contributions.source.predicate)
         if not columns(rows.predicate) <= theirs:
             return None
     known = replace(scan, columns=tuple(sorted(asked, key=lambda column: column.id)))
     narrow = replace(join, sources=tuple(known if s is scan else s for s in join.sources))
-    return Early(rows, narrow, known, each_meets_one(asked, others, join.on, facts.verified))
+    return AggregateBelowJoin(
+        rows, narrow, known, is_n_to_one(asked, others, join.on, facts.verified)
+    )
 
 
-def _most_rows(terms: Terms, join: Join) -> Scan | None:
+def _highest_fanout_rows(contributions: Contributions, join: Join) -> Scan | None:
     """The one source that reads the private table of which a unit has most rows."""
-    table = finest(terms)
+    table = highest_fanout_table(contributions)
     found = [s for s in join.sources if isinstance(s, Scan) and s.table.name == table.name]
     (scan,) = found if len(found) == 1 else (None,)
-    return None if scan is None or scan.ready or scan.unit is None else scan
+    return None if scan is None or scan.sidecar or scan.unit is None else scan
 
 
 def _units(scan: Scan) -> frozenset[Column] | None:
     """The columns that are the rows' unit themselves; None if that isn't one, or has one row."""
     own = scan.table.ownership
-    if not isinstance(own, EntityUnit) or own.hops or lists_units(scan.table):
+    if not isinstance(own, EntityUnit) or own.hops or has_one_row_per_unit(scan.table):
         return None
     return unit_columns(scan)

@@ -21,30 +21,40 @@ from __future__ import annotations
 from typing import Final
 
 from dpsql.analysis.lineage.lineage import has_row_units
-from dpsql.bounding.contribution_limit import combined_cells
-from dpsql.plan.bounded_release.bounded_release import ByHash, Chosen, Draw, LimitGroups, Terms
-from dpsql.plan.bounded_release.statistic import Deviations, Presence, Statistic
+from dpsql.bounding.contribution_limit import cell_count
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    ChooseGroupsFirst,
+    Contributions,
+    ExplainedPlan,
+    LimitGroups,
+)
+from dpsql.plan.bounded_release.statistic import PairwiseDeviations, Statistic, UnitCount
 
-PLACES: Final = 127
+MAX_RANK_PRIME: Final = 127
 """A set of them fits 128 bits. It is a prime: a·x + b of different x are different places."""
 
 
-def draw_groups(limited: LimitGroups) -> Chosen | None:
+def choose_groups_first(limited: LimitGroups) -> ExplainedPlan | None:
     """The groups drawn first, if a hash chooses them and they are few."""
-    if not isinstance(limited.limit, ByHash) or not asks_for_sums(limited.terms):
+    if not isinstance(limited.limit, ByHash) or not is_sum_only(limited.contributions):
         return None
-    cells = combined_cells(limited.terms)
-    if cells is None or cells > PLACES:
+    cells = cell_count(limited.contributions)
+    if cells is None or cells > MAX_RANK_PRIME:
         return None
-    return Draw(PLACES), f"groups: of all {cells}, each unit's are drawn before its rows are summed"
+    return ChooseGroupsFirst(
+        MAX_RANK_PRIME
+    ), f"groups: of all {cells}, each unit's are drawn before its rows are summed"
 
 
-def asks_for_sums(terms: Terms, *, of_units: bool = False) -> bool:
+def is_sum_only(contributions: Contributions, *, of_units: bool = False) -> bool:
     """Nothing but sums over rows is asked of the groups that are kept; or numbers `of_units`."""
-    if terms.selections or has_row_units(terms.source):
+    if contributions.cell_choices or has_row_units(contributions.source):
         return False
-    return all(_is_sum(s) or (of_units and isinstance(s.term, Presence)) for s in terms.statistics)
+    return all(
+        _is_sum(s) or (of_units and isinstance(s.term, UnitCount)) for s in contributions.statistics
+    )
 
 
 def _is_sum(statistic: Statistic) -> bool:
-    return statistic.is_of_rows and not isinstance(statistic.term, Deviations)
+    return statistic.is_row_sum and not isinstance(statistic.term, PairwiseDeviations)

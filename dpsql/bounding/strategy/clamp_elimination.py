@@ -23,52 +23,57 @@ from typing import Final
 
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import Known
-from dpsql.analysis.lineage.row_source import Stem
-from dpsql.engine.sidecar.row_columns import beyond_of
-from dpsql.plan.bounded_release.bounded_release import Terms, Within
-from dpsql.plan.bounded_release.statistic import Amount, Measured, Statistic
+from dpsql.analysis.lineage.row_source import RowSource
+from dpsql.engine.sidecar.row_columns import out_of_range_column
+from dpsql.plan.bounded_release.bounded_release import Contributions, NoClampCondition
+from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Column, Expression, Literal
 from dpsql.plan.traversal import columns, subexpressions
 from dpsql.privacy.domain import Domain, Interval
-from dpsql.schema.sidecar_columns import bounded
+from dpsql.schema.sidecar_columns import range_checked_columns
 from dpsql.schema.sql_type import Integer
 
-BEYOND: Final = Integer(8, signed=False)
+OUT_OF_RANGE_TYPE: Final = Integer(8, signed=False)
 """The type of the numbers that tell of a whole table."""
 
-_FEWEST = 2
+_MIN_CLAMPED = 2
 """To plan one part more takes as long as to clamp a million values."""
 
 _Ends = Mapping[Column, tuple[Fraction, Fraction]]
 
 
-def within_bounds(terms: Terms, found: Stem, number: int) -> Within | None:
-    """What to ask of the rows of `terms`, None if clamps are as fast; columns go from `number`."""
-    ends = _declared(found)
+def no_clamp_condition(
+    contributions: Contributions, source: RowSource, number: int
+) -> NoClampCondition | None:
+    """The condition on the rows; None if clamps are as fast. Further columns go from `number`."""
+    ends = _declared(source)
     known: dict[Known, Domain] = {}
     known.update((c.id, Domain(Interval(*both), nullable=False)) for c, both in ends.items())
     arguments = {
         place: value.argument
-        for place, statistic in enumerate(terms.statistics)
-        if (value := _value(statistic)) is not None and _stays_within(value, ends, known)
+        for place, statistic in enumerate(contributions.statistics)
+        if (value := _value(statistic)) is not None and _stays_in_range(value, ends, known)
     }
-    if len(arguments) < _FEWEST:
+    if len(arguments) < _MIN_CLAMPED:
         return None
     read = columns(*arguments.values())
     computed = columns(*(a for a in arguments.values() if not isinstance(a, Column)))
-    names = sorted({found.columns[column].name for column in read})
-    return Within(
+    names = sorted({source.columns[column].name for column in read})
+    return NoClampCondition(
         tuple(arguments),
         tuple((c, *ends[c]) for c in sorted(computed, key=lambda column: column.id)),
-        tuple(Column(number + n, beyond_of(name), BEYOND) for n, name in enumerate(names)),
+        tuple(
+            Column(number + n, out_of_range_column(name), OUT_OF_RANGE_TYPE)
+            for n, name in enumerate(names)
+        ),
     )
 
 
-def _declared(found: Stem) -> _Ends:
+def _declared(source: RowSource) -> _Ends:
     """The bounds of the table's columns that are handed on."""
-    declared = {column.name: column.bounds for column in bounded(found.scan.table)}
+    declared = {column.name: column.bounds for column in range_checked_columns(source.scan.table)}
     ends: dict[Column, tuple[Fraction, Fraction]] = {}
-    for column, own in found.columns.items():
+    for column, own in source.columns.items():
         match declared.get(own.name):
             case (int() | Fraction() as low, int() | Fraction() as high):
                 ends[column] = Fraction(low), Fraction(high)
@@ -77,17 +82,17 @@ def _declared(found: Stem) -> _Ends:
     return ends
 
 
-def _value(statistic: Statistic) -> Measured | None:
+def _value(statistic: Statistic) -> Discretized | None:
     """What is summed in the argument's own digits."""
     match statistic.term:
-        case Amount(value=value):
+        case Sum(value=value):
             is_whole = isinstance(value.argument.type, Integer) and value.step == 1
             return value if is_whole or value.decimal is not None else None
         case _:
             return None
 
 
-def _stays_within(value: Measured, ends: _Ends, known: Environment) -> bool:
+def _stays_in_range(value: Discretized, ends: _Ends, known: Environment) -> bool:
     """Between the bounds of its columns, its interval follows, and nothing overflows."""
     argument = value.argument
     if not columns(argument) or not columns(argument) <= ends.keys():
@@ -101,14 +106,14 @@ def _stays_within(value: Measured, ends: _Ends, known: Environment) -> bool:
     return value.low * value.step <= low and high <= value.high * value.step
 
 
-def _is_total(part: Expression, known: Environment) -> bool:
+def _is_total(expression: Expression, known: Environment) -> bool:
     """It is no NULL, which what overflows is."""
-    match part:
+    match expression:
         case Column():
             return True
         case Literal(value=value):
             return value is not None
         case Arithmetic(op=op):
-            return op is not ArithmeticOperator.DIVIDE and not domain(part, known).nullable
+            return op is not ArithmeticOperator.DIVIDE and not domain(expression, known).nullable
         case _:
             return False

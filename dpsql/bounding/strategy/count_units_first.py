@@ -24,31 +24,31 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpsql.analysis.sensitivity import rows_per_group
-from dpsql.bounding.contribution_limit import finest
-from dpsql.bounding.strategy.choose_groups_first import asks_for_sums
-from dpsql.bounding.strategy.selectivity import remaining
+from dpsql.bounding.contribution_limit import highest_fanout_table
+from dpsql.bounding.strategy.choose_groups_first import is_sum_only
+from dpsql.bounding.strategy.selectivity import selectivity
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
-    Chosen,
-    CountFirst,
+    Contributions,
+    CountUnitsFirst,
+    ExplainedPlan,
     LimitGroups,
-    Terms,
 )
 
 
-def count_first(limited: LimitGroups) -> Chosen | None:
+def count_units_first(limited: LimitGroups) -> ExplainedPlan | None:
     """Rows counted first, if a hash chooses groups and most units have few."""
-    terms = limited.terms
+    terms = limited.contributions
     if not isinstance(limited.limit, ByHash):
         return None
     in_all = [] if limited.rows is None else [limited.rows]
     few = min(limited.limit.groups, rows_per_group(limited), *in_all)
-    if not asks_for_sums(terms, of_units=True) or _expected_rows(terms) > few:
+    if not is_sum_only(terms, of_units=True) or _expected_rows(terms) > few:
         return None
     most = f"{few} row{'s' if few > 1 else ''}"
-    return CountFirst(few), f"units of at most {most}: summed without regard to units"
+    return CountUnitsFirst(few), f"units of at most {most}: summed without regard to units"
 
 
-def _expected_rows(terms: Terms) -> Fraction:
+def _expected_rows(contributions: Contributions) -> Fraction:
     """How many rows a unit is taken to have."""
-    return remaining(terms.source) * finest(terms).limits.rows / 2
+    return selectivity(contributions.source) * highest_fanout_table(contributions).limits.rows / 2

@@ -14,43 +14,52 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dpsql.analysis.lineage.unit_identity import leads, unit_columns
-from dpsql.plan.bounded_release.bounded_release import Terms
+from dpsql.analysis.lineage.unit_identity import hop_keys, unit_columns
+from dpsql.plan.bounded_release.bounded_release import Contributions
 from dpsql.plan.expression import Column, Expression, conjunction
 from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
 from dpsql.plan.traversal import bottom_up, columns, expressions, operators, sources
 from dpsql.schema.model import EntityUnit, Hop
-from dpsql.schema.sidecar_columns import lent_name
+from dpsql.schema.sidecar_columns import lent_unit_column
 
 
 @dataclass(frozen=True, slots=True)
-class Direct:
-    """`terms` over `scan`, of whose columns `units` are the rows' unit; `without` these tables."""
+class OwnerJoinElimination:
+    """`contributions` over `scan`, of whose columns `units` are the rows' unit.
 
-    terms: Terms
+    `eliminated_tables` are no longer read.
+    """
+
+    contributions: Contributions
     scan: Scan
     units: frozenset[Column]
-    without: tuple[str, ...] = ()
+    eliminated_tables: tuple[str, ...] = ()
 
     @property
-    def asks_units_alone(self) -> bool:
+    def reads_unit_only(self) -> bool:
         """Groups, and what is joined or filtered, ask nothing of the rows but whose they are."""
-        read = _read(self.terms, self.scan)
+        read = _columns_read(self.contributions, self.scan)
         return read is not None and not read & {*self.scan.columns} - self.units
 
 
-def direct(terms: Terms, scan: Scan) -> Direct:
-    """`terms` without the tables that lead from `scan` to its unit, if they needn't be read."""
+def eliminate_owner_joins(contributions: Contributions, scan: Scan) -> OwnerJoinElimination:
+    """`contributions` without the tables from `scan` to its unit, if they needn't be read."""
     own = scan.table.ownership
-    as_it_is = Direct(terms, scan, unit_columns(scan))
+    as_it_is = OwnerJoinElimination(contributions, scan, unit_columns(scan))
     if not isinstance(own, EntityUnit) or not own.hops:
         return as_it_is
-    joins = [p for p in operators(terms.source) if isinstance(p, Join) and scan in p.sources]
+    joins = [
+        p for p in operators(contributions.source) if isinstance(p, Join) and scan in p.sources
+    ]
     parents = [parent for join in joins for parent in _parents(join, scan, own.hops)]
-    if not joins or len(parents) < len(own.hops) or lent_name(scan.table) is None:
+    if not joins or len(parents) < len(own.hops) or lent_unit_column(scan.table) is None:
         return as_it_is
-    found = _left_out(terms, scan, joins[0], parents, own.hops)
-    read = _read(found.terms, found.scan, *expressions((terms.statistics, terms.selections)))
+    found = _without_parents(contributions, scan, joins[0], parents, own.hops)
+    read = _columns_read(
+        found.contributions,
+        found.scan,
+        *expressions((contributions.statistics, contributions.cell_choices)),
+    )
     gone = frozenset(c for parent in parents for c in parent.columns)
     return as_it_is if read is None or read & gone - found.units else found
 
@@ -59,16 +68,16 @@ def _parents(join: Join, scan: Scan, hops: tuple[Hop, ...]) -> Iterator[Scan]:
     """The tables that lead to the unit, as far as each is joined by its key."""
     child = scan
     for hop in hops:
-        met = [s for s in join.sources if isinstance(s, Scan) and leads(join.on, child, hop, s)]
+        met = [s for s in join.sources if isinstance(s, Scan) and hop_keys(join.on, child, hop, s)]
         if len(met) != 1:
             return
         (child,) = met
         yield child
 
 
-def _left_out(
-    terms: Terms, scan: Scan, join: Join, parents: list[Scan], hops: tuple[Hop, ...]
-) -> Direct:
+def _without_parents(
+    contributions: Contributions, scan: Scan, join: Join, parents: list[Scan], hops: tuple[Hop, ...]
+) -> OwnerJoinElimination:
     """Without `parents` in `join`: the rows' own unit stands in the place of the last one's."""
     units = unit_columns(parents[-1])
     wide = replace(scan, columns=(*scan.columns, *sorted(units, key=lambda c: c.id)))
@@ -76,7 +85,7 @@ def _left_out(
     met = [
         condition
         for child, hop, parent in zip(children, hops, parents, strict=False)
-        for condition in leads(join.on, child, hop, parent)
+        for condition in hop_keys(join.on, child, hop, parent)
     ]
     kept = tuple(wide if s == scan else s for s in join.sources if s not in parents)
     less = replace(join, sources=kept, on=tuple(c for c in join.on if c not in met))
@@ -86,18 +95,20 @@ def _left_out(
     def changed(plan: Plan) -> Plan:
         return joined if plan == join else plan
 
-    found = replace(terms, source=bottom_up(changed, terms.source))
-    return Direct(found, wide, units, tuple(parent.table.name for parent in parents))
+    found = replace(contributions, source=bottom_up(changed, contributions.source))
+    return OwnerJoinElimination(found, wide, units, tuple(parent.table.name for parent in parents))
 
 
-def _read(terms: Terms, scan: Scan, *more: Expression) -> frozenset[Column] | None:
+def _columns_read(
+    contributions: Contributions, scan: Scan, *more: Expression
+) -> frozenset[Column] | None:
     """The tables' columns that groups, conditions and `more` read, here or below.
 
     None if it isn't known.
     """
     of: dict[Column, Column] = {}
     read: set[Column] = set()
-    for operator in reversed(list(_way(terms.source, scan))):
+    for operator in reversed(list(_operators_above(contributions.source, scan))):
         match operator:
             case Filter(predicate=predicate):
                 read |= {of.get(c, c) for c in columns(predicate)}
@@ -112,11 +123,14 @@ def _read(terms: Terms, scan: Scan, *more: Expression) -> frozenset[Column] | No
                 of |= {column: of.get(below, below) for column, below in passed.items()}
             case _:
                 return None
-    keys, filters = (k.expression for k in terms.keys), (s.filter for s in terms.statistics)
+    keys, filters = (
+        (k.expression for k in contributions.keys),
+        (s.filter for s in contributions.statistics),
+    )
     return frozenset({*read, *(of.get(c, c) for c in columns(*keys, *filters, *more))})
 
 
-def _way(plan: Plan, scan: Scan) -> Iterator[Plan]:
+def _operators_above(plan: Plan, scan: Scan) -> Iterator[Plan]:
     """The operators above `scan`, from the top."""
     while plan != scan:
         yield plan

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import prod
 from typing import Final
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import Environment
 from dpsql.analysis.domains.predicate_narrowing import narrow
 from dpsql.plan.expression import Column, Compare, Comparison, Expression, conjuncts
@@ -22,17 +22,17 @@ _GUESSED: Final = Fraction(1, 5)
 """What a condition is taken to leave of rows where no domain tells: as engines guess, too."""
 
 
-def remaining(plan: Plan) -> Fraction:
+def selectivity(plan: Plan) -> Fraction:
     """The part of the rows that the conditions below leave, each its part of declared values."""
-    return prod(map(_left, operators(plan)), start=Fraction(1))
+    return prod(map(_rows_left, operators(plan)), start=Fraction(1))
 
 
-def _left(plan: Plan) -> Fraction:
+def _rows_left(plan: Plan) -> Fraction:
     match plan:
         case Filter(source=source, predicate=predicate):
-            return _of(conjuncts(predicate), environment(source))
+            return _of(conjuncts(predicate), column_domains(source))
         case Join(sources=sources, on=on):
-            beside = {known: d for s in sources for known, d in environment(s).items()}
+            beside = {known: d for s in sources for known, d in column_domains(s).items()}
             return _of(on, beside)
         case _:
             return Fraction(1)

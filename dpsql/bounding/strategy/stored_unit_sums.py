@@ -21,76 +21,89 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dpsql.analysis.lineage.row_source import Stem, over
-from dpsql.bounding.contribution_limit import free_keys
+from dpsql.analysis.lineage.row_source import RowSource, replace_source
+from dpsql.bounding.contribution_limit import unit_independent_keys
 from dpsql.bounding.public_facts import Facts
-from dpsql.bounding.strategy.owner_join_elimination import Direct
-from dpsql.engine.sidecar.row_columns import ROWS
+from dpsql.bounding.strategy.owner_join_elimination import OwnerJoinElimination
+from dpsql.engine.sidecar.row_columns import UNIT_ROW_COUNT
 from dpsql.engine.sidecar.unit_sums import sum_of, values_of
-from dpsql.plan.bounded_release.bounded_release import StoredSum, Terms, UnitSums
+from dpsql.plan.bounded_release.bounded_release import Contributions, StoredSum, StoredUnitSums
 from dpsql.plan.bounded_release.statistic import (
-    Amount,
-    Measured,
-    Ones,
-    Presence,
-    Present,
+    Discretized,
+    NonNullCount,
+    RowCount,
     Statistic,
+    Sum,
+    UnitCount,
 )
 from dpsql.plan.expression import Column, Compare, Comparison, Literal
-from dpsql.plan.operator import Filter, Ready
+from dpsql.plan.operator import Filter, SidecarAccess
 from dpsql.plan.prune_columns import prune
 from dpsql.plan.traversal import columns
-from dpsql.schema.sidecar_columns import SummedColumn, summed
+from dpsql.schema.sidecar_columns import SummedColumn, unit_sum_columns
 from dpsql.schema.sql_type import BIGINT, Integer
 
 NUMBER = Integer(16, signed=False)
 """The type of numbers of rows."""
 
 
-def unit_sums(
-    terms: Terms, found: Stem, known: Direct, facts: Facts, number: int, most: int
-) -> UnitSums | None:
-    """The sums of units of at most `most` rows, if they stand ready; columns go from `number`."""
-    ready = summed(found.scan.table)
-    if ready is None or free_keys(terms, facts.verified) or not known.asks_units_alone:
+def stored_unit_sums(
+    contributions: Contributions,
+    rows_of: RowSource,
+    elimination: OwnerJoinElimination,
+    facts: Facts,
+    number: int,
+    max_rows: int,
+) -> StoredUnitSums | None:
+    """The stored sums of units of at most `max_rows` rows, if any; columns go from `number`."""
+    ready = unit_sum_columns(rows_of.scan.table)
+    if (
+        ready is None
+        or unit_independent_keys(contributions, facts.verified)
+        or not elimination.reads_unit_only
+    ):
         return None
     by_name = {each.column.name: each for each in ready}
     names: list[str] = []
-    for statistic in terms.statistics:
-        name = _stands(statistic, found, by_name)
+    for statistic in contributions.statistics:
+        name = _stored_sum(statistic, rows_of, by_name)
         if name is None:
             return None
         names.append(name)
-    rows = Column(number, ROWS, NUMBER)
+    rows = Column(number, UNIT_ROW_COUNT, NUMBER)
     stored = {
         name: StoredSum(
             Column(number + 1 + 2 * place, values_of(name), NUMBER),
             Column(number + 2 + 2 * place, sum_of(name), BIGINT),
         )
-        for place, name in enumerate(sorted({*names} - {ROWS}))
+        for place, name in enumerate(sorted({*names} - {UNIT_ROW_COUNT}))
     }
     added = (rows, *(c for each in stored.values() for c in (each.values, each.total)))
-    own = sorted(known.units, key=lambda column: column.id)
-    units = replace(known.scan, columns=(*own, *added), ready=Ready.UNITS)
-    few = Filter(units, Compare(Comparison.LESS_EQUAL, rows, Literal(most, NUMBER)))
-    filters = (statistic.filter for statistic in terms.statistics)
-    read = columns(*(key.expression for key in terms.keys), *filters) | {*added}
-    found = replace(found, scan=known.scan)
-    source = prune(over(known.terms.source, found, few, added), read)
-    return UnitSums(replace(terms, source=source), rows, tuple(map(stored.get, names)))
+    own = sorted(elimination.units, key=lambda column: column.id)
+    units = replace(elimination.scan, columns=(*own, *added), sidecar=SidecarAccess.UNITS)
+    few = Filter(units, Compare(Comparison.LESS_EQUAL, rows, Literal(max_rows, NUMBER)))
+    filters = (statistic.filter for statistic in contributions.statistics)
+    read = columns(*(key.expression for key in contributions.keys), *filters) | {*added}
+    rows_of = replace(rows_of, scan=elimination.scan)
+    source = prune(replace_source(elimination.contributions.source, rows_of, few, added), read)
+    return StoredUnitSums(
+        replace(contributions, source=source), rows, tuple(map(stored.get, names))
+    )
 
 
-def _stands(statistic: Statistic, found: Stem, ready: Mapping[str, SummedColumn]) -> str | None:
-    """The column whose sum, or number of values, the statistic is; `ROWS` if it is of all rows."""
+def _stored_sum(
+    statistic: Statistic, source: RowSource, stored: Mapping[str, SummedColumn]
+) -> str | None:
+    """The column whose sum or number of values it is; `UNIT_ROW_COUNT` if it is of all rows."""
     match statistic.term:
-        case Ones() | Presence():
-            return ROWS
-        case Present(argument=Column() as argument):
-            column = found.columns.get(argument)
-            return column.name if column is not None and column.name in ready else None
-        case Amount(value=Measured(argument=Column() as argument) as value):
-            column = found.columns.get(argument)
-            each = None if column is None else ready.get(column.name)
+        case RowCount() | UnitCount():
+            return UNIT_ROW_COUNT
+        case NonNullCount(argument=Column() as argument):
+            column = source.columns.get(argument)
+            return column.name if column is not None and column.name in stored else None
+        case Sum(value=Discretized(argument=Column() as argument) as value):
+            column = source.columns.get(argument)
+            each = None if column is None else stored.get(column.name)
             wanted = value.step, value.low, value.high
             if each is None or (each.step, each.low, each.high) != wanted:
                 return None

@@ -8,49 +8,49 @@ import click
 
 from dpsql.audit.attacks.attacks import AttackReport, attack
 from dpsql.cli.audit.html_page import page
-from dpsql.cli.exit_codes import ExitCode, explained, say
-from dpsql.report.terminal.sanitize import visible
+from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing
-from dpsql.session.compile.loss_conversion import as_epsilon
+from dpsql.session.compile.loss_conversion import parse_epsilon
 
 
 def run_attacks(epsilon: float, trials: int, people: int, html: Path | None) -> None:
     """Run them all; a success rate that the loss doesn't allow ends in an error."""
-    with explained():
-        found = attack(as_epsilon(epsilon), trials=trials, people=people)
+    with reporting_errors():
+        found = attack(parse_epsilon(epsilon), trials=trials, people=people)
     if html is not None:
         html.write_text(page(found), encoding="utf-8")
-        click.echo(visible(str(html)))
+        click.echo(sanitize(str(html)))
     else:
         click.echo(_text(found))
     broken = [outcome.name for outcome in found.outcomes if outcome.is_broken]
     for name in broken:
-        say(f"error: {name} is right more often than the loss allows")
+        echo_err(f"error: {name} is right more often than the loss allows")
     if broken:
-        say("hint: repeat it with more --trials and, if it stays, report it")
+        echo_err("hint: repeat it with more --trials and, if it stays, report it")
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
-def _text(found: AttackReport) -> str:
+def _text(report: AttackReport) -> str:
     rows = [
         [
             o.name,
             f"{o.plain / o.trials:.0%}",
             f"{o.private / o.trials:.0%}",
-            f"{o.most:.0%}",
-            o.about,
+            f"{o.max_right:.0%}",
+            o.description,
         ]
-        for o in found.outcomes
+        for o in report.outcomes
     ]
     head = (
-        f"guesses that were right, of {found.outcomes[0].trials} about fair coins; each attack "
-        f"spends epsilon = {float(found.epsilon):g} in all\n"
+        f"guesses that were right, of {report.outcomes[0].trials} about fair coins; each attack "
+        f"spends epsilon = {float(report.epsilon):g} in all\n"
     )
     rebuilt = [
         [str(r.queries), f"{r.plain / r.people:.0%}", f"{r.private / r.people:.0%}"]
-        for r in found.reconstructions
+        for r in report.reconstructions
     ]
-    people = found.reconstructions[0].people
+    people = report.reconstructions[0].people
     below = f"\nsecrets of {people} people, reconstructed from counts of random subsets\n"
     first = listing(("attack", "DuckDB", "dpsql", "at most", "what is guessed"), rows)
     return "\n".join([head, first, below, listing(("counts", "DuckDB", "dpsql"), rebuilt)])

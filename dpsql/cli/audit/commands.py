@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from dpsql.cli.audit.output_format import Form
+    from dpsql.cli.audit.output_format import OutputFormat
 
 _schema = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 _json = click.option(
@@ -51,7 +51,7 @@ def sensitivity(
     schema: Path,
     queries: tuple[str, ...],
     neighbors: str | None,
-    form: Form,
+    form: OutputFormat,
     *,
     declared: bool,
     **size: int,
@@ -76,7 +76,7 @@ def sensitivity(
 @click.option("--alpha", default=0.05, show_default=True, help="How often the bound may be wrong.")
 @_json
 def epsilon(
-    schema: Path, query: str, asked: float | None, draws: int, alpha: float, form: Form
+    schema: Path, query: str, budget: float | None, draws: int, alpha: float, form: OutputFormat
 ) -> None:
     """Bound the loss of a query from below, by telling two databases apart.
 
@@ -86,7 +86,7 @@ def epsilon(
     """
     from dpsql.cli.audit import epsilon_text as run  # noqa: PLC0415 - opens engines
 
-    run.epsilon(schema, query, asked, draws, alpha, form)
+    run.epsilon(schema, query, budget, draws, alpha, form)
 
 
 @audit.command()

@@ -9,11 +9,11 @@ import click
 
 from dpsql.audit.empirical.epsilon_lower_bound import Bound, EpsilonAudit, audit_epsilon
 from dpsql.cli.audit.database_text import databases
-from dpsql.cli.audit.output_format import Form, show
-from dpsql.cli.exit_codes import ExitCode, explained, say
-from dpsql.report.terminal.sanitize import visible
+from dpsql.cli.audit.output_format import OutputFormat, show
+from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.schema.load.load import load_schema
-from dpsql.session.compile.loss_conversion import as_epsilon
+from dpsql.session.compile.loss_conversion import parse_epsilon
 
 _MEANING = {
     "epsilon": "epsilon",
@@ -23,22 +23,22 @@ _MEANING = {
 
 
 def epsilon(
-    path: Path, sql: str, asked: float | None, draws: int, alpha: float, form: Form
+    path: Path, sql: str, asked: float | None, draws: int, alpha: float, form: OutputFormat
 ) -> None:
     """Audit one statement; a loss above what is charged ends in an error."""
-    with explained(sql):
-        spent: Fraction | None = None if asked is None else as_epsilon(asked)
+    with reporting_errors(sql):
+        spent: Fraction | None = None if asked is None else parse_epsilon(asked)
         found = audit_epsilon(sql, load_schema(path), epsilon=spent, draws=draws, alpha=alpha)
     show(form, _text(found), _document(found))
     if any(bound.is_broken for _, bound, _ in found.bounds):
-        say("error: more was shown than is charged")
-        say("hint: repeat it with a smaller --alpha and, if it stays, report it")
+        echo_err("error: more was shown than is charged")
+        echo_err("hint: repeat it with a smaller --alpha and, if it stays, report it")
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
-def _text(found: EpsilonAudit) -> str:
-    lines = [visible(found.sql), ""]
-    for name, bound, pair in found.bounds:
+def _text(audit: EpsilonAudit) -> str:
+    lines = [sanitize(audit.sql), ""]
+    for name, bound, pair in audit.bounds:
         lines += [f"{name}: {_sentence(bound)}", "by telling apart", *databases(pair), ""]
     return "\n".join(lines)
 
@@ -51,9 +51,9 @@ def _sentence(bound: Bound) -> str:
     )
 
 
-def _document(found: EpsilonAudit) -> dict[str, object]:
+def _document(audit: EpsilonAudit) -> dict[str, object]:
     return {
-        "sql": found.sql,
+        "sql": audit.sql,
         "releases": [
             {
                 "name": name,
@@ -64,6 +64,6 @@ def _document(found: EpsilonAudit) -> dict[str, object]:
                 "draws": bound.draws,
                 "databases": [pair.one, pair.other],
             }
-            for name, bound, pair in found.bounds
+            for name, bound, pair in audit.bounds
         ],
     }

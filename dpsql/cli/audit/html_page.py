@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from dpsql.audit.attacks.attacks import AttackReport, most_right
+from dpsql.audit.attacks.attacks import AttackReport, max_right
 from dpsql.audit.attacks.reconstruction import Reconstruction
 from dpsql.report.html.template import render
 
@@ -17,19 +17,19 @@ _HEIGHT: Final = 220
 """Of the curves of reconstruction."""
 
 
-def page(found: AttackReport) -> str:
+def page(report: AttackReport) -> str:
     """Success rates as bars, reconstruction over the number of queries, and both as tables."""
-    rebuilt, wide = found.reconstructions, _WIDTH - _LABELS
+    rebuilt, wide = report.reconstructions, _WIDTH - _LABELS
     return render(
         "attacks.html.j2",
         title="Attacks on plain DuckDB and on dpsql",
-        epsilon=f"{float(found.epsilon):g}",
-        trials=found.outcomes[0].trials,
+        epsilon=f"{float(report.epsilon):g}",
+        trials=report.outcomes[0].trials,
         people=rebuilt[0].people,
         width=_WIDTH,
         bar_left=_LABELS,
-        bars_height=_ROW * len(found.outcomes),
-        bars_most=f"{_LABELS + wide * found.outcomes[0].most:.1f}",
+        bars_height=_ROW * len(report.outcomes),
+        bars_most=f"{_LABELS + wide * report.outcomes[0].max_right:.1f}",
         bars=[
             {
                 "name": outcome.name,
@@ -37,15 +37,15 @@ def page(found: AttackReport) -> str:
                 "plain": f"{wide * outcome.plain / outcome.trials:.1f}",
                 "ours": f"{wide * outcome.private / outcome.trials:.1f}",
             }
-            for number, outcome in enumerate(found.outcomes)
+            for number, outcome in enumerate(report.outcomes)
         ],
         outcomes=[
-            (o.name, o.about, _percent(o.plain / o.trials), _percent(o.private / o.trials),
-             _percent(o.most))
-            for o in found.outcomes
+            (o.name, o.description, _percent(o.plain / o.trials), _percent(o.private / o.trials),
+             _percent(o.max_right))
+            for o in report.outcomes
         ],
         curves_height=_HEIGHT,
-        curves_most=f"{_HEIGHT * (1 - most_right(found.epsilon)):.1f}",
+        curves_most=f"{_HEIGHT * (1 - max_right(report.epsilon)):.1f}",
         plain_line=_line(rebuilt, [r.plain for r in rebuilt]),
         our_line=_line(rebuilt, [r.private for r in rebuilt]),
         reconstructions=[
@@ -55,11 +55,11 @@ def page(found: AttackReport) -> str:
     )  # fmt: skip
 
 
-def _line(found: Sequence[Reconstruction], rights: Sequence[int]) -> str:
-    last = max(r.queries for r in found)
+def _line(report: Sequence[Reconstruction], rights: Sequence[int]) -> str:
+    last = max(r.queries for r in report)
     places = (
         f"{_WIDTH * r.queries / last:.1f} {_HEIGHT * (1 - right / r.people):.1f}"
-        for r, right in zip(found, rights, strict=True)
+        for r, right in zip(report, rights, strict=True)
     )
     return "M" + " L".join(places)
 

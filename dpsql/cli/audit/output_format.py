@@ -8,10 +8,10 @@ from typing import Literal, assert_never
 
 import click
 
-Form = Literal["text", "json"]
+OutputFormat = Literal["text", "json"]
 
 
-def show(form: Form, text: str, document: Mapping[str, object]) -> None:
+def show(form: OutputFormat, text: str, document: Mapping[str, object]) -> None:
     """Print one of the two."""
     match form:
         case "text":

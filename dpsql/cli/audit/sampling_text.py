@@ -7,13 +7,13 @@ from statistics import NormalDist
 import click
 
 from dpsql.audit.empirical.sensitivity_sampling import WARNING, Mixture, sample
-from dpsql.cli.exit_codes import explained
+from dpsql.cli.exit_codes import reporting_errors
 
 
 def sampled(gamma: float, seed: int, one: tuple[float, float], other: tuple[float, float]) -> None:
     """Draw pairs from the mixture of two normal laws, and tell what their changes cover."""
     law = Mixture(NormalDist(*one), NormalDist(*other))
-    with explained():
+    with reporting_errors():
         found = sample(gamma, lambda random: abs(law.draw(random) - law.draw(random)), seed)
     click.echo(f"{WARNING}\n")
     click.echo(f"pairs drawn: {found.plan.pairs}; the {found.plan.rank}th smallest change counts")

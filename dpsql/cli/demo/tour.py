@@ -46,7 +46,7 @@ _REFUSED: Final = "SELECT person_id, sum(salary) FROM staff GROUP BY person_id"
 _ALLOWED: Final = "SELECT count(*) FROM staff"
 
 
-def tell() -> None:
+def run() -> None:
     """Run it all in a temporary folder, with a ledger of its own."""
     with TemporaryDirectory(prefix="dpsql-demo-") as name, _quiet():
         schema = _prepare(Path(name))

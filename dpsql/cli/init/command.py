@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from dpsql.cli.exit_codes import explained, say
+from dpsql.cli.exit_codes import echo_err, reporting_errors
 from dpsql.cli.init.draft import Draft
 from dpsql.cli.init.from_database import of_database, of_folder
 from dpsql.cli.init.from_smartnoise import of_metadata
 from dpsql.cli.init.schema_yaml import skeleton
 from dpsql.errors import SourceFault
-from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.sanitize import sanitize
 
 STDOUT = Path("-")
 
@@ -23,7 +23,7 @@ def init(source: Path, output: Path, sample: int | None) -> None:
 
     `sample` rows of each CSV file are read for the types of its columns, None for none.
     """
-    with explained():
+    with reporting_errors():
         text = skeleton(_draft(source, output, sample))
     if output == STDOUT:
         click.echo(text, nl=False)
@@ -35,9 +35,9 @@ def init(source: Path, output: Path, sample: int | None) -> None:
         raise click.UsageError(
             f"{output} exists: remove it, or name another file with --output"
         ) from None
-    say(f"wrote {visible(str(output))}")
-    say("next: decide what its comments ask, then run")
-    say(f"  dpsql check {visible(str(output))}")
+    echo_err(f"wrote {sanitize(str(output))}")
+    echo_err("next: decide what its comments ask, then run")
+    echo_err(f"  dpsql check {sanitize(str(output))}")
 
 
 def _draft(source: Path, output: Path, sample: int | None) -> Draft:

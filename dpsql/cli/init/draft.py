@@ -12,14 +12,14 @@ SAMPLED: Final = "text of that type"
 
 @dataclass(frozen=True, slots=True)
 class DraftColumn:
-    """A column; `type` None where dpsql has no rules for `found`, the source's own word.
+    """A column; `type` None where dpsql has no rules for `source_type`, the source's own word.
 
     `bounds` are those that an owner declared elsewhere, as they are to be written.
     """
 
     name: str
     type: str | None
-    found: str = ""
+    source_type: str = ""
     bounds: tuple[str, str] | None = None
     nullable: bool = True
     references: str | None = None
@@ -30,14 +30,14 @@ class DraftColumn:
 class DraftTable:
     """A table; `unit` is what is declared elsewhere of its owner, None where it is to be decided.
 
-    `most_rows` is how many rows a unit has at most, where that is declared.
+    `max_rows` is how many rows a unit has at most, where that is declared.
     """
 
     name: str
     columns: tuple[DraftColumn, ...]
     key: tuple[str, ...] | None = None
     unit: str | None = None
-    most_rows: int | None = None
+    max_rows: int | None = None
     comment: str = ""
 
 

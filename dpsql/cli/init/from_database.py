@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dpsql.cli.init.draft import SAMPLED, TEXT, Draft, DraftColumn, DraftTable
 from dpsql.cli.init.sampled_types import sampled_types
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.duckdb.declared_keys import Declared, read_declarations
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault
@@ -24,7 +24,7 @@ _FORMS = frozenset({".parquet", ".csv"})
 
 def of_database(path: Path, source: str) -> Draft:
     """A draft of all base tables of a DuckDB file, with the keys and comments it declares."""
-    tables = read_catalogue(DuckDBSource(str(path)))
+    tables = read_catalog(DuckDBSource(str(path)))
     declared = read_declarations(str(path))
     return _draft(
         path,
@@ -46,7 +46,7 @@ def of_folder(path: Path, source: str, sample: int | None) -> Draft:
         if one.with_suffix("") == other.with_suffix(""):
             raise SourceFault(f"both {one.name} and {other.name} exist", hint="remove one of them")
     asked = tuple(SourceTable(_table_name(file, path), str(file)) for file in files)
-    found = read_catalogue(DuckDBSource(None, asked))
+    found = read_catalog(DuckDBSource(None, asked))
     return _draft(
         path,
         source,
@@ -122,13 +122,13 @@ def _table(name: str, columns: Columns, declared: Declared) -> DraftTable:
 
 
 def _column(
-    name: str, found: str, references: Mapping[str, str], comments: Mapping[str, str]
+    name: str, source_type: str, references: Mapping[str, str], comments: Mapping[str, str]
 ) -> DraftColumn:
-    offered = known_type(found)
+    offered = known_type(source_type)
     return DraftColumn(
         name,
         None if offered is None else str(offered).lower(),
-        found,
+        source_type,
         references=references.get(name),
         comment=comments.get(name, ""),
     )

@@ -39,7 +39,7 @@ def of_metadata(path: Path) -> Draft:
                 name,
                 columns,
                 unit=unit,
-                most_rows=most if isinstance(most, int) and owner is not None else None,
+                max_rows=most if isinstance(most, int) and owner is not None else None,
             )
         )
     return Draft(

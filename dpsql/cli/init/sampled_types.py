@@ -14,7 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from dpsql.engine.duckdb.csv import as_utf_8, header, read_delimited
-from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.lockdown import configure
 from dpsql.errors import SourceFault
 
 _WHOLE: Final = r"[+-]?(0|[1-9][0-9]{0,17})"
@@ -46,7 +46,7 @@ def sampled_types(file: str, rows: int) -> Mapping[str, str]:
 def _asked(file: str, rows: int, items: list[exp.Expr]) -> tuple[object, ...] | None:
     """What `items` are of the first rows; None if they can't be read."""
     with duckdb.connect(":memory:") as connection:
-        prepare(connection)
+        configure(connection)
         with suppress(duckdb.Error):
             return _first(connection, read_delimited(file), rows, items)
         with suppress(duckdb.Error, SourceFault), as_utf_8(file) as text:

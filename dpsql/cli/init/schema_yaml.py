@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from dpsql.cli.init.draft import TEXT, Draft, DraftColumn, DraftTable
-from dpsql.schema.load.identifiers import is_table_name, offered_names
+from dpsql.schema.load.identifiers import is_table_name, visible_names
 from dpsql.schema.qualified_name import bare
 from dpsql.schema.source_types import reading
 
@@ -92,7 +92,7 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
     yield f"  {_name(table.name)}:"
     if table.comment:
         yield f"    comment: {_quoted(table.comment)}"
-    names = offered_names(column.name for column in table.columns)
+    names = visible_names(column.name for column in table.columns)
     if table.key is not None:
         keys = [_name(names.get(column, column)) for column in table.key]
         key = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
@@ -101,8 +101,8 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
         yield f"    unit: {table.unit if table.unit.startswith('{') else _name(table.unit)}"
     else:
         yield from _choices(table, draft, names)
-    if table.most_rows is not None:
-        most = table.most_rows
+    if table.max_rows is not None:
+        most = table.max_rows
         yield f"    limits: {{groups: {most}, rows_per_group: {most}, rows: {most}}}"
     elif table.unit is None:
         yield "    # limits: {groups: 8, rows_per_group: 8, rows: 64}  # what one unit may add"
@@ -134,7 +134,8 @@ def _column(column: DraftColumn, name: str | None, *, identifies: bool) -> str:
     if name is None:
         return f"# {_one_line(column.name)}: not a plain name; rename it to offer it"
     if column.type is None:
-        found = f"{_one_line(column.found):.60}, which is not read: {reading(column.found).why}"
+        why = reading(column.source_type).why
+        found = f"{_one_line(column.source_type):.60}, which is not read: {why}"
         return f"# {_name(column.name)}: {found}"
     parts = [f"type: {_quoted(column.type) if ',' in column.type else column.type}"]
     if name != column.name:
@@ -154,7 +155,7 @@ def _column(column: DraftColumn, name: str | None, *, identifies: bool) -> str:
 
 def _advice(column: DraftColumn, *, identifies: bool) -> str:
     kind = (column.type or "").partition("(")[0]
-    if column.found == TEXT:
+    if column.source_type == TEXT:
         return "decide: the type; a CSV file has none"
     if identifies or column.references is not None or column.bounds is not None:
         return ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dpsql.cli.exit_codes import ExitCode, explained, say
+from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.cli.options import analyst_name, schema_file
 from dpsql.engine.duckdb.failure_cause import causes_untold
 
@@ -63,10 +63,10 @@ def mcp(schema: Path, **given: Any) -> None:
     log_without_tracebacks()
     # The client collects what is written here, and shows it to whom it likes.
     warnings.simplefilter("ignore")
-    with causes_untold(), explained():
+    with causes_untold(), reporting_errors():
         try:
-            serve(Options(schema, **given), say)
+            serve(Options(schema, **given), echo_err)
         except WrongOptions as wrong:
             for fault in wrong.faults:
-                say(f"error: {fault}")
+                echo_err(f"error: {fault}")
             raise click.exceptions.Exit(ExitCode.MISUSED) from None

@@ -9,7 +9,7 @@ from dpsql.errors import Span
 
 
 class Setting(Enum):
-    """What SHOW tells, and SET changes: all but `TOLD`."""
+    """What SHOW tells, and SET changes: all but `READ_ONLY`."""
 
     BUDGET = "budget"
     QUERIES = "queries"
@@ -26,12 +26,12 @@ class Setting(Enum):
     MAX_COST = "max_cost"
 
 
-TOLD = frozenset({Setting.BUDGET, Setting.QUERIES, Setting.RELEASES})
+READ_ONLY = frozenset({Setting.BUDGET, Setting.QUERIES, Setting.RELEASES})
 """What the ledger says, and nobody sets."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Assignment:
     """`value` as it is written, None for DEFAULT; `at` is its place."""
 
     setting: Setting

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownTable
-from dpsql.report.result.result import Result, texts
+from dpsql.report.result.result import Result, text_result
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
 from dpsql.sqltext.tokens import Word
 
@@ -45,7 +45,7 @@ def described(statement: Describe, schema: Schema) -> Result:
     """The tables that analysts see, or the columns of one; Refused for SUMMARIZE."""
     if statement.table is None:
         return _tables(schema)
-    table, name = schema.meant(*statement.table), ".".join(statement.table)
+    table, name = schema.resolve(*statement.table), ".".join(statement.table)
     if table is None:
         what = f"there is no table {name}"
         raise UnknownTable(what, at=statement.at, hint="SHOW TABLES lists them")
@@ -74,9 +74,9 @@ def _tables(schema: Schema) -> Result:
     """A row for each table and view: whose rows it has, and what is said of it."""
     rows = [
         [t.name, whose(t, schema), str(len(t.columns)), t.comment or None]
-        for t in schema.offered.values()
+        for t in schema.visible_tables.values()
     ]
-    return texts(("name", "rows of", "columns", "comment"), rows)
+    return text_result(("name", "rows of", "columns", "comment"), rows)
 
 
 def _columns(table: Table, schema: Schema) -> Result:
@@ -94,7 +94,7 @@ def _columns(table: Table, schema: Schema) -> Result:
         for column in table.columns.values()
     ]
     names = ("column_name", "column_type", "null", "key", "domain", "references", "comment")
-    return texts(names, rows)
+    return text_result(names, rows)
 
 
 def whose(table: Table, schema: Schema) -> str:
@@ -131,7 +131,9 @@ def declared_domain(column: Column) -> str | None:
 def reference(column: Column, schema: Schema) -> str | None:
     """The column of another table that it leads to, if analysts see that table."""
     to = column.references
-    return None if to is None or to.table not in schema.offered else f"{to.table}.{to.column}"
+    return (
+        None if to is None or to.table not in schema.visible_tables else f"{to.table}.{to.column}"
+    )
 
 
 _SHOWN = 8

@@ -16,13 +16,13 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import Final
 
-from dpsql.dbapi.statements.assignment import TOLD, Change, Setting
-from dpsql.dbapi.statements.settings import change
+from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
+from dpsql.dbapi.statements.settings import apply
 from dpsql.errors import BadParameter, Error, Refused, Span, SyntaxFault
 from dpsql.session.session import Session
 from dpsql.sqltext.tokens import Kind, Word, words
 
-OPTIONS: Final = tuple(setting.value for setting in Setting if setting not in TOLD)
+OPTIONS: Final = tuple(setting.value for setting in Setting if setting not in READ_ONLY)
 """What a statement may set for itself: all that SET changes."""
 
 _MAYBE: Final = re.compile("options|differential_privacy", re.IGNORECASE)
@@ -30,7 +30,7 @@ _SET: Final = re.compile(r"SET dpsql\.(\w+) = ([^\s,]+)")
 _EXAMPLE: Final = "SELECT … OPTIONS (epsilon = 0.1)"
 
 
-def without_options(sql: str) -> tuple[str, tuple[Change, ...]]:
+def split_options(sql: str) -> tuple[str, tuple[Assignment, ...]]:
     """`sql` up to its OPTIONS, and what they set; all of it, and nothing, where it has none."""
     if not _MAYBE.search(sql):
         return sql, ()
@@ -88,7 +88,9 @@ def assignments(
 
 
 @contextmanager
-def under(session: Session, options: Sequence[Change], usual: Fraction) -> Iterator[None]:
+def with_options(
+    session: Session, options: Sequence[Assignment], usual: Fraction
+) -> Iterator[None]:
     """Meanwhile `session` has `options` set; `usual` is its ε if nothing is said.
 
     An ε of the statement's own is spent whatever error was set before.
@@ -98,7 +100,7 @@ def under(session: Session, options: Sequence[Change], usual: Fraction) -> Itera
         if any(option.setting is Setting.EPSILON for option in options):
             session.settings = replace(session.settings, max_error=None)
         for option in options:
-            change(session, option, usual)
+            apply(session, option, usual)
         yield
     except Error as error:
         error.hint = _hint(error.hint, options)
@@ -107,19 +109,19 @@ def under(session: Session, options: Sequence[Change], usual: Fraction) -> Itera
         session.epsilon, session.settings = before
 
 
-def _are_options(found: Sequence[Word], before: Word | None) -> bool:
+def _are_options(words: Sequence[Word], before: Word | None) -> bool:
     """Whether `OPTIONS (` is followed by what no list of columns has, or by an option's name."""
-    if found[0].folded != "options" or found[1].text != "(":
+    if words[0].folded != "options" or words[1].text != "(":
         return False
     if before is not None and before.folded in {"as", ".", "with", "recursive"}:
         return False
-    return found[2].text == ")" or found[-1].text == "=" or found[2].folded in OPTIONS
+    return words[2].text == ")" or words[-1].text == "=" or words[2].folded in OPTIONS
 
 
-def _changes(inside: Sequence[Word]) -> Iterator[Change]:
+def _changes(inside: Sequence[Word]) -> Iterator[Assignment]:
     for name, value in assignments(inside, OPTIONS, _EXAMPLE):
         asked = None if value.folded == "default" else value.value
-        yield Change(Setting(name.folded), asked, value.span)
+        yield Assignment(Setting(name.folded), asked, value.span)
 
 
 def _is_value(word: Word) -> bool:
@@ -131,23 +133,23 @@ def _goes_on(rest: Sequence[Word], at: int, length: int) -> bool:
     return (rest[0].text == "," and at + 4 < length) if rest else at + 3 == length
 
 
-def _not_as_elsewhere(found: Sequence[Word]) -> None:
+def _not_as_elsewhere(words: Sequence[Word]) -> None:
     """BigQuery's and GoogleSQL's clause: there ε is a clause's, here it is a statement's."""
-    for place, word in enumerate(found):
-        if word.folded != "differential_privacy" or found[place - 1].folded != "with":
+    for place, word in enumerate(words):
+        if word.folded != "differential_privacy" or words[place - 1].folded != "with":
             continue
-        values = zip(found[place:], found[place + 2 :], strict=False)
+        values = zip(words[place:], words[place + 2 :], strict=False)
         epsilon = next((value.text for name, value in values if name.folded == "epsilon"), "0.1")
         raise Refused(
             "every query is private, with the units, limits and delta of the schema",
-            at=Span(found[place - 1].start, word.end),
+            at=Span(words[place - 1].start, word.end),
             hint=f"leave WITH DIFFERENTIAL_PRIVACY OPTIONS (…) out, and end the statement with "
             f"OPTIONS (epsilon = {epsilon})",
             note="options",
         )
 
 
-def _hint(hint: str, options: Sequence[Change]) -> str:
+def _hint(hint: str, options: Sequence[Assignment]) -> str:
     """What SET can't help against, since the statement says otherwise, its OPTIONS can."""
     own = {option.setting.value for option in options}
     return _SET.sub(lambda m: f"OPTIONS ({m[1]} = {m[2]})" if m[1] in own else m[0], hint)

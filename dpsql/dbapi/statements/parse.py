@@ -31,13 +31,13 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from dpsql.dbapi.statements.assignment import TOLD, Change, Setting
+from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
 from dpsql.dbapi.statements.describe import Describe, read_describe
-from dpsql.dbapi.statements.options import assignments, without_options
+from dpsql.dbapi.statements.options import assignments, split_options
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
-from dpsql.report.explain_text import Form
-from dpsql.session.compile.loss_conversion import as_epsilon
-from dpsql.session.saved.create import Wanted
+from dpsql.report.explain_text import OutputFormat
+from dpsql.session.compile.loss_conversion import parse_epsilon
+from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word, words
 
 
@@ -46,7 +46,7 @@ class Query:
     """Anything else: for the session to answer or refuse, as the `options` at its end ask."""
 
     sql: str
-    options: tuple[Change, ...] = ()
+    options: tuple[Assignment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class ExplainPrivacy:
     """`sql` has blanks for the words before the query, so places in it stay what they are."""
 
     sql: str
-    form: Form = Form.TEXT
+    form: OutputFormat = OutputFormat.TEXT
     with_sql: bool = False
 
 
@@ -66,28 +66,28 @@ class Show:
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class CreateRelease:
     """CREATE RELEASE name AS …: `sql` has blanks for the words before the query."""
 
-    wanted: Wanted
+    request: SaveRequest
     sql: str
-    options: tuple[Change, ...] = ()
+    options: tuple[Assignment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class DropRelease:
     """DROP RELEASE name; `if_exists`: that there is none is no error."""
 
     name: str
     if_exists: bool
 
 
-Statement = Query | ExplainPrivacy | Describe | Show | Change | Keep | Drop
+Statement = Query | ExplainPrivacy | Describe | Show | Assignment | CreateRelease | DropRelease
 
 
 def read_statement(sql: str) -> Statement:
     """What `sql` asks for, and whom."""
-    found = list(islice(words(sql), _MOST_WORDS))
+    found = list(islice(words(sql), _MAX_WORDS))
     match [word.folded for word in found]:
         case ["explain", "privacy", "(", "sql" | "format", *_]:
             return _explain(sql)
@@ -106,9 +106,9 @@ def read_statement(sql: str) -> Statement:
             _nothing_else(found[6:], rest)
             return _set(_setting(found[3]), found[3], found[5])
         case ["create", "release", _, "as", *_]:
-            return _keep(sql, found[2], found[3], replace=False)
+            return _create_release(sql, found[2], found[3], replace=False)
         case ["create", "or", "replace", "release", _, "as", *_]:
-            return _keep(sql, found[4], found[5], replace=True)
+            return _create_release(sql, found[4], found[5], replace=True)
         case ["create", "synopsis", _, "on", *_]:
             return _synopsis(sql, found[2], found[3], replace=False)
         case ["create", "or", "replace", "synopsis", _, "on", *_]:
@@ -117,10 +117,10 @@ def read_statement(sql: str) -> Statement:
             raise _not_so(found)
         case ["drop", "release" | "synopsis", "if", "exists", _, *rest]:
             _nothing_else(found[5:], rest)
-            return Drop(found[4].value, if_exists=True)
+            return DropRelease(found[4].value, if_exists=True)
         case ["drop", "release" | "synopsis", _, *rest]:
             _nothing_else(found[3:], rest)
-            return Drop(found[2].value, if_exists=False)
+            return DropRelease(found[2].value, if_exists=False)
         case ["create", "release", *_] | ["create", "or", "replace", "release", *_]:
             raise SyntaxFault(
                 "CREATE RELEASE isn't written so",
@@ -140,21 +140,21 @@ def read_statement(sql: str) -> Statement:
                 hint="write SHOW dpsql.budget, or SET dpsql.epsilon = 0.1",
             )
         case _:
-            return read_describe(found) or Query(*without_options(sql))
+            return read_describe(found) or Query(*split_options(sql))
 
 
-def explained(statement: ExplainPrivacy) -> Query | Keep:
+def explained(statement: ExplainPrivacy) -> Query | CreateRelease:
     """What EXPLAIN PRIVACY is asked of; what has no price is refused where it is bound."""
     inner = read_statement(statement.sql)
-    return inner if isinstance(inner, Query | Keep) else Query(statement.sql)
+    return inner if isinstance(inner, Query | CreateRelease) else Query(statement.sql)
 
 
-_MOST_WORDS = 8
+_MAX_WORDS = 8
 
 
 def _explain(sql: str) -> ExplainPrivacy:
     """EXPLAIN PRIVACY with options in parentheses, as PostgreSQL writes them."""
-    form, with_sql = Form.TEXT, False
+    form, with_sql = OutputFormat.TEXT, False
     rest = islice(words(sql), 3, None)
     while (word := next(rest, None)) is not None:
         match word.folded:
@@ -163,7 +163,7 @@ def _explain(sql: str) -> ExplainPrivacy:
             case "format":
                 word = next(rest, word)
                 try:
-                    form = Form(word.folded)
+                    form = OutputFormat(word.folded)
                 except ValueError:
                     raise BadParameter(
                         f"there is no format {word.text}",
@@ -183,19 +183,19 @@ def _explain(sql: str) -> ExplainPrivacy:
     )
 
 
-def _keep(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
-    wanted = Wanted(name.value, "release", sql.strip(), replace)
-    query, options = without_options(_blanked(sql, before.end))
-    return Keep(wanted, query, options)
+def _create_release(sql: str, name: Word, before: Word, *, replace: bool) -> CreateRelease:
+    wanted = SaveRequest(name.value, "release", sql.strip(), replace)
+    query, options = split_options(_blanked(sql, before.end))
+    return CreateRelease(wanted, query, options)
 
 
-LEAST_ROUNDS, USUAL_ROUNDS, MOST_ROUNDS = 1, 4, 50
+MIN_ROUNDS, DEFAULT_ROUNDS, MAX_ROUNDS = 1, 4, 50
 
 _SYNOPSIS = "CREATE SYNOPSIS name ON SELECT k1, k2 FROM … WITH (epsilon = 0.5, rounds = 4)"
 _OF_SYNOPSES = ("epsilon", "rounds", "groups", "rows_per_group", "rows", "max_cost")
 
 
-def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
+def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> CreateRelease:
     """… ON query WITH (epsilon = 0.5, rounds = 4): the last WITH of all, and it is closed last."""
     found = [word for word in words(sql, before.end) if word.text != ";"]
     start = max((n for n, word in enumerate(found) if word.folded == "with"), default=None)
@@ -206,34 +206,34 @@ def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> Keep:
     epsilon, rounds = own.pop("epsilon", None), own.pop("rounds", None)
     if epsilon is None:
         raise _not_so(inside)
-    wanted = Wanted(
+    wanted = SaveRequest(
         name.value,
         "synopsis",
         sql.strip(),
         replace,
-        as_epsilon(epsilon.value),
-        USUAL_ROUNDS if rounds is None else _rounds(rounds),
+        parse_epsilon(epsilon.value),
+        DEFAULT_ROUNDS if rounds is None else _rounds(rounds),
     )
     options = tuple(_set(Setting(name), value, value) for name, value in own.items())
-    return Keep(wanted, _blanked(sql[: found[start].start], before.end), options)
+    return CreateRelease(wanted, _blanked(sql[: found[start].start], before.end), options)
 
 
 def _rounds(value: Word) -> int:
     if value.text.isdigit() and len(value.text) < 4:
         rounds = int(value.text)
-        if LEAST_ROUNDS <= rounds <= MOST_ROUNDS:
+        if MIN_ROUNDS <= rounds <= MAX_ROUNDS:
             return rounds
     raise SyntaxFault(
-        f"rounds is a whole number from {LEAST_ROUNDS} to {MOST_ROUNDS}",
+        f"rounds is a whole number from {MIN_ROUNDS} to {MAX_ROUNDS}",
         at=value.span,
         hint=f"write {_SYNOPSIS}",
     )
 
 
-def _not_so(found: list[Word]) -> SyntaxFault:
+def _not_so(words: list[Word]) -> SyntaxFault:
     return SyntaxFault(
         "CREATE SYNOPSIS isn't written so",
-        at=Span(found[0].start, found[-1].end) if found else None,
+        at=Span(words[0].start, words[-1].end) if words else None,
         hint=f"write {_SYNOPSIS}",
     )
 
@@ -249,20 +249,20 @@ def _setting(word: Word) -> Setting:
         ) from None
 
 
-def _set(setting: Setting, name: Word, value: Word) -> Change:
-    if setting in TOLD:
+def _set(setting: Setting, name: Word, value: Word) -> Assignment:
+    if setting in READ_ONLY:
         raise BadParameter(
             f"dpsql.{setting.value} can't be set",
             at=name.span,
             hint="budgets are their owner's to set, in the schema",
         )
     if value.folded == "default":
-        return Change(setting, None, value.span)
-    return Change(setting, value.value, value.span)
+        return Assignment(setting, None, value.span)
+    return Assignment(setting, value.value, value.span)
 
 
-def _nothing_else(found: list[Word], texts: list[str]) -> None:
-    rest = [word for word, text in zip(found, texts, strict=True) if text != ";"]
+def _nothing_else(words: list[Word], texts: list[str]) -> None:
+    rest = [word for word, text in zip(words, texts, strict=True) if text != ";"]
     if rest:
         raise SyntaxFault(
             f"syntax error at or near {rest[0].text!r}",

@@ -10,7 +10,7 @@ from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.session import Session
 
 
-def kept_tables(session: Session) -> Result:
+def saved_releases(session: Session) -> Result:
     """A row for each kept table: its own maker's first, then the oldest.
 
     `rows` is NULL until it was opened, where a cap has to pay for that. `version` is that of the
@@ -20,17 +20,17 @@ def kept_tables(session: Session) -> Result:
     rows = [
         (
             found.table.name,
-            found.about.kind,
-            found.named.analyst,
-            len(found.about.columns),
-            found.about.rows if session.kept.is_open(found) else None,
-            found.named.at.replace(tzinfo=None),
-            found.about.version if found.about.states_version else None,
-            "current" if found.about.version == session.version else "earlier",
-            float(epsilon_of(session.schema, session.kept.loss(found))),
-            found.about.statement,
+            found.metadata.kind,
+            found.info.analyst,
+            len(found.metadata.columns),
+            found.metadata.rows if session.saved.is_paid(found) else None,
+            found.info.at.replace(tzinfo=None),
+            found.metadata.version if found.metadata.states_version else None,
+            "current" if found.metadata.version == session.version else "earlier",
+            float(epsilon_of(session.schema, session.saved.cost(found))),
+            found.metadata.statement,
         )
-        for found in session.kept.shown()
+        for found in session.saved.visible()
     ]
     names = (
         *("name", "kind", "owner", "columns", "rows"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dpsql.dbapi.statements.assignment import Setting
-from dpsql.dbapi.statements.settings import shown
+from dpsql.dbapi.statements.settings import format_setting
 from dpsql.dbapi.statements.show_queries import own_queries
-from dpsql.dbapi.statements.show_releases import kept_tables
+from dpsql.dbapi.statements.show_releases import saved_releases
 from dpsql.report.budget import Budget, budget_table
-from dpsql.report.result.result import Result, texts
+from dpsql.report.result.result import Result, text_result
 from dpsql.session.session import Session
 
 
@@ -21,9 +21,9 @@ def show_setting(setting: Setting, session: Session, budget: Callable[[], Budget
         case Setting.QUERIES:
             return own_queries(session.schema, session.analyst)
         case Setting.RELEASES:
-            return kept_tables(session)
+            return saved_releases(session)
         case Setting.EPSILON:
             value = f"{float(session.epsilon):g}"
         case _:
-            value = shown(session.settings, setting)
-    return texts([f"dpsql.{setting.value}"], [[value]])
+            value = format_setting(session.settings, setting)
+    return text_result([f"dpsql.{setting.value}"], [[value]])

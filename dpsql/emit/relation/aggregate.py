@@ -9,11 +9,11 @@ from sqlglot import exp
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.sql.expression import emit_expression
 from dpsql.emit.sql.function_call import try_cast
-from dpsql.emit.sql.identifier import field, reference
+from dpsql.emit.sql.identifier import column_ref, reference
 from dpsql.emit.sql.literal import emit_literal, integer
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.frame import FrameEnd, FrameKind, Offset
+from dpsql.plan.frame import FrameEnd, FrameKind, RangeOffset
 from dpsql.plan.operator import Plan, WindowCall
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
@@ -141,7 +141,7 @@ def _end(end: FrameEnd, side: str) -> tuple[str | exp.Expr, str | None]:
     match end:
         case None:
             return "UNBOUNDED", side
-        case Offset(distance=distance, following=following):
+        case RangeOffset(distance=distance, following=following):
             rendered = emit_literal(distance.value, distance.type)
             return rendered, "FOLLOWING" if following else "PRECEDING"
         case 0:
@@ -175,7 +175,9 @@ def _of_listed(values: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
 
     Two of them may have the same number of steps: both are added, as DISTINCT is of the values.
     """
-    value = exp.Lambda(this=_in_steps(field("v")), expressions=[exp.to_identifier("v")], colon=True)
+    value = exp.Lambda(
+        this=_in_steps(column_ref("v")), expressions=[exp.to_identifier("v")], colon=True
+    )
     steps = exp.Anonymous(this="list_transform", expressions=[values, value])
     total = exp.Anonymous(this="list_sum", expressions=[steps])
     return total, exp.Anonymous(this="list_count", expressions=[steps.copy()])

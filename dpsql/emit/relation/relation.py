@@ -9,27 +9,27 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.analysis.lineage.same_unit_conditions import asks_own_unit
+from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
 from dpsql.emit.relation.aggregate import emit_aggregate, emit_window, sort_key
 from dpsql.emit.relation.scan_and_join import (
     inner_join,
-    mark,
-    marked,
+    mark_join,
+    mark_join_rows,
     outer_join,
-    owners,
     scan,
-    unowned,
+    unit_sources,
+    without_unit,
 )
 from dpsql.emit.sql.expression import emit_expression
 from dpsql.emit.sql.function_call import try_cast
 from dpsql.emit.sql.identifier import (
-    all_of,
+    as_column,
     column_name,
-    named,
-    no_column,
+    dummy_column,
     reference,
     subquery,
     table,
+    union_all,
 )
 from dpsql.emit.sql.literal import emit_literal
 from dpsql.errors import InternalError
@@ -39,11 +39,12 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Output,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetKind,
@@ -51,7 +52,6 @@ from dpsql.plan.operator import (
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.plan.output_columns import output_columns
@@ -67,53 +67,57 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
         case Filter(source=Join() as join, predicate=predicate):
             joined = inner_join(join, _sources(join, releases))
             return joined.where(emit_expression(predicate), copy=False)
-        case Filter(source=Filter() | Mark()):
-            return _sifted(plan, releases)
+        case Filter(source=Filter() | MarkJoin()):
+            return _filtered(plan, releases)
         case Filter(source=source, predicate=predicate):
-            return _over(source, releases, _passed_on(source)).where(
+            return _select_over(source, releases, _passed_on(source)).where(
                 emit_expression(predicate), copy=False
             )
         case Project(source=Sort() | Limit() as source, outputs=outputs):
             # One SELECT computes and orders: the order of a derived table is nobody's promise.
             return _ordered(source, releases, _computed(outputs, source))
         case Project(source=source, outputs=outputs):
-            return _over(source, releases, _computed(outputs, source))
+            return _select_over(source, releases, _computed(outputs, source))
         case Join():
             return inner_join(plan, _sources(plan, releases))
         case OuterJoin(left=left, right=right):
             return outer_join(plan, emit_plan(left, releases), emit_plan(right, releases))
-        case Mark(source=source):
-            asked = _asked(plan)
-            return mark(asked, emit_plan(source, releases), emit_plan(asked.relation, releases))
+        case MarkJoin(source=source):
+            asked = _asked_columns(plan)
+            return mark_join(
+                asked, emit_plan(source, releases), emit_plan(asked.relation, releases)
+            )
         case Union(sources=sources):
             arms = [_arm(source, plan.outputs, plan.unit, releases) for source in sources]
-            return all_of(exp.union(*arms, distinct=False, copy=False))
+            return union_all(exp.union(*arms, distinct=False, copy=False))
         case SetOperation(kind=kind, left=left, right=right, outputs=outputs):
             own = unit(left)
             combine = exp.intersect if kind is SetKind.INTERSECT else exp.except_
             arms = [_arm(source, outputs, own, releases) for source in (left, right)]
-            return all_of(combine(*arms, distinct=True, copy=False))
+            return union_all(combine(*arms, distinct=True, copy=False))
         case Window(source=source, outputs=windows):
-            added = [named(emit_window(w.call, source), w.column) for w in windows]
-            return _over(source, releases, [*_passed_on(source), *added])
+            added = [as_column(emit_window(w.call, source), w.column) for w in windows]
+            return _select_over(source, releases, [*_passed_on(source), *added])
         case Values():
             return _listed(plan)
-        case Whole():
+        case PublicStatement():
             raise InternalError("what an analyst wrote is given to no engine of the source")
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             own = unit(source)
             group = [emit_expression(key.expression) for key in keys]
             items = [*_named(keys)]
-            items += [named(emit_aggregate(a.call, own), a.column) for a in aggregates]
+            items += [as_column(emit_aggregate(a.call, own), a.column) for a in aggregates]
             if own is not None:
                 items.append(reference(own))
                 group.append(reference(own))
             # Without keys there is one row, also where nothing is computed of it.
-            select = _over(source, releases, items or [no_column(exp.Count(this=exp.Star()))])
+            select = _select_over(
+                source, releases, items or [dummy_column(exp.Count(this=exp.Star()))]
+            )
             return select.group_by(*group, copy=False) if group else select
         case Release():
             # Arrow has no HUGEINT: the columns come as what holds them, and are what they were.
-            items = [named(try_cast(reference(c), c.type), c) for c in output_columns(plan)]
+            items = [as_column(try_cast(reference(c), c.type), c) for c in output_columns(plan)]
             return exp.select(*items, copy=False).from_(table(releases[plan]), copy=False)
         case Sort() | Limit():
             return _ordered(plan, releases, _passed_on(plan))
@@ -121,17 +125,17 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             assert_never(missing)
 
 
-def _sifted(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
+def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
     """Rows that pass several filters, of which some may be answers that are asked for below."""
     below: Plan = plan
     predicates: list[Expression] = []
     while isinstance(below, Filter):
         predicates += conjuncts(below.predicate)
         below = below.source
-    asked: list[Mark] = []
+    asked: list[MarkJoin] = []
     top = below
-    while isinstance(below, Mark):
-        asked.append(_asked(below))
+    while isinstance(below, MarkJoin):
+        asked.append(_asked_columns(below))
         below = below.source
     found = emit_plan(below, releases)
     for each in reversed(asked):
@@ -139,35 +143,35 @@ def _sifted(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
         for answer, predicate in ((True, each.column), (False, Not(each.column))):
             if predicate in predicates:
                 predicates.remove(predicate)
-                found = marked(each, found, relation, answer=answer)
+                found = mark_join_rows(each, found, relation, answer=answer)
                 break
         else:
-            found = mark(each, found, relation)
+            found = mark_join(each, found, relation)
     if not predicates:
         return found
     kept = exp.select(*_passed_on(top), copy=False).from_(subquery(found, "t"), copy=False)
     return kept.where(*map(emit_expression, predicates), copy=False)
 
 
-def _asked(plan: Mark) -> Mark:
+def _asked_columns(plan: MarkJoin) -> MarkJoin:
     """Whose the rows are that are asked for isn't looked up where a condition tells it.
 
     Nor are they read from a sidecar, which has them in the order of their units, not of their keys.
     """
-    if not asks_own_unit(plan):
+    if not is_same_unit(plan):
         return plan
-    return replace(plan, relation=bottom_up(_ownerless, plan.relation))
+    return replace(plan, relation=bottom_up(_without_unit, plan.relation))
 
 
-def _ownerless(plan: Plan) -> Plan:
-    return replace(plan, unit=None, ready=None) if isinstance(plan, Scan) else plan
+def _without_unit(plan: Plan) -> Plan:
+    return replace(plan, unit=None, sidecar=None) if isinstance(plan, Scan) else plan
 
 
 def _listed(plan: Values) -> exp.Select:
     """The rows that the statement itself lists, each of its columns' types."""
     if not plan.rows:
-        typed = [named(emit_literal(None, c.type), c) for c in plan.outputs]
-        nothing = exp.select(*(typed or [no_column()]), copy=False)
+        typed = [as_column(emit_literal(None, c.type), c) for c in plan.outputs]
+        nothing = exp.select(*(typed or [dummy_column()]), copy=False)
         return nothing.where(exp.false(), copy=False)
     rows = [
         exp.Tuple(
@@ -187,9 +191,9 @@ def _listed(plan: Values) -> exp.Select:
 
 def _sources(join: Join, releases: Mapping[Release, str]) -> list[exp.Select]:
     """The joined sources; a table whose owner is joined beside it comes without its unit."""
-    found = owners(join)
+    found = unit_sources(join)
     return [
-        unowned(source) if unit(source) in found else emit_plan(source, releases)
+        without_unit(source) if unit(source) in found else emit_plan(source, releases)
         for source in join.sources
     ]
 
@@ -199,16 +203,18 @@ def _arm(
 ) -> exp.Select:
     """One source of a set operation: its columns by place, and its unit among them."""
     items = [
-        named(reference(column), output)
+        as_column(reference(column), output)
         for column, output in zip(output_columns(source), outputs, strict=True)
     ]
     held = unit(source)
     if own is not None and held is not None:
-        items.append(named(reference(held), own))
-    return _over(source, releases, items)
+        items.append(as_column(reference(held), own))
+    return _select_over(source, releases, items)
 
 
-def _over(source: Plan, releases: Mapping[Release, str], items: list[exp.Expr]) -> exp.Select:
+def _select_over(
+    source: Plan, releases: Mapping[Release, str], items: list[exp.Expr]
+) -> exp.Select:
     below = subquery(emit_plan(source, releases), "t")
     return exp.select(*items, copy=False).from_(below, copy=False)
 
@@ -221,7 +227,7 @@ def _ordered(
     by: tuple[SortKey, ...] = ()
     if isinstance(below, Sort):
         by, below = below.by, below.source
-    select = _over(below, releases, items)
+    select = _select_over(below, releases, items)
     if by:
         select = select.order_by(*map(sort_key, by), copy=False)
     if limit is not None and limit.count is not None:
@@ -234,7 +240,7 @@ def _ordered(
 def _computed(outputs: tuple[Output, ...], source: Plan) -> list[exp.Expr]:
     own = unit(source)
     carried = [] if own is None else [reference(own)]
-    return [*_named(outputs), *carried] or [no_column()]
+    return [*_named(outputs), *carried] or [dummy_column()]
 
 
 def _passed_on(source: Plan) -> list[exp.Expr]:
@@ -242,8 +248,8 @@ def _passed_on(source: Plan) -> list[exp.Expr]:
     items: list[exp.Expr] = [reference(c) for c in output_columns(source)]
     if own is not None:
         items.append(reference(own))
-    return items or [no_column()]
+    return items or [dummy_column()]
 
 
 def _named(outputs: tuple[Output, ...]) -> list[exp.Expr]:
-    return [named(emit_expression(output.expression), output.column) for output in outputs]
+    return [as_column(emit_expression(output.expression), output.column) for output in outputs]

@@ -9,35 +9,51 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.analysis.lineage.unit_identity import equating, leads
+from dpsql.analysis.lineage.unit_identity import hop_keys, key_equalities
 from dpsql.emit.sql.expression import emit_expression
 from dpsql.emit.sql.function_call import try_cast
-from dpsql.emit.sql.identifier import field, named, no_column, reference, schema_name, subquery
-from dpsql.engine.sidecar.contents import OF_ROWS, OF_UNITS, PREPARED
-from dpsql.engine.sidecar.row_columns import UNIT
+from dpsql.emit.sql.identifier import (
+    as_column,
+    column_ref,
+    dummy_column,
+    reference,
+    schema_name,
+    subquery,
+)
+from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN
 from dpsql.plan.expression import Column
-from dpsql.plan.operator import Filter, Join, Mark, OuterJoin, OuterKind, Plan, Ready, Scan
+from dpsql.plan.operator import (
+    Filter,
+    Join,
+    MarkJoin,
+    OuterJoin,
+    OuterKind,
+    Plan,
+    Scan,
+    SidecarAccess,
+)
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
-from dpsql.schema.sidecar_columns import lent_name
+from dpsql.schema.sidecar_columns import lent_unit_column
 
 
 def scan(plan: Scan) -> exp.Select:
     """A table: rows without a unit are dropped, units over hops are looked up on base tables."""
     table = plan.table
     base = _table(plan, "t")
-    items = [named(_read(c, table), c) for c in plan.columns]
+    items = [as_column(_read(c, table), c) for c in plan.columns]
     if plan.unit is None:
-        return exp.select(*(items or [no_column()]), copy=False).from_(base, copy=False)
-    if plan.ready is not None:
-        owner: exp.Expr = field(schema_name(UNIT), table="t")
-        return exp.select(*items, named(owner, plan.unit), copy=False).from_(base, copy=False)
+        return exp.select(*(items or [dummy_column()]), copy=False).from_(base, copy=False)
+    if plan.sidecar is not None:
+        owner: exp.Expr = column_ref(schema_name(UNIT_COLUMN), table="t")
+        return exp.select(*items, as_column(owner, plan.unit), copy=False).from_(base, copy=False)
     match table.ownership:
         case Public():
             raise ValueError("a public table has no unit")
         case RowUnit():
             row = exp.Window(this=exp.Anonymous(this="row_number", expressions=[]))
-            return exp.select(*items, named(row, plan.unit), copy=False).from_(base, copy=False)
+            return exp.select(*items, as_column(row, plan.unit), copy=False).from_(base, copy=False)
         case EntityUnit(hops=hops, column=column):
             select = exp.select(copy=False).from_(base, copy=False)
             alias = "t"
@@ -45,8 +61,8 @@ def scan(plan: Scan) -> exp.Select:
                 parent = f"p{number}"
                 equal = (
                     exp.EQ(
-                        this=field(schema_name(name), table=alias),
-                        expression=field(schema_name(key), table=parent),
+                        this=column_ref(schema_name(name), table=alias),
+                        expression=column_ref(schema_name(key), table=parent),
                     )
                     for name, key in hop.pairs
                 )
@@ -59,8 +75,8 @@ def scan(plan: Scan) -> exp.Select:
                     copy=False,
                 )
                 alias = parent
-            owner = field(schema_name(column), table=alias)
-            return select.select(*items, named(owner, plan.unit), copy=False).where(
+            owner = column_ref(schema_name(column), table=alias)
+            return select.select(*items, as_column(owner, plan.unit), copy=False).where(
                 exp.Not(this=exp.Is(this=owner.copy(), expression=exp.null())), copy=False
             )
         case missing:
@@ -68,19 +84,19 @@ def scan(plan: Scan) -> exp.Select:
 
 
 def _read(column: Column, table: Table) -> exp.Expr:
-    found = field(schema_name(column.name), table="t")
+    found = column_ref(schema_name(column.name), table="t")
     # Arrow has no HUGEINT: kept columns come as what holds them, and are what they were.
-    return found if table.entry is None else try_cast(found, column.type)
+    return found if table.saved_entry is None else try_cast(found, column.type)
 
 
 def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
     """All sources side by side; private ones agree on the unit, whatever their keys say."""
-    found = owners(join)
+    found = unit_sources(join)
     own = unit(join)
     items: list[exp.Expr] = [reference(c) for c in output_columns(join)]
     if own is not None:
-        items.append(named(reference(_root(own, found)), own))
-    select = exp.select(*(items or [no_column()]), copy=False)
+        items.append(as_column(reference(_root(own, found)), own))
+    select = exp.select(*(items or [dummy_column()]), copy=False)
     for number, source in enumerate(rows):
         derived = subquery(source, f"t{number}")
         select = (
@@ -98,7 +114,7 @@ def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
     return select.where(*conditions, copy=False) if conditions else select
 
 
-def owners(join: Join) -> dict[Column, Column]:
+def unit_sources(join: Join) -> dict[Column, Column]:
     """Units of sources whose owner is joined beside them, and that owner's unit.
 
     lineitem ⋈ orders ON l_orderkey = o_orderkey: the order's customer is the line's, so looking it
@@ -114,7 +130,7 @@ def owners(join: Join) -> dict[Column, Column]:
             continue
         hop = ownership.hops[0]
         for parent in tables:
-            if parent.unit is not None and leads(join.on, source, hop, parent):
+            if parent.unit is not None and hop_keys(join.on, source, hop, parent):
                 found[source.unit] = parent.unit
                 break
     return found
@@ -127,7 +143,7 @@ def _says(join: Join, own: Column, other: Column) -> bool:
     """
     found = [table for table in map(_scanned, join.sources) if table is not None]
     return any(
-        a.unit == own and b.unit == other and equating(join.on, a, a_name, b, b_name)
+        a.unit == own and b.unit == other and key_equalities(join.on, a, a_name, b, b_name)
         for a in found
         for b in found
         for a_name, b_name in [(_own_column(a), _own_column(b))]
@@ -142,7 +158,7 @@ def _own_column(plan: Scan) -> str | None:
         return None
     if not own.hops:
         return own.column
-    return None if plan.ready is None else lent_name(plan.table)
+    return None if plan.sidecar is None else lent_unit_column(plan.table)
 
 
 def _scanned(source: Plan) -> Scan | None:
@@ -156,13 +172,13 @@ def _scanned(source: Plan) -> Scan | None:
             return None
 
 
-def _root(column: Column, found: Mapping[Column, Column]) -> Column:
-    while column in found:
-        column = found[column]
+def _root(column: Column, sources: Mapping[Column, Column]) -> Column:
+    while column in sources:
+        column = sources[column]
     return column
 
 
-def unowned(source: Plan) -> exp.Select:
+def without_unit(source: Plan) -> exp.Select:
     """A table without its unit, which the join takes from its owner.
 
     It is read as it is: a sidecar has its rows in the order of their units, not of their keys. Only
@@ -170,14 +186,16 @@ def unowned(source: Plan) -> exp.Select:
     """
     match source:
         case Scan(columns=columns):
-            items = [named(field(schema_name(c.name)), c) for c in columns]
-            table = replace(source, ready=None) if source.ready is Ready.ROWS else source
+            items = [as_column(column_ref(schema_name(c.name)), c) for c in columns]
+            table = (
+                replace(source, sidecar=None) if source.sidecar is SidecarAccess.ROWS else source
+            )
             base = _table(table, None)
-            return exp.select(*(items or [no_column()]), copy=False).from_(base, copy=False)
+            return exp.select(*(items or [dummy_column()]), copy=False).from_(base, copy=False)
         case Filter(source=below, predicate=predicate):
             handed = [reference(c) for c in output_columns(below)]
             select = exp.select(*handed, copy=False).from_(
-                subquery(unowned(below), "t"), copy=False
+                subquery(without_unit(below), "t"), copy=False
             )
             return select.where(emit_expression(predicate), copy=False)
         case _:
@@ -187,11 +205,11 @@ def unowned(source: Plan) -> exp.Select:
 def _table(plan: Scan, alias: str | None) -> exp.Table:
     """A table of the source, or the same in the sidecar."""
     where: dict[str, exp.Identifier] = {}
-    if plan.ready is not None:
-        group = OF_UNITS if plan.ready is Ready.UNITS else OF_ROWS
-        where = {"db": schema_name(group), "catalog": schema_name(PREPARED)}
+    if plan.sidecar is not None:
+        group = UNIT_SCHEMA if plan.sidecar is SidecarAccess.UNITS else ROW_SCHEMA
+        where = {"db": schema_name(group), "catalog": schema_name(SIDECAR)}
     shown = None if alias is None else exp.TableAlias(this=exp.to_identifier(alias))
-    return exp.Table(this=schema_name(plan.table.stored_as), alias=shown, **where)
+    return exp.Table(this=schema_name(plan.table.engine_name), alias=shown, **where)
 
 
 def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Select:
@@ -202,10 +220,10 @@ def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Sele
         owner: exp.Expr = reference(ours)
         if join.kind is OuterKind.FULL and theirs is not None:
             owner = exp.Coalesce(this=owner, expressions=[reference(theirs)])
-        items.append(named(owner, join.unit))
+        items.append(as_column(owner, join.unit))
     conditions = [emit_expression(p) for p in join.on] + _same_unit(ours, theirs)
     return (
-        exp.select(*(items or [no_column()]), copy=False)
+        exp.select(*(items or [dummy_column()]), copy=False)
         .from_(subquery(left, "t0"), copy=False)
         .join(
             subquery(right, "t1"),
@@ -216,31 +234,33 @@ def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Sele
     )
 
 
-def mark(plan: Mark, source: exp.Select, relation: exp.Select) -> exp.Select:
+def mark_join(plan: MarkJoin, source: exp.Select, relation: exp.Select) -> exp.Select:
     """Each row with the answer to EXISTS; of private rows only those of its own unit are asked."""
-    items = [*_of_source(plan), named(_exists(plan, relation), plan.column)]
+    items = [*_of_source(plan), as_column(_exists(plan, relation), plan.column)]
     return exp.select(*items, copy=False).from_(subquery(source, "t0"), copy=False)
 
 
-def marked(plan: Mark, source: exp.Select, relation: exp.Select, *, answer: bool) -> exp.Select:
-    """The rows of `mark` whose answer is `answer`.
+def mark_join_rows(
+    plan: MarkJoin, source: exp.Select, relation: exp.Select, *, answer: bool
+) -> exp.Select:
+    """The rows of `mark_join` whose answer is `answer`.
 
     EXISTS is asked where rows are filtered: as a column, it is found for each of `source`'s rows by
     a table of all of `relation`'s.
     """
     asked = _exists(plan, relation)
-    items = [*_of_source(plan), named(exp.Boolean(this=answer), plan.column)]
+    items = [*_of_source(plan), as_column(exp.Boolean(this=answer), plan.column)]
     rows = exp.select(*items, copy=False).from_(subquery(source, "t0"), copy=False)
     return rows.where(asked if answer else exp.Not(this=asked), copy=False)
 
 
-def _of_source(plan: Mark) -> list[exp.Expr]:
+def _of_source(plan: MarkJoin) -> list[exp.Expr]:
     own = unit(plan.source)
     found = output_columns(plan.source)
     return [reference(c) for c in (*found, *(() if own is None else (own,)))]
 
 
-def _exists(plan: Mark, relation: exp.Select) -> exp.Expr:
+def _exists(plan: MarkJoin, relation: exp.Select) -> exp.Expr:
     conditions = [emit_expression(p) for p in plan.on]
     conditions += _same_unit(unit(plan.source), unit(plan.relation))
     rows = exp.select(exp.Literal.number(1), copy=False).from_(subquery(relation, "t1"), copy=False)

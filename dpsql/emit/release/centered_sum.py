@@ -11,44 +11,44 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.emit.release.contribution import in_steps, total
+from dpsql.emit.release.contribution import sum_of, to_steps
 from dpsql.emit.release.contributions import emit_term
 from dpsql.emit.sql.function_call import cast
-from dpsql.emit.sql.identifier import field
+from dpsql.emit.sql.identifier import column_ref
 from dpsql.emit.sql.literal import integer
-from dpsql.plan.bounded_release.statistic import Amount, Statistic
+from dpsql.plan.bounded_release.statistic import Statistic, Sum
 
 
-def uncentred_sums(
+def uncentered_sums(
     statistic: Statistic, number: int, *, clamped: bool = True
 ) -> dict[str, exp.Expr]:
     """The sum s of a statistic's clamped terms; with a centre, as they are, and their number m.
 
     Values that no clamp would change needn't be `clamped`.
     """
-    found, centre = _uncentred(statistic)
-    term = emit_term(found, number) if clamped else field(f"r{number}")
-    sums = {f"s{number}": total(term)}
+    found, centre = _uncentered(statistic)
+    term = emit_term(found, number) if clamped else column_ref(f"r{number}")
+    sums = {f"s{number}": sum_of(term)}
     if centre:
-        sums[f"m{number}"] = exp.Anonymous(this="count", expressions=[field(f"r{number}")])
+        sums[f"m{number}"] = exp.Anonymous(this="count", expressions=[column_ref(f"r{number}")])
     return sums
 
 
-def centred_steps(statistic: Statistic, number: int, *, few: bool = False) -> exp.Expr:
-    """By the columns of `uncentred_sums`, the statistic's integer; 0 where nothing was summed."""
-    found, centre = _uncentred(statistic)
-    steps = in_steps(found, field(f"s{number}"), few=few)
+def centered_steps(statistic: Statistic, number: int, *, has_few_rows: bool = False) -> exp.Expr:
+    """By the columns of `uncentered_sums`, the statistic's integer; 0 where nothing was summed."""
+    found, centre = _uncentered(statistic)
+    steps = to_steps(found, column_ref(f"s{number}"), has_few_rows=has_few_rows)
     if not centre:
         return steps
     # Of 128 bits: a centre is of 53, and there may be as many rows.
-    many = exp.Mul(this=cast(field(f"m{number}"), "HUGEINT"), expression=integer(centre))
+    many = exp.Mul(this=cast(column_ref(f"m{number}"), "HUGEINT"), expression=integer(centre))
     return exp.Sub(this=steps, expression=many)
 
 
-def _uncentred(statistic: Statistic) -> tuple[Statistic, int]:
+def _uncentered(statistic: Statistic) -> tuple[Statistic, int]:
     """The sum of the same clamped values, and what to take from each of them."""
     match statistic.term:
-        case Amount(value=value):
-            return replace(statistic, term=Amount(replace(value, centre=0))), value.centre
+        case Sum(value=value):
+            return replace(statistic, term=Sum(replace(value, center=0))), value.center
         case _:
             return statistic, 0

@@ -13,21 +13,21 @@ from sqlglot import exp
 
 from dpsql.emit.sql.decimal_steps import in_64_bits, in_128_bits
 from dpsql.emit.sql.expression import emit_expression, is_nan
-from dpsql.emit.sql.function_call import attempt, try_cast
-from dpsql.emit.sql.literal import beside, emit_literal, integer
+from dpsql.emit.sql.function_call import try_, try_cast
+from dpsql.emit.sql.literal import emit_literal, integer, untyped_literal
 from dpsql.plan.bounded_release.statistic import (
-    Amount,
-    Deviations,
-    Distinct,
+    Discretized,
     DistinctSum,
-    Measured,
-    Ones,
-    Over,
-    Presence,
-    Present,
+    DistinctValues,
+    NonNullCount,
+    PairwiseDeviations,
     Product,
+    RowCount,
     Square,
     Statistic,
+    Sum,
+    UnitCount,
+    UnitsOverLimit,
 )
 from dpsql.plan.expression import Expression
 from dpsql.privacy.domain import day
@@ -37,22 +37,22 @@ _EXPECTED_ROWS = 1000
 """Sums of so many are mostly the largest."""
 
 
-def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
+def raw_values(statistic: Statistic) -> tuple[exp.Expr, ...]:
     """What a row counts for, NULL where it counts for nothing; none if it needs no column."""
     match statistic.term:
-        case Presence() | Over():
+        case UnitCount() | UnitsOverLimit():
             return ()
-        case Distinct(argument=argument):
+        case DistinctValues(argument=argument):
             return (_filtered(argument, statistic),)
         case DistinctSum(value=value):
             return (_filtered(value.argument, statistic),)
-        case Ones():
+        case RowCount():
             if statistic.filter is None:
                 return ()
             return (exp.case().when(emit_expression(statistic.filter), integer(1), copy=False),)
-        case Present(argument=argument):
+        case NonNullCount(argument=argument):
             return (exp.case().when(_only(statistic, _is_value(argument)), integer(1), copy=False),)
-        case Amount(value=value) | Square(value=value) | Deviations(value=value):
+        case Sum(value=value) | Square(value=value) | PairwiseDeviations(value=value):
             return (_filtered(value.argument, statistic),)
         case Product(left=left, right=right):
             return _filtered(left.argument, statistic), _filtered(right.argument, statistic)
@@ -60,14 +60,21 @@ def values(statistic: Statistic) -> tuple[exp.Expr, ...]:
             assert_never(missing)
 
 
-def measured(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp.Expr, ...]:
+def discretize(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp.Expr, ...]:
     """A row's values in what they are clamped in: decimals as they are, else steps."""
     match statistic.term:
-        case Presence() | Over() | Distinct() | DistinctSum() | Ones() | Present():
+        case (
+            UnitCount()
+            | UnitsOverLimit()
+            | DistinctValues()
+            | DistinctSum()
+            | RowCount()
+            | NonNullCount()
+        ):
             return columns
-        case Amount(value=value):
+        case Sum(value=value):
             return columns if value.decimal is not None else (_steps(value, columns[0]),)
-        case Square(value=value) | Deviations(value=value):
+        case Square(value=value) | PairwiseDeviations(value=value):
             return (_steps(value, columns[0]),)
         case Product(left=left, right=right):
             return _steps(left, columns[0]), _steps(right, columns[1])
@@ -75,22 +82,22 @@ def measured(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp.E
             assert_never(missing)
 
 
-def clamped_term(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Expr:
+def clamp(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Expr:
     """The term within the very interval that its sensitivity is derived from."""
     match statistic.term:
-        case Presence():
+        case UnitCount():
             return integer(1)
-        case Over():
+        case UnitsOverLimit():
             return integer(0)  # a unit's only row is never too many
-        case Distinct() | DistinctSum():
+        case DistinctValues() | DistinctSum():
             return integer(0)  # counted or summed beside the sums, over the distinct values
-        case Ones() if statistic.counts_every_row:
+        case RowCount() if statistic.is_row_count:
             return integer(1)
-        case Ones() | Present():
+        case RowCount() | NonNullCount():
             return columns[0]
-        case Amount(value=value):
+        case Sum(value=value):
             return _clamped(value, columns[0], value.decimal)
-        case Deviations(value=value):
+        case PairwiseDeviations(value=value):
             return exp.Paren(this=_clamped(value, columns[0], None))
         case Square(value=value):
             clamped = exp.Paren(this=_clamped(value, columns[0], None))
@@ -105,14 +112,14 @@ def clamped_term(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Exp
             assert_never(missing)
 
 
-def _steps(value: Measured, column: exp.Expr) -> exp.Expr:
+def _steps(value: Discretized, column: exp.Expr) -> exp.Expr:
     """`column` as an integer of steps; NULL where it is none."""
     step, kind = value.step, value.argument.type
     match kind:
         case Double():
             # Infinities and huge values can't be cast, so doubles are clamped as doubles first.
             low, high = (emit_literal(end * step, Double()) for end in (value.low, value.high))
-            clamped = clamped_to(
+            clamped = clamp_to(
                 exp.case().when(is_nan(column.copy()), exp.null(), copy=False), column, low, high
             )
             scaled = exp.Mul(this=clamped, expression=emit_literal(1 / step, Double()))
@@ -120,18 +127,18 @@ def _steps(value: Measured, column: exp.Expr) -> exp.Expr:
         case Integer() if step == 1:
             return try_cast(column, BIGINT)
         case Date():
-            return attempt(exp.Sub(this=column, expression=emit_literal(day(0), Date())))
+            return try_(exp.Sub(this=column, expression=emit_literal(day(0), Date())))
         case Timestamp():
-            return attempt(exp.Anonymous(this="epoch_us", expressions=[column]))
+            return try_(exp.Anonymous(this="epoch_us", expressions=[column]))
         case Decimal() if step < 1:
             return _decimal_steps(value, kind, column)
         case _:
             # Coarser than one: truncation toward zero keeps a value within its bounds.
             whole = exp.IntDiv(this=try_cast(column, HUGEINT), expression=integer(int(step)))
-            return try_cast(attempt(whole), BIGINT)
+            return try_cast(try_(whole), BIGINT)
 
 
-def _decimal_steps(value: Measured, kind: Decimal, column: exp.Expr) -> exp.Expr:
+def _decimal_steps(value: Discretized, kind: Decimal, column: exp.Expr) -> exp.Expr:
     """A decimal as an integer of steps; what may be too long for 64 bits is clamped first."""
     scale = len(str(int(1 / value.step))) - 1
     if scale < kind.scale:
@@ -141,31 +148,31 @@ def _decimal_steps(value: Measured, kind: Decimal, column: exp.Expr) -> exp.Expr
     steps = in_64_bits(column, scale, 10**kind.precision - 1, BIGINT)
     if steps is not None:
         return steps
-    clamped = _within_bounds(value, column, kind)
+    clamped = _clamp_to_bounds(value, column, kind)
     most = max(abs(value.low), abs(value.high))
     steps = in_64_bits(clamped, scale, most, BIGINT)
     return in_128_bits(clamped, scale, BIGINT) if steps is None else steps
 
 
-def _clamped(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
+def _clamped(value: Discretized, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
     """`column` within the value's interval, less its centre; in steps, or as decimals of `kind`."""
-    middle = integer(value.centre) if kind is None else _exactly(value.centre, kind)
-    clamped = _within_bounds(value, column, kind)
-    if value.centre == 0:
+    middle = integer(value.center) if kind is None else _exactly(value.center, kind)
+    clamped = _clamp_to_bounds(value, column, kind)
+    if value.center == 0:
         return clamped
     return exp.Sub(this=exp.Paren(this=clamped), expression=middle)
 
 
-def _within_bounds(value: Measured, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
-    return clamped_to(exp.case(), column, *ends_of(value, kind))
+def _clamp_to_bounds(value: Discretized, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
+    return clamp_to(exp.case(), column, *interval_literals(value, kind))
 
 
-def steps_of(value: Measured, column: exp.Expr) -> exp.Expr:
+def steps_of(value: Discretized, column: exp.Expr) -> exp.Expr:
     """`column` in steps, NULL where there is none; they may lie beyond its bounds."""
     return _steps(value, column)
 
 
-def in_range(value: Measured, steps: exp.Expr) -> exp.Expr:
+def in_range(value: Discretized, steps: exp.Expr) -> exp.Expr:
     """`steps` within the value's bounds, from the lowest one on."""
     return _clamped(value, steps, None)
 
@@ -177,7 +184,7 @@ def filtered(item: exp.Expr, statistic: Statistic) -> exp.Expr:
     return exp.case().when(emit_expression(statistic.filter), item, copy=False)
 
 
-def total(term: exp.Expr) -> exp.Expr:
+def sum_of(term: exp.Expr) -> exp.Expr:
     """A sum of integers or decimals: exact in 128 bits, in any order."""
     return exp.Anonymous(this="sum", expressions=[term])
 
@@ -187,17 +194,17 @@ def number_of_rows() -> exp.Expr:
     return exp.Anonymous(this="count", expressions=[exp.Star()])
 
 
-def in_steps(statistic: Statistic, column: exp.Expr, *, few: bool = False) -> exp.Expr:
+def to_steps(statistic: Statistic, column: exp.Expr, *, has_few_rows: bool = False) -> exp.Expr:
     """`column`, a sum of terms, as an integer of steps; 0 where there was nothing to sum.
 
-    Where there are `few` sums, to plan a second way takes longer than it saves.
+    Where it `has_few_rows`, to plan a second way takes longer than it saves.
     """
     amount = statistic.term
-    kind = amount.value.decimal if isinstance(amount, Amount) else None
+    kind = amount.value.decimal if isinstance(amount, Sum) else None
     if kind is not None and kind.scale:
         expected = _EXPECTED_ROWS * statistic.magnitude
         ways = (
-            None if few else in_64_bits(column, kind.scale, expected, HUGEINT),
+            None if has_few_rows else in_64_bits(column, kind.scale, expected, HUGEINT),
             in_128_bits(column, kind.scale, HUGEINT),
         )
         first, *others = [*(way for way in ways if way is not None), integer(0)]
@@ -207,16 +214,16 @@ def in_steps(statistic: Statistic, column: exp.Expr, *, few: bool = False) -> ex
     return exp.Coalesce(this=column, expressions=[integer(0)])
 
 
-def ends_of(value: Measured, kind: Decimal | None) -> tuple[exp.Expr, exp.Expr]:
+def interval_literals(value: Discretized, kind: Decimal | None) -> tuple[exp.Expr, exp.Expr]:
     """The interval that a value is clamped to, in steps or as decimals of `kind`."""
     low, high = (
-        integer(bound) if kind is None else beside(_held(bound, kind), kind)
+        integer(bound) if kind is None else untyped_literal(_typed_steps(bound, kind), kind)
         for bound in (value.low, value.high)
     )
     return low, high
 
 
-def clamped_to(case: exp.Case, column: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
+def clamp_to(case: exp.Case, column: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
     """NULL stays NULL; CASE is cheaper than least and greatest, which ignore NULLs."""
     return (
         case.when(exp.LT(this=column.copy(), expression=low), low.copy(), copy=False)
@@ -229,7 +236,7 @@ def _filtered(argument: Expression, statistic: Statistic) -> exp.Expr:
     return filtered(emit_expression(argument), statistic)
 
 
-def _held(steps: int, kind: Decimal) -> Fraction:
+def _typed_steps(steps: int, kind: Decimal) -> Fraction:
     """The nearest value that `kind` can hold: none of its values lies beyond its ends."""
     most = 10**kind.precision - 1
     return Fraction(min(max(steps, -most), most), 10**kind.scale)
@@ -239,7 +246,7 @@ def _exactly(steps: int, kind: Decimal) -> exp.Expr:
     """`steps` as a decimal, of a wider type where bounds reach beyond what `kind` can hold."""
     value = Fraction(steps, 10**kind.scale)
     if abs(steps) < 10**kind.precision:
-        return beside(value, kind)
+        return untyped_literal(value, kind)
     return emit_literal(value, Decimal(38, kind.scale))
 
 

@@ -16,17 +16,17 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.release.contribution import clamped_term, measured, values
+from dpsql.emit.release.contribution import clamp, discretize, raw_values
 from dpsql.emit.release.histogram_cell import argument, coordinate
 from dpsql.emit.sql.expression import emit_expression
 from dpsql.emit.sql.function_call import finite, try_cast, unsigned
-from dpsql.emit.sql.identifier import aliased, field, reference, subquery, table
+from dpsql.emit.sql.identifier import column_ref, reference, subquery, table, with_alias
 from dpsql.emit.sql.literal import emit_literal, integer
-from dpsql.plan.bounded_release.bounded_release import KeyDomain, Terms
+from dpsql.plan.bounded_release.bounded_release import Contributions, KeyDomain
 from dpsql.plan.bounded_release.statistic import Statistic
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
@@ -34,103 +34,105 @@ from dpsql.plan.traversal import bottom_up, operators
 from dpsql.schema.model import RowUnit
 from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
 
-_FEW: Final = 1000
+_SMALL_GROUP_COUNT: Final = 1000
 """Groups that are joined, or finished, in no time."""
 
 _LARGEST: Final = 10**38 - 1
 """The largest integer of the decimals in which Arrow has those of 128 bits."""
 
 
-def late_domains(terms: Terms) -> frozenset[int]:
+def late_key_joins(contributions: Contributions) -> frozenset[int]:
     """The places of domains that sums are joined to, not rows: there are fewer of them.
 
     Rows are grouped by the keys themselves, of which each cell has its own. Only where the schema
     or the statement lists a key's values, so that few rows are in no cell: GROUP BY l_partkey for
     parts of one brand would sum the lines of all parts first.
     """
-    below = environment(terms.source)
+    below = column_domains(contributions.source)
     return frozenset(
         place
-        for place, found in enumerate(terms.domains)
-        if len(found.keys) == 1 and len(found.cells) <= _FEW
-        for values in [domain(terms.keys[found.keys[0]].expression, below).values]
+        for place, found in enumerate(contributions.domains)
+        if len(found.keys) == 1 and len(found.cells) <= _SMALL_GROUP_COUNT
+        for values in [domain(contributions.keys[found.keys[0]].expression, below).values]
         if values is not None
     )
 
 
-def emit_terms(
-    terms: Terms,
+def emit_contributions(
+    contributions: Contributions,
     releases: Mapping[Release, str],
     *,
     with_unit: bool,
     late: frozenset[int] = frozenset(),
     rows: exp.Select | None = None,
-    handed: tuple[str, ...] = (),
-    in_cells: bool = True,
+    extra: tuple[str, ...] = (),
+    inner_key_joins: bool = True,
 ) -> exp.Select:
     """One row per row: unit, group columns, and each statistic's term before its clamp.
 
     Of `late` domains it has the keys instead. `rows` are the source's, if they are emitted already,
-    with further columns to be `handed` on. If they need not be `in_cells`, the group columns of
-    others are NULL.
+    with `extra` columns to be passed on. Without `inner_key_joins` other rows stay, and have NULLs
+    for group columns.
     """
     items: list[exp.Expr] = []
-    own = unit(terms.source)
+    own = unit(contributions.source)
     if own is None:
         raise ValueError("a release has private rows below it")
     if with_unit:
-        items.append(aliased(reference(own), "u"))
-    listed = {place for found in terms.domains for place in found.keys}
-    unlisted = [key for place, key in enumerate(terms.keys) if place not in listed]
-    for place, found in enumerate(terms.domains):
+        items.append(with_alias(reference(own), "u"))
+    listed = {place for found in contributions.domains for place in found.keys}
+    unlisted = [key for place, key in enumerate(contributions.keys) if place not in listed]
+    for place, found in enumerate(contributions.domains):
         if place in late:
             items += [
-                aliased(emit_expression(terms.keys[key].expression), name)
-                for key, name in zip(found.keys, _late_names(terms, place), strict=True)
+                with_alias(emit_expression(contributions.keys[key].expression), name)
+                for key, name in zip(found.keys, _late_names(contributions, place), strict=True)
             ]
         else:
-            items.append(aliased(field("cell", table=f"d{place}"), f"g{place}"))
-    names = group_names(terms)[len(terms.domains) :]
+            items.append(with_alias(column_ref("cell", table=f"d{place}"), f"g{place}"))
+    names = group_names(contributions)[len(contributions.domains) :]
     items += [
-        aliased(_readable(key.expression), name) for key, name in zip(unlisted, names, strict=True)
+        with_alias(_readable(key.expression), name)
+        for key, name in zip(unlisted, names, strict=True)
     ]
     items += [
-        aliased(column, name)
-        for number, s in enumerate(terms.statistics)
-        for name, column in zip(_names("vw", number), values(s), strict=False)
+        with_alias(column, name)
+        for number, s in enumerate(contributions.statistics)
+        for name, column in zip(_names("vw", number), raw_values(s), strict=False)
     ]
-    items += [aliased(argument(s), f"x{n}") for n, s in enumerate(terms.selections)]
-    read = terms.source if with_unit else _unnumbered(terms.source)
-    items += map(field, handed)
+    items += [with_alias(argument(s), f"x{n}") for n, s in enumerate(contributions.cell_choices)]
+    read = contributions.source if with_unit else _unnumbered(contributions.source)
+    items += map(column_ref, extra)
     source = subquery(emit_plan(read, releases) if rows is None else rows, "t")
-    select = exp.select(*(items or [aliased(integer(1), "nothing")]), copy=False).from_(
+    select = exp.select(*(items or [with_alias(integer(1), "nothing")]), copy=False).from_(
         source, copy=False
     )
-    for place, found in enumerate(terms.domains):
+    for place, found in enumerate(contributions.domains):
         if place not in late:
-            listed_keys = [terms.keys[key].expression for key in found.keys]
+            listed_keys = [contributions.keys[key].expression for key in found.keys]
             keys = [(emit_expression(key), key.type) for key in listed_keys]
-            select = _in_domain(select, found, place, keys, outer=not in_cells)
-    groups = map(field, grouped_names(terms, late))
-    carried = [*([field("u")] if with_unit else []), *groups]
+            select = _join_domain(select, found, place, keys, outer=not inner_key_joins)
+    groups = map(column_ref, grouped_names(contributions, late))
+    carried = [*([column_ref("u")] if with_unit else []), *groups]
     steps = [
-        aliased(column, name)
-        for number, s in enumerate(terms.statistics)
+        with_alias(column, name)
+        for number, s in enumerate(contributions.statistics)
         for name, column in zip(
             _names("rq", number),
-            measured(s, tuple(map(field, _names("vw", number)[: len(values(s))]))),
+            discretize(s, tuple(map(column_ref, _names("vw", number)[: len(raw_values(s))]))),
             strict=False,
         )
     ]
     steps += [
-        aliased(coordinate(s, field(f"x{n}")), f"p{n}") for n, s in enumerate(terms.selections)
+        with_alias(coordinate(s, column_ref(f"x{n}")), f"p{n}")
+        for n, s in enumerate(contributions.cell_choices)
     ]
-    columns = [*carried, *steps, *map(field, handed)]
-    return select_from(select, columns or [aliased(integer(1), "nothing")])
+    columns = [*carried, *steps, *map(column_ref, extra)]
+    return select_from(select, columns or [with_alias(integer(1), "nothing")])
 
 
-def in_late_domains(
-    sums: exp.Select, terms: Terms, late: frozenset[int], names: Sequence[str]
+def join_keys(
+    sums: exp.Select, contributions: Contributions, late: frozenset[int], names: Sequence[str]
 ) -> exp.Select:
     """`sums` with the cells of their groups in place of keys; those in no cell are dropped.
 
@@ -139,16 +141,18 @@ def in_late_domains(
     if not late:
         return sums
     items = [
-        aliased(field("cell", table=f"d{place}"), name) if place in late else field(name, table="t")
-        for place, name in enumerate(group_names(terms))
+        with_alias(column_ref("cell", table=f"d{place}"), name)
+        if place in late
+        else column_ref(name, table="t")
+        for place, name in enumerate(group_names(contributions))
     ]
-    select = select_from(sums, [*items, *(field(name, table="t") for name in names)])
+    select = select_from(sums, [*items, *(column_ref(name, table="t") for name in names)])
     for place in sorted(late):
-        found = terms.domains[place]
-        types = [terms.keys[key].expression.type for key in found.keys]
-        columns = [field(name, table="t") for name in _late_names(terms, place)]
+        found = contributions.domains[place]
+        types = [contributions.keys[key].expression.type for key in found.keys]
+        columns = [column_ref(name, table="t") for name in _late_names(contributions, place)]
         keys = list(zip(columns, types, strict=True))
-        select = _in_domain(select, found, place, keys)
+        select = _join_domain(select, found, place, keys)
     return select
 
 
@@ -195,23 +199,23 @@ def _between(value: exp.Expr, low: object, high: object, kind: SqlType) -> exp.E
     return exp.case().when(there, value, copy=False)
 
 
-def _in_domain(
+def _join_domain(
     select: exp.Select,
-    found: KeyDomain,
-    place: int,
+    domain: KeyDomain,
+    index: int,
     keys: Sequence[tuple[exp.Expr, SqlType]],
     *,
     outer: bool = False,
 ) -> exp.Select:
-    nulls = None in chain.from_iterable(found.cells)
+    nulls = None in chain.from_iterable(domain.cells)
     equal = exp.NullSafeEQ if nulls else exp.EQ
     same = (
-        equal(this=key, expression=_listed(field(f"k{number}", table=f"d{place}"), kind))
+        equal(this=key, expression=_listed(column_ref(f"k{number}", table=f"d{index}"), kind))
         for number, (key, kind) in enumerate(keys)
     )
     return select.join(
-        table(f"domain_{place}"),
-        join_alias=f"d{place}",
+        table(f"domain_{index}"),
+        join_alias=f"d{index}",
         on=exp.and_(*same, copy=False),
         join_type="left" if outer else "",
         copy=False,
@@ -227,41 +231,46 @@ def _listed(value: exp.Expr, kind: SqlType) -> exp.Expr:
     return try_cast(value, kind) if is_wide or isinstance(kind, Uuid) else value
 
 
-def grouped_names(terms: Terms, late: frozenset[int]) -> list[str]:
+def grouped_names(contributions: Contributions, late: frozenset[int]) -> list[str]:
     """What rows are grouped by: the group columns, or of `late` domains their keys."""
     return [
         name
-        for place, group in enumerate(group_names(terms))
-        for name in (_late_names(terms, place) if place in late else [group])
+        for place, group in enumerate(group_names(contributions))
+        for name in (_late_names(contributions, place) if place in late else [group])
     ]
 
 
-def has_few_groups(terms: Terms) -> bool:
+def has_few_groups(contributions: Contributions) -> bool:
     """So few that what is done for each of them takes no time."""
-    listed = sum(len(found.keys) for found in terms.domains)
-    return listed == len(terms.keys) and prod(len(d.cells) for d in terms.domains) <= _FEW
+    listed = sum(len(found.keys) for found in contributions.domains)
+    return (
+        listed == len(contributions.keys)
+        and prod(len(d.cells) for d in contributions.domains) <= _SMALL_GROUP_COUNT
+    )
 
 
-def _late_names(terms: Terms, place: int) -> list[str]:
-    return [f"k{place}_{number}" for number in range(len(terms.domains[place].keys))]
+def _late_names(contributions: Contributions, index: int) -> list[str]:
+    return [f"k{index}_{number}" for number in range(len(contributions.domains[index].keys))]
 
 
-def group_names(terms: Terms) -> list[str]:
+def group_names(contributions: Contributions) -> list[str]:
     """The group columns: one for each key domain, then one for each key without one."""
-    listed = {place for found in terms.domains for place in found.keys}
-    unlisted = [place for place in range(len(terms.keys)) if place not in listed]
-    return [f"g{n}" for n in range(len(terms.domains) + len(unlisted))]
+    listed = {place for found in contributions.domains for place in found.keys}
+    unlisted = [place for place in range(len(contributions.keys)) if place not in listed]
+    return [f"g{n}" for n in range(len(contributions.domains) + len(unlisted))]
 
 
-def term_names(terms: Terms) -> list[str]:
+def term_names(contributions: Contributions) -> list[str]:
     """The columns of the statistics' terms."""
-    numbered = enumerate(terms.statistics)
-    return [name for n, s in numbered for name, _ in zip(_names("rq", n), values(s), strict=False)]
+    numbered = enumerate(contributions.statistics)
+    return [
+        name for n, s in numbered for name, _ in zip(_names("rq", n), raw_values(s), strict=False)
+    ]
 
 
 def emit_term(statistic: Statistic, number: int) -> exp.Expr:
-    """A row's clamped term, by the columns that `emit_terms` made."""
-    return clamped_term(statistic, tuple(map(field, _names("rq", number))))
+    """A row's clamped term, by the columns that `emit_contributions` made."""
+    return clamp(statistic, tuple(map(column_ref, _names("rq", number))))
 
 
 def select_from(source: exp.Select, items: Sequence[exp.Expr]) -> exp.Select:

@@ -22,9 +22,9 @@ from sqlglot import exp
 from dpsql.analysis.sensitivity import rows_per_group
 from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.contributions import group_names, grouped, select_from
-from dpsql.emit.release.group_limit import chosen, salted_hash
+from dpsql.emit.release.group_limit import choose_groups, salted_hash
 from dpsql.emit.release.histogram_cell import cell
-from dpsql.emit.sql.identifier import aliased, field
+from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.emit.sql.literal import integer
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
@@ -34,10 +34,10 @@ from dpsql.plan.bounded_release.bounded_release import (
     LimitGroups,
     OneRowPerUnit,
 )
-from dpsql.plan.bounded_release.cell_selection import Selection
+from dpsql.plan.bounded_release.cell_selection import CellChoice
 
-_ROWS: Final = "rows of units"
-_BEYOND: Final = "beyond limits"
+_ROW_COUNT: Final = "rows of units"
+_OVER_LIMIT: Final = "beyond limits"
 """Names with a space, so that no table of a schema can have them."""
 
 
@@ -46,68 +46,68 @@ def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
     match limited:
         case OneRowPerUnit(source=terms):
             names = group_names(terms)
-            found = _in_cells(rows, names, number, terms.selections[number], [])
+            found = _in_cells(rows, names, number, terms.cell_choices[number], [])
             return _counted(select_from(found, [exp.Star()]), names)
         case LimitGroups():
-            terms = limited.terms
+            terms = limited.contributions
             names = group_names(terms)
-            found = _in_cells(rows, names, number, terms.selections[number], [field("u")])
+            found = _in_cells(rows, names, number, terms.cell_choices[number], [column_ref("u")])
             return _limited(found, limited, names)
         case missing:
             assert_never(missing)
 
 
 def _in_cells(
-    rows: exp.Select, names: list[str], number: int, selection: Selection, units: list[exp.Expr]
+    rows: exp.Select, names: list[str], number: int, choice: CellChoice, units: list[exp.Expr]
 ) -> exp.Select:
-    place = cell(selection, field(f"p{number}"))
-    return select_from(rows, [*units, *map(field, names), aliased(place, "p")])
+    place = cell(choice, column_ref(f"p{number}"))
+    return select_from(rows, [*units, *map(column_ref, names), with_alias(place, "p")])
 
 
 def _counted(rows: exp.Select, names: list[str]) -> exp.Select:
-    groups = [field(name) for name in names]
-    present = rows.where(_is_known(field("p")), copy=False)
-    count = aliased(number_of_rows(), "n")
-    return grouped(present, [*groups, field("p")], [count])
+    groups = [column_ref(name) for name in names]
+    present = rows.where(_is_known(column_ref("p")), copy=False)
+    count = with_alias(number_of_rows(), "n")
+    return grouped(present, [*groups, column_ref("p")], [count])
 
 
 def _limited(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Select:
-    groups = [field(name) for name in names]
+    groups = [column_ref(name) for name in names]
     few = _counted(
         exp.select(exp.Star())
-        .from_(exp.table_(_ROWS, quoted=True, alias="r"), copy=False)
-        .where(exp.Not(this=exp.Exists(this=_beyond_too(names))), copy=False),
+        .from_(exp.table_(_ROW_COUNT, quoted=True, alias="r"), copy=False)
+        .where(exp.Not(this=exp.Exists(this=_with_over_limit(names))), copy=False),
         names,
     )
-    drawn = aliased(_drawn(limited, groups), "n")
-    many = select_from(_of_many(limited, names), [*groups, field("p"), drawn])
-    total = aliased(exp.Anonymous(this="sum", expressions=[field("n")]), "n")
+    drawn = with_alias(_chosen(limited, groups), "n")
+    many = select_from(_limited_units(limited, names), [*groups, column_ref("p"), drawn])
+    total = with_alias(exp.Anonymous(this="sum", expressions=[column_ref("n")]), "n")
     both = exp.union(few, many, distinct=False, copy=False)
-    select = exp.select(*groups, field("p"), total).from_(
+    select = exp.select(*groups, column_ref("p"), total).from_(
         both.subquery("t", copy=False), copy=False
     )
-    select = select.group_by(*(g.copy() for g in [*groups, field("p")]), copy=False)
-    for name, found in ((_ROWS, rows), (_BEYOND, _beyond(limited, names))):
+    select = select.group_by(*(g.copy() for g in [*groups, column_ref("p")]), copy=False)
+    for name, found in ((_ROW_COUNT, rows), (_OVER_LIMIT, _over_limit(limited, names))):
         alias = exp.to_identifier(name, quoted=True)
         select = select.with_(alias, as_=found, materialized=True, copy=False)
     return select
 
 
-def _beyond(limited: LimitGroups, names: list[str]) -> exp.Select:
+def _over_limit(limited: LimitGroups, names: list[str]) -> exp.Select:
     """Units in groups where they pass a limit. Groups are chosen as they are for sums."""
-    groups = [field(name) for name in names]
-    counted = aliased(exp.Anonymous(this="count", expressions=[field("p")]), "m")
+    groups = [column_ref(name) for name in names]
+    counted = with_alias(exp.Anonymous(this="count", expressions=[column_ref("p")]), "m")
     units = (
-        exp.select(field("u"), *groups, counted)
-        .from_(exp.table_(_ROWS, quoted=True), copy=False)
-        .group_by(field("u"), *(g.copy() for g in groups), copy=False)
+        exp.select(column_ref("u"), *groups, counted)
+        .from_(exp.table_(_ROW_COUNT, quoted=True), copy=False)
+        .group_by(column_ref("u"), *(g.copy() for g in groups), copy=False)
     )
-    beyond: exp.Expr = exp.GT(this=field("m"), expression=integer(rows_per_group(limited)))
+    beyond: exp.Expr = exp.GT(this=column_ref("m"), expression=integer(rows_per_group(limited)))
     match limited.limit:
         case ByHash(groups=most):
-            place = chosen(limited, "row_number", [], groups)
-            units = select_from(units, [exp.Star(), aliased(place, "place")])
-            beyond = exp.or_(beyond, exp.GT(this=field("place"), expression=integer(most)))
+            place = choose_groups(limited, "row_number", [], groups)
+            units = select_from(units, [exp.Star(), with_alias(place, "place")])
+            beyond = exp.or_(beyond, exp.GT(this=column_ref("place"), expression=integer(most)))
         case ByDomain() | ByUnit():
             pass
         case missing:
@@ -115,52 +115,54 @@ def _beyond(limited: LimitGroups, names: list[str]) -> exp.Select:
     return select_from(units, [exp.Star()]).where(beyond, copy=False)
 
 
-def _of_many(limited: LimitGroups, names: list[str]) -> exp.Select:
+def _limited_units(limited: LimitGroups, names: list[str]) -> exp.Select:
     """The cells of units beyond: rows n, rows up to this one c in an order of its own."""
-    own = [field(name, table="r") for name in ["u", *names, "p"]]
-    most: list[exp.Expr] = [field("m", table="b")]
-    kept: list[exp.Expr] = [_is_known(field("p", table="r"))]
+    own = [column_ref(name, table="r") for name in ["u", *names, "p"]]
+    most: list[exp.Expr] = [column_ref("m", table="b")]
+    kept: list[exp.Expr] = [_is_known(column_ref("p", table="r"))]
     if isinstance(limited.limit, ByHash):
-        place = field("place", table="b")
+        place = column_ref("place", table="b")
         kept.append(exp.LTE(this=place, expression=integer(limited.limit.groups)))
-    count = aliased(number_of_rows(), "n")
+    count = with_alias(number_of_rows(), "n")
     cells = (
         exp.select(*own, *most, count)
-        .from_(exp.table_(_ROWS, quoted=True, alias="r"), copy=False)
-        .join(exp.table_(_BEYOND, quoted=True, alias="b"), on=_same(names), copy=False)
+        .from_(exp.table_(_ROW_COUNT, quoted=True, alias="r"), copy=False)
+        .join(exp.table_(_OVER_LIMIT, quoted=True, alias="b"), on=_same(names), copy=False)
         .where(exp.and_(*kept), copy=False)
         .group_by(*(c.copy() for c in [*own, *most]), copy=False)
     )
-    until = chosen(limited, "sum", [field(name) for name in names], [field("p")], of=field("n"))
-    return select_from(cells, [exp.Star(), aliased(until, "c")])
+    until = choose_groups(
+        limited, "sum", [column_ref(name) for name in names], [column_ref("p")], of=column_ref("n")
+    )
+    return select_from(cells, [exp.Star(), with_alias(until, "c")])
 
 
-def _drawn(limited: LimitGroups, groups: Sequence[exp.Expr]) -> exp.Expr:
+def _chosen(limited: LimitGroups, groups: Sequence[exp.Expr]) -> exp.Expr:
     """How many of a cell's rows are drawn where a unit has m of them in all, of R that may be.
 
     Of its rows in a row every (m / R)th is taken, from a place h < m on that a keyed hash says: in
     all ⌊(m·R + h) / m⌋ - ⌊h / m⌋ = R, each with the same chance.
     """
     rows = integer(rows_per_group(limited))
-    start = exp.Mod(this=salted_hash(limited, groups), expression=field("m"))
+    start = exp.Mod(this=salted_hash(limited, groups), expression=column_ref("m"))
 
     def taken(until: exp.Expr) -> exp.Expr:
         moved = exp.Add(this=exp.Mul(this=until, expression=rows.copy()), expression=start.copy())
-        return exp.IntDiv(this=exp.Paren(this=moved), expression=field("m"))
+        return exp.IntDiv(this=exp.Paren(this=moved), expression=column_ref("m"))
 
-    before = exp.Paren(this=exp.Sub(this=field("c"), expression=field("n")))
-    return exp.Sub(this=taken(field("c")), expression=taken(before))
+    before = exp.Paren(this=exp.Sub(this=column_ref("c"), expression=column_ref("n")))
+    return exp.Sub(this=taken(column_ref("c")), expression=taken(before))
 
 
-def _beyond_too(names: list[str]) -> exp.Select:
-    beyond = exp.table_(_BEYOND, quoted=True, alias="b")
+def _with_over_limit(names: list[str]) -> exp.Select:
+    beyond = exp.table_(_OVER_LIMIT, quoted=True, alias="b")
     return exp.select(integer(1)).from_(beyond, copy=False).where(_same(names), copy=False)
 
 
 def _same(names: list[str]) -> exp.Expr:
     return exp.and_(
         *(
-            exp.NullSafeEQ(this=field(name, table="r"), expression=field(name, table="b"))
+            exp.NullSafeEQ(this=column_ref(name, table="r"), expression=column_ref(name, table="b"))
             for name in ["u", *names]
         )
     )

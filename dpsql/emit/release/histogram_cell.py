@@ -9,42 +9,42 @@ from sqlglot import exp
 from dpsql.emit.release.contribution import in_range, steps_of
 from dpsql.emit.sql.expression import emit_expression
 from dpsql.emit.sql.literal import emit_literal, integer
-from dpsql.plan.bounded_release.cell_selection import Listed, Selection, Spaced
+from dpsql.plan.bounded_release.cell_selection import CellChoice, EquidistantCells, ListedCells
 
 
-def argument(selection: Selection) -> exp.Expr:
+def argument(choice: CellChoice) -> exp.Expr:
     """What the cell of a row is computed from; NULL where the row doesn't count."""
-    match selection.cells:
-        case Spaced(value=value):
+    match choice.cells:
+        case EquidistantCells(value=value):
             rendered = emit_expression(value.argument)
-        case Listed(argument=listed):
+        case ListedCells(argument=listed):
             rendered = emit_expression(listed)
         case missing:
             assert_never(missing)
-    if selection.filter is None:
+    if choice.filter is None:
         return rendered
-    return exp.case().when(emit_expression(selection.filter), rendered, copy=False)
+    return exp.case().when(emit_expression(choice.filter), rendered, copy=False)
 
 
-def coordinate(selection: Selection, column: exp.Expr) -> exp.Expr:
+def coordinate(choice: CellChoice, column: exp.Expr) -> exp.Expr:
     """What cells are told apart by: the argument in steps, if it is a number, else as it is."""
-    match selection.cells:
-        case Spaced(value=value):
+    match choice.cells:
+        case EquidistantCells(value=value):
             return steps_of(value, column)
-        case Listed():
+        case ListedCells():
             return column
         case missing:
             assert_never(missing)
 
 
-def cell(selection: Selection, column: exp.Expr) -> exp.Expr:
+def cell(choice: CellChoice, column: exp.Expr) -> exp.Expr:
     """The number of the cell that `column`, a `coordinate`, lies in; NULL if it is in none."""
-    match selection.cells:
-        case Spaced(value=value, width=width):
+    match choice.cells:
+        case EquidistantCells(value=value, width=width):
             return exp.IntDiv(
                 this=exp.Paren(this=in_range(value, column)), expression=integer(width)
             )
-        case Listed(argument=listed, values=values):
+        case ListedCells(argument=listed, values=values):
             case = exp.case()
             for number, found in enumerate(values):
                 equal = exp.EQ(this=column.copy(), expression=emit_literal(found, listed.type))

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.emit.release.contribution import number_of_rows, total
-from dpsql.emit.sql.function_call import attempt
+from dpsql.emit.release.contribution import number_of_rows, sum_of
+from dpsql.emit.sql.function_call import try_
 from dpsql.emit.sql.literal import integer
-from dpsql.plan.bounded_release.statistic import MOST_ROWS
+from dpsql.plan.bounded_release.statistic import MAX_ROWS
 
 
 def of_pairs(value: exp.Expr) -> exp.Expr:
     """n·Σy² - (Σy)² of clamped values, NULL being 0; NULL where it may not fit 128 bits."""
-    squares = total(exp.Mul(this=value, expression=value.copy()))
+    squares = sum_of(exp.Mul(this=value, expression=value.copy()))
     product = exp.Mul(this=number_of_rows(), expression=squares)
-    square = exp.Mul(this=total(value.copy()), expression=total(value.copy()))
-    few = exp.LTE(this=number_of_rows(), expression=integer(MOST_ROWS))
+    square = exp.Mul(this=sum_of(value.copy()), expression=sum_of(value.copy()))
+    few = exp.LTE(this=number_of_rows(), expression=integer(MAX_ROWS))
     # y² < 2^52 and n <= 2^36: either product is below 2^124. How many rows there are is the same in
     # all neighbours, so that whether it is NULL is no secret.
     return exp.case().when(few, exp.Sub(this=product, expression=square), copy=False)
@@ -43,4 +43,4 @@ def scaled(pairs: exp.Expr, count: exp.Expr, declared: int) -> exp.Expr:
     found = exp.Add(this=exp.Mul(this=whole, expression=times), expression=part)
     several = exp.GT(this=count, expression=integer(1))
     case = exp.case().when(several, found, copy=False)
-    return exp.Coalesce(this=attempt(case), expressions=[integer(0)])
+    return exp.Coalesce(this=try_(case), expressions=[integer(0)])

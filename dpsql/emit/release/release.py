@@ -17,64 +17,64 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.analysis.sensitivity import partial_bound, partial_interval, rows_per_group
-from dpsql.emit.release.centered_sum import centred_steps, uncentred_sums
-from dpsql.emit.release.contribution import clamped_to, number_of_rows, total
+from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
+from dpsql.emit.release.contribution import clamp_to, number_of_rows, sum_of
 from dpsql.emit.release.contributions import (
-    emit_terms,
+    emit_contributions,
     group_names,
     grouped,
     grouped_names,
-    in_late_domains,
-    late_domains,
+    join_keys,
+    late_key_joins,
     select_from,
 )
 from dpsql.emit.release.distinct_count import with_distinct
-from dpsql.emit.release.group_limit import limited_groups
+from dpsql.emit.release.group_limit import limit_groups
 from dpsql.emit.release.histogram import histogram
 from dpsql.emit.release.total_row_limit import WEIGHT, counted_rows, limited_rows, weight_of
-from dpsql.emit.sql.function_call import narrowed
-from dpsql.emit.sql.identifier import aliased, all_of, field
+from dpsql.emit.sql.function_call import narrowest_cast
+from dpsql.emit.sql.identifier import column_ref, union_all, with_alias
 from dpsql.emit.sql.literal import integer
 from dpsql.emit.sql.render import rendered
-from dpsql.emit.strategy.aggregate_below_join import early_partials
-from dpsql.emit.strategy.choose_groups_first import drawn_rows, with_drawn
-from dpsql.emit.strategy.clamp_elimination import asked_columns
-from dpsql.emit.strategy.count_units_first import rows_of_units, with_counted
+from dpsql.emit.strategy.aggregate_below_join import aggregate_below_join
+from dpsql.emit.strategy.choose_groups_first import chosen_group_rows, with_chosen_groups
+from dpsql.emit.strategy.clamp_elimination import tested_columns
+from dpsql.emit.strategy.count_units_first import rows_of_units, with_unit_counts
 from dpsql.emit.strategy.one_row_per_unit import row_totals
-from dpsql.emit.strategy.stored_unit_sums import unit_sums
-from dpsql.emit.strategy.unit_batches import goes_in_parts, one_part, summed_parts
-from dpsql.emit.strategy.unlimited_sums import light_totals
+from dpsql.emit.strategy.stored_unit_sums import stored_unit_sums
+from dpsql.emit.strategy.unit_batches import can_be_batched, one_batch, sum_of_batches
+from dpsql.emit.strategy.unlimited_sums import unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import (
+    AggregateBelowJoin,
     BoundedRelease,
-    Bounding,
     ByHash,
-    CountFirst,
-    Draw,
-    Early,
-    LightRows,
+    ChooseGroupsFirst,
+    Contributions,
+    CountUnitsFirst,
     Limited,
     LimitGroups,
     OneRowPerUnit,
-    Split,
-    Terms,
-    UnitByUnit,
-    UnitSums,
+    PerUnit,
+    PhysicalPlan,
+    SplitByContribution,
+    StoredUnitSums,
+    UnlimitedRows,
 )
 from dpsql.plan.bounded_release.engine_query import DomainTable, EngineQuery, Histogram
-from dpsql.plan.bounded_release.statistic import Over, Statistic
+from dpsql.plan.bounded_release.statistic import Statistic, UnitsOverLimit
 from dpsql.plan.operator import Release
 
 
 def emit_release(
-    bounded: BoundedRelease, releases: Mapping[Release, str], *, in_parts: bool = False
+    bounded: BoundedRelease, releases: Mapping[Release, str], *, in_batches: bool = False
 ) -> EngineQuery:
     """The statement whose integers `bounded` adds noise to, and those whose cells it chooses by.
 
-    If it `goes_in_parts`, they may be of one part of the units each time; else ValueError.
+    If `in_batches`, they may be of one part of the units each time; else ValueError.
     """
-    if in_parts and not goes_in_parts(bounded):
+    if in_batches and not can_be_batched(bounded):
         raise ValueError("what isn't told apart by units would be found in each part")
-    terms = bounded.terms
+    terms = bounded.contributions
     domains = tuple(
         DomainTable(
             f"domain_{place}",
@@ -83,29 +83,29 @@ def emit_release(
         )
         for place, found in enumerate(terms.domains)
     )
-    part = one_part if in_parts else _all_units
-    limited, late = bounded.limited, late_domains(terms)
+    part = one_batch if in_batches else _all_units
+    limited, late = bounded.limited, late_key_joins(terms)
     with_unit = isinstance(limited, LimitGroups)
     match limited:
         case OneRowPerUnit():
-            rows = emit_terms(terms, releases, with_unit=False, late=late)
+            rows = emit_contributions(terms, releases, with_unit=False, late=late)
             select = row_totals(terms, rows, late)
         case LimitGroups():
-            select = _limited_totals(limited, bounded.bounding, releases, late, part)
-            if any(s.is_of_values for s in terms.statistics):
-                rows = emit_terms(terms, releases, with_unit=True)
+            select = _limited_totals(limited, bounded.physical_plan, releases, late, part)
+            if any(s.is_over_distinct_values for s in terms.statistics):
+                rows = emit_contributions(terms, releases, with_unit=True)
                 select = with_distinct(select, limited, rows)
         case missing:
             assert_never(missing)
-    totals, cells = _summed(terms) if in_parts else (None, None)
+    totals, cells = _are_sums(terms) if in_batches else (None, None)
     counted = [
-        histogram(limited, part(emit_terms(terms, releases, with_unit=with_unit)), number)
-        for number in range(len(terms.selections))
+        histogram(limited, part(emit_contributions(terms, releases, with_unit=with_unit)), number)
+        for number in range(len(terms.cell_choices))
     ]
     return EngineQuery(
         rendered(select),
         domains,
-        in_parts or _is_salted(limited),
+        in_batches or _is_salted(limited),
         tuple(Histogram(rendered(h), with_unit, cells) for h in counted),
         totals,
     )
@@ -113,37 +113,39 @@ def emit_release(
 
 def _limited_totals(
     limited: LimitGroups,
-    bounding: Bounding,
+    plan: PhysicalPlan,
     releases: Mapping[Release, str],
     late: frozenset[int],
-    part: Callable[[exp.Select], exp.Select],
+    batch: Callable[[exp.Select], exp.Select],
 ) -> exp.Select:
     """The least work that gives the same integers: what to do first, the planner found."""
-    terms = limited.terms
-    match bounding:
-        case UnitByUnit():
-            rows = part(emit_terms(terms, releases, with_unit=True, late=late))
-            return _partial_totals(limited, _partials(terms, rows, late), late, None)
-        case Early():
-            partials = early_partials(terms, bounding, releases, late, _unit_sums(terms))
+    terms = limited.contributions
+    match plan:
+        case PerUnit():
+            rows = batch(emit_contributions(terms, releases, with_unit=True, late=late))
+            return _partial_totals(limited, _unit_groups(terms, rows, late), late, None)
+        case AggregateBelowJoin():
+            partials = aggregate_below_join(terms, plan, releases, late, _unit_sums(terms))
             return _partial_totals(limited, partials, late, None)
-        case Split(rest=heavy):
-            light = _light(bounding, releases, late)
-            rest = _partials(heavy, emit_terms(heavy, releases, with_unit=True, late=late), late)
+        case SplitByContribution(rest=heavy):
+            light = _unlimited(plan, releases, late)
+            rest = _unit_groups(
+                heavy, emit_contributions(heavy, releases, with_unit=True, late=late), late
+            )
             return _partial_totals(limited, rest, late, light)
-        case CountFirst():
-            rows = emit_terms(terms, releases, with_unit=True, late=late)
-            light = light_totals(terms, rows_of_units(light=True), late)
-            rest = _partials(terms, rows_of_units(light=False), late)
-            return with_counted(_partial_totals(limited, rest, late, light), rows, bounding)
-        case Draw():
+        case CountUnitsFirst():
+            rows = emit_contributions(terms, releases, with_unit=True, late=late)
+            light = unlimited_totals(terms, rows_of_units(unlimited=True), late)
+            rest = _unit_groups(terms, rows_of_units(unlimited=False), late)
+            return with_unit_counts(_partial_totals(limited, rest, late, light), rows, plan)
+        case ChooseGroupsFirst():
             # DuckDB takes few of the rows to be in cells, and would keep those in memory for a
             # join with their units.
-            rows = part(emit_terms(terms, releases, with_unit=True, in_cells=False))
-            light = light_totals(terms, drawn_rows(limited, light=True), frozenset())
-            rest = _partials(terms, drawn_rows(limited, light=False), frozenset())
-            totals = _partial_totals(limited, rest, frozenset(), light, drawn=True)
-            return with_drawn(totals, rows, limited, bounding)
+            rows = batch(emit_contributions(terms, releases, with_unit=True, inner_key_joins=False))
+            light = unlimited_totals(terms, chosen_group_rows(limited, unlimited=True), frozenset())
+            rest = _unit_groups(terms, chosen_group_rows(limited, unlimited=False), frozenset())
+            totals = _partial_totals(limited, rest, frozenset(), light, chosen=True)
+            return with_chosen_groups(totals, rows, limited, plan)
         case missing:
             assert_never(missing)
 
@@ -152,36 +154,45 @@ def _all_units(rows: exp.Select) -> exp.Select:
     return rows
 
 
-def _summed(terms: Terms) -> tuple[str, str]:
+def _are_sums(contributions: Contributions) -> tuple[str, str]:
     """What sums totals of parts, and what sums their counts of cells."""
-    names, sums = group_names(terms), [f"s{number}" for number in range(len(terms.statistics))]
-    return rendered(summed_parts(names, sums)), rendered(summed_parts([*names, "p"], ["n"]))
+    names, sums = (
+        group_names(contributions),
+        [f"s{number}" for number in range(len(contributions.statistics))],
+    )
+    return rendered(sum_of_batches(names, sums)), rendered(sum_of_batches([*names, "p"], ["n"]))
 
 
-def _light(split: Split, releases: Mapping[Release, str], late: frozenset[int]) -> exp.Select:
-    match split.light:
-        case UnitSums() as stored:
-            return unit_sums(stored, releases, late)
-        case LightRows(terms=terms, within=asked):
-            handed = () if asked is None else asked_columns(asked, terms.statistics)
-            rows = emit_terms(terms, releases, with_unit=False, late=late, handed=handed)
-            return light_totals(terms, rows, late, asked)
+def _unlimited(
+    plan: SplitByContribution, releases: Mapping[Release, str], late: frozenset[int]
+) -> exp.Select:
+    match plan.unlimited:
+        case StoredUnitSums() as stored:
+            return stored_unit_sums(stored, releases, late)
+        case UnlimitedRows(contributions=terms, no_clamp=asked):
+            handed = () if asked is None else tested_columns(asked, terms.statistics)
+            rows = emit_contributions(terms, releases, with_unit=False, late=late, extra=handed)
+            return unlimited_totals(terms, rows, late, asked)
         case missing:
             assert_never(missing)
 
 
-def _partials(terms: Terms, rows: exp.Select, late: frozenset[int]) -> exp.Select:
+def _unit_groups(
+    contributions: Contributions, rows: exp.Select, late: frozenset[int]
+) -> exp.Select:
     """Each unit's sums in each group."""
-    by = [field(name) for name in ("u", *grouped_names(terms, late))]
-    return grouped(rows, by, [aliased(item, name) for name, item in _unit_sums(terms).items()])
+    by = [column_ref(name) for name in ("u", *grouped_names(contributions, late))]
+    return grouped(
+        rows, by, [with_alias(item, name) for name, item in _unit_sums(contributions).items()]
+    )
 
 
-def _unit_sums(terms: Terms) -> dict[str, exp.Expr]:
+def _unit_sums(contributions: Contributions) -> dict[str, exp.Expr]:
     """What is summed over a unit's rows in a group: how many they are, and their terms."""
     sums: dict[str, exp.Expr] = {"n": number_of_rows()}
-    for place, statistic in enumerate(terms.statistics):
-        if statistic.is_summed:
-            sums |= uncentred_sums(statistic, place)
+    for place, statistic in enumerate(contributions.statistics):
+        if statistic.needs_sum:
+            sums |= uncentered_sums(statistic, place)
     return sums
 
 
@@ -189,43 +200,45 @@ def _partial_totals(
     limited: LimitGroups,
     sums: exp.Select,
     late: frozenset[int],
-    light: exp.Select | None,
+    unlimited: exp.Select | None,
     *,
-    drawn: bool = False,
+    chosen: bool = False,
 ) -> exp.Select:
-    """Each unit's sums in each group, limited, and then summed: with those of `light` rows.
+    """Each unit's sums in each group, limited, and then summed: with those of `unlimited` rows.
 
-    Where its groups are `drawn`, there are no others.
+    Where its groups are `chosen`, there are no others.
     """
-    terms = limited.terms
+    terms = limited.contributions
     names = group_names(terms)
-    groups = [field(name) for name in names]
+    groups = [column_ref(name) for name in names]
     numbered = list(enumerate(terms.statistics))
-    summed = [n for n, s in numbered if s.is_summed]
+    summed = [n for n, s in numbered if s.needs_sum]
     in_all = limited.rows
     owned = ["u"] if isinstance(limited.limit, ByHash) or in_all is not None else []
     keyed = {"u", *grouped_names(terms, late)}
     columns = [name for name in sums.named_selects if name not in keyed]
-    partials = in_late_domains(sums, terms, late, [*owned, *columns])
-    carried = [*map(field, owned), *groups]
-    steps = [aliased(centred_steps(terms.statistics[n], n), f"s{n}") for n in summed]
-    scaled = [aliased(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
-    clamped = [aliased(_clamped_partial(s, n, limited), f"s{n}") for n, s in numbered]
-    counted = select_from(partials, [*carried, field("n"), *steps])
+    partials = join_keys(sums, terms, late, [*owned, *columns])
+    carried = [*map(column_ref, owned), *groups]
+    steps = [with_alias(centered_steps(terms.statistics[n], n), f"s{n}") for n in summed]
+    scaled = [with_alias(_scaled_partial(s, n, limited), f"s{n}") for n, s in numbered]
+    clamped = [with_alias(_clamped_partial(s, n, limited), f"s{n}") for n, s in numbered]
+    counted = select_from(partials, [*carried, column_ref("n"), *steps])
     weighed = in_all is not None and weight_of(terms.statistics) == WEIGHT
-    weights = [aliased(counted_rows(rows_per_group(limited)), WEIGHT)] if weighed else []
+    weights = [with_alias(counted_rows(rows_per_group(limited)), WEIGHT)] if weighed else []
     bounded = select_from(
         select_from(counted, [*carried, *weights, *scaled]),
-        [*carried, *(field(item.alias) for item in weights), *clamped],
+        [*carried, *(column_ref(item.alias) for item in weights), *clamped],
     )
-    kept = bounded if drawn else limited_groups(bounded, limited, names)
+    kept = bounded if chosen else limit_groups(bounded, limited, names)
     if in_all is not None:
         kept = limited_rows(kept, names, terms.statistics, in_all)
-    if light is not None:
-        shown = [*groups, *(field(f"s{n}") for n, _ in numbered)]
-        kept = all_of(exp.union(select_from(kept, shown), light, distinct=False, copy=False))
+    if unlimited is not None:
+        shown = [*groups, *(column_ref(f"s{n}") for n, _ in numbered)]
+        kept = union_all(exp.union(select_from(kept, shown), unlimited, distinct=False, copy=False))
     totals = [
-        aliased(exp.Coalesce(this=total(field(f"s{n}")), expressions=[integer(0)]), f"s{n}")
+        with_alias(
+            exp.Coalesce(this=sum_of(column_ref(f"s{n}")), expressions=[integer(0)]), f"s{n}"
+        )
         for n, _ in numbered
     ]
     return grouped(kept, groups, totals)
@@ -234,32 +247,32 @@ def _partial_totals(
 def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> exp.Expr:
     """A unit's sum in a group, scaled down if it has too many rows there; `//` goes toward 0."""
     rows = rows_per_group(limited)
-    if isinstance(statistic.term, Over):
-        many = exp.GT(this=field("n"), expression=integer(rows))
+    if isinstance(statistic.term, UnitsOverLimit):
+        many = exp.GT(this=column_ref("n"), expression=integer(rows))
         return exp.case().when(many, integer(1), copy=False).else_(integer(0), copy=False)
-    if not statistic.is_of_rows:
+    if not statistic.is_row_sum:
         return integer(1)
-    if statistic.counts_every_row:
+    if statistic.is_row_count:
         return counted_rows(rows)
-    total = field(f"s{number}")
+    total = column_ref(f"s{number}")
     scaled = exp.IntDiv(
         this=exp.Paren(this=exp.Mul(this=total.copy(), expression=integer(rows))),
-        expression=field("n"),
+        expression=column_ref("n"),
     )
-    many = exp.GT(this=field("n"), expression=integer(rows))
+    many = exp.GT(this=column_ref("n"), expression=integer(rows))
     return exp.case().when(many, scaled, copy=False).else_(total, copy=False)
 
 
 def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) -> exp.Expr:
     """A unit's sum in a group, within the very interval that its sensitivity is derived from."""
     bound = partial_bound(statistic, limited)
-    if isinstance(statistic.term, Over) or statistic.counts_every_row:
-        return field(f"s{number}")  # scaling left no more
-    if not statistic.is_of_rows:
+    if isinstance(statistic.term, UnitsOverLimit) or statistic.is_row_count:
+        return column_ref(f"s{number}")  # scaling left no more
+    if not statistic.is_row_sum:
         return integer(bound)
     low, high = partial_interval(statistic, limited)
-    clamped = clamped_to(exp.case(), field(f"s{number}"), integer(low), integer(high))
-    return narrowed(clamped, low, high)
+    clamped = clamp_to(exp.case(), column_ref(f"s{number}"), integer(low), integer(high))
+    return narrowest_cast(clamped, low, high)
 
 
 def _is_salted(limited: Limited) -> bool:
@@ -267,7 +280,9 @@ def _is_salted(limited: Limited) -> bool:
     match limited:
         case OneRowPerUnit():
             return False
-        case LimitGroups(limit=limit, terms=terms):
-            return isinstance(limit, ByHash) or any(s.is_of_values for s in terms.statistics)
+        case LimitGroups(limit=limit, contributions=terms):
+            return isinstance(limit, ByHash) or any(
+                s.is_over_distinct_values for s in terms.statistics
+            )
         case missing:
             assert_never(missing)

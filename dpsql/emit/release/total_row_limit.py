@@ -15,64 +15,64 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.release.contribution import total
-from dpsql.emit.sql.function_call import cast, narrowed
-from dpsql.emit.sql.identifier import aliased, field, subquery, table
+from dpsql.emit.release.contribution import sum_of
+from dpsql.emit.sql.function_call import cast, narrowest_cast
+from dpsql.emit.sql.identifier import column_ref, subquery, table, with_alias
 from dpsql.emit.sql.literal import integer
-from dpsql.plan.bounded_release.statistic import Over, Statistic
+from dpsql.plan.bounded_release.statistic import Statistic, UnitsOverLimit
 
 WEIGHT: Final = "w"
 
 
 def weight_of(statistics: Sequence[Statistic]) -> str:
     """The column of how many rows a unit counts for in a group: COUNT(*), if that is asked for."""
-    counts = (f"s{number}" for number, s in enumerate(statistics) if s.counts_every_row)
+    counts = (f"s{number}" for number, s in enumerate(statistics) if s.is_row_count)
     return next(counts, WEIGHT)
 
 
 def counted_rows(rows_per_group: int) -> exp.Expr:
     """How many rows a unit of n rows in a group counts for there."""
     most = integer(rows_per_group)
-    many = exp.GT(this=field("n"), expression=most.copy())
-    counted = exp.case().when(many, most, copy=False).else_(field("n"), copy=False)
-    return narrowed(counted, 0, rows_per_group)
+    many = exp.GT(this=column_ref("n"), expression=most.copy())
+    counted = exp.case().when(many, most, copy=False).else_(column_ref("n"), copy=False)
+    return narrowest_cast(counted, 0, rows_per_group)
 
 
 def limited_rows(
-    kept: exp.Select, names: Sequence[str], statistics: Sequence[Statistic], rows: int
+    groups: exp.Select, names: Sequence[str], statistics: Sequence[Statistic], rows: int
 ) -> exp.Select:
-    """The groups and sums of `kept`, those of a unit with more than `rows` rows scaled down."""
-    counted = total(field(weight_of(statistics)))
+    """The groups and sums of `groups`, those of a unit with more than `rows` rows scaled down."""
+    counted = sum_of(column_ref(weight_of(statistics)))
     more = (
-        exp.select(aliased(field("u"), "mu"), aliased(counted, "m"), copy=False)
+        exp.select(with_alias(column_ref("u"), "mu"), with_alias(counted, "m"), copy=False)
         .from_(table("kept"), copy=False)
-        .group_by(field("u"), copy=False)
+        .group_by(column_ref("u"), copy=False)
         .having(exp.GT(this=counted.copy(), expression=integer(rows)), copy=False)
     )
-    sums = [aliased(_scaled(s, n, rows), f"s{n}") for n, s in enumerate(statistics)]
+    sums = [with_alias(_scaled(s, n, rows), f"s{n}") for n, s in enumerate(statistics)]
     return (
-        exp.select(*map(field, names), *sums, copy=False)
+        exp.select(*map(column_ref, names), *sums, copy=False)
         .from_(table("kept"), copy=False)
         .join(
             subquery(more, "t"),
-            on=exp.EQ(this=field("u"), expression=field("mu")),
+            on=exp.EQ(this=column_ref("u"), expression=column_ref("mu")),
             join_type="left",
             copy=False,
         )
         # Read twice, computed once.
-        .with_("kept", as_=kept, materialized=True, copy=False)
+        .with_("kept", as_=groups, materialized=True, copy=False)
     )
 
 
 def _scaled(statistic: Statistic, number: int, rows: int) -> exp.Expr:
     """`//` goes toward 0: no part is more than its share of `rows` rows."""
-    found = field(f"s{number}")
-    if isinstance(statistic.term, Over):
-        few = exp.Is(this=field("m"), expression=exp.null())
+    found = column_ref(f"s{number}")
+    if isinstance(statistic.term, UnitsOverLimit):
+        few = exp.Is(this=column_ref("m"), expression=exp.null())
         return exp.case().when(few, found, copy=False).else_(integer(1), copy=False)
-    if not statistic.is_of_rows:
+    if not statistic.is_row_sum:
         return found
     wide = cast(found.copy(), "HUGEINT")
     product = exp.Paren(this=exp.Mul(this=wide, expression=integer(rows)))
-    share = exp.IntDiv(this=product, expression=field("m"))  # NULL where there is no m
+    share = exp.IntDiv(this=product, expression=column_ref("m"))  # NULL where there is no m
     return exp.Coalesce(this=share, expressions=[found])

@@ -11,7 +11,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.sql.function_call import attempt, try_cast
+from dpsql.emit.sql.function_call import try_, try_cast
 from dpsql.schema.sql_type import Decimal, SqlType
 
 _NARROW: Final = 18
@@ -20,13 +20,13 @@ _NARROW: Final = 18
 _WIDE: Final = 38
 
 
-def in_64_bits(column: exp.Expr, scale: int, most: int, whole: SqlType) -> exp.Expr | None:
+def in_64_bits(column: exp.Expr, scale: int, largest: int, whole: SqlType) -> exp.Expr | None:
     """A decimal of `scale` times 10^scale, as `whole`; NULL where it has too many digits.
 
-    None if up to `most` there wouldn't be room. Powers of ten are as large as leaves it: a product
-    has all 18 digits.
+    None if up to `largest` there wouldn't be room. Powers of ten are as large as leaves it: a
+    product has all 18 digits.
     """
-    power = min(scale, _NARROW - 1 - len(str(most)))
+    power = min(scale, _NARROW - 1 - len(str(largest)))
     digits = _NARROW - 1 - power
     if power < 1 or digits < scale:
         return None
@@ -45,7 +45,7 @@ def in_128_bits(column: exp.Expr, scale: int, whole: SqlType) -> exp.Expr:
     while scale:
         power = min(2, scale)
         scale -= power
-        product = attempt(exp.Mul(this=column, expression=_power_of_ten(power)))
+        product = try_(exp.Mul(this=column, expression=_power_of_ten(power)))
         column = try_cast(product, Decimal(_WIDE, scale) if scale else whole)
     return column
 

@@ -11,9 +11,9 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.sql.function_call import attempt, emit_call, finite, printed, try_cast, unknown
+from dpsql.emit.sql.function_call import emit_call, finite, printed, try_, try_cast, unknown
 from dpsql.emit.sql.identifier import reference
-from dpsql.emit.sql.literal import beside, emit_literal, integer
+from dpsql.emit.sql.literal import emit_literal, integer, untyped_literal
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -61,10 +61,12 @@ def emit_expression(expression: Expression) -> exp.Expr:
             return reference(expression)
         case Arithmetic():
             rendered = unchecked(expression, _unknown if _is_wide(expression) else emit_expression)
-            return attempt(rendered) if _can_overflow(expression) else exp.Paren(this=rendered)
+            return try_(rendered) if _can_overflow(expression) else exp.Paren(this=rendered)
         case Compare(op=op, left=left, right=right):
             return exp.Paren(
-                this=_COMPARISONS[op](this=_beside(left, right), expression=_beside(right, left))
+                this=_COMPARISONS[op](
+                    this=_untyped_operand(left, right), expression=_untyped_operand(right, left)
+                )
             )
         case And(operands=operands):
             return exp.Paren(this=exp.and_(*map(emit_expression, operands), copy=False))
@@ -78,7 +80,7 @@ def emit_expression(expression: Expression) -> exp.Expr:
             return exp.Paren(
                 this=exp.In(
                     this=emit_expression(operand),
-                    expressions=[_beside(value, operand) for value in values],
+                    expressions=[_untyped_operand(value, operand) for value in values],
                 )
             )
         case Case(branches=branches, otherwise=otherwise):
@@ -126,11 +128,11 @@ def is_nan(expression: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="isnan", expressions=[expression])
 
 
-def _beside(operand: Expression, other: Expression) -> exp.Expr:
+def _untyped_operand(operand: Expression, other: Expression) -> exp.Expr:
     """`operand` of a comparison, without a cast where `other` says what type it is of."""
     if isinstance(other, Literal) or not isinstance(operand, Literal):
         return emit_expression(operand)
-    constant = beside if operand.type == other.type else emit_literal
+    constant = untyped_literal if operand.type == other.type else emit_literal
     return constant(operand.value, operand.type)
 
 

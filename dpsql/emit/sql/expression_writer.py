@@ -9,7 +9,7 @@ from typing import Final
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
-from dpsql.emit.sql.writer import Unknown, Write, Writer, given, listed
+from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
 
 _PLAIN: Final = re.compile(r"[a-z_][a-z0-9_]*")
 _RESERVED: Final = frozenset(DuckDB.Generator.RESERVED_KEYWORDS)
@@ -53,15 +53,15 @@ def _identifier(node: exp.Identifier, write: Write) -> str:
     text = str(args["this"])
     if args.get("quoted"):
         if "\n" in text or "\r" in text:
-            raise Unknown
+            raise UnknownNode
         return '"' + text.replace('"', '""') + '"'
     if _PLAIN.fullmatch(text) is None or text in _RESERVED:
-        raise Unknown
+        raise UnknownNode
     return text
 
 
 def _column(node: exp.Column, write: Write) -> str:
-    args = given(node, "this", "table")
+    args = node_args(node, "this", "table")
     own = write(args["this"])
     table = args.get("table")
     return own if table is None else f"{write(table)}.{own}"
@@ -73,13 +73,13 @@ def _literal(node: exp.Literal, write: Write) -> str:
     if not node.args["is_string"]:
         return text
     if not text.isprintable() or "\\" in text:
-        raise Unknown
+        raise UnknownNode
     return "'" + text.replace("'", "''") + "'"
 
 
 def _boolean(node: exp.Boolean, write: Write) -> str:
     del write
-    return "TRUE" if given(node, "this").get("this") else "FALSE"
+    return "TRUE" if node_args(node, "this").get("this") else "FALSE"
 
 
 def _null(node: exp.Null, write: Write) -> str:
@@ -89,70 +89,70 @@ def _null(node: exp.Null, write: Write) -> str:
 
 def _star(node: exp.Star, write: Write) -> str:
     del write
-    given(node)
+    node_args(node)
     return "*"
 
 
 def _binary(node: exp.Binary, write: Write) -> str:
-    args = given(node, "this", "expression")
+    args = node_args(node, "this", "expression")
     return f"{write(args['this'])} {_BINARY[type(node)]} {write(args['expression'])}"
 
 
 def _paren(node: exp.Paren, write: Write) -> str:
-    return f"({write(given(node, 'this')['this'])})"
+    return f"({write(node_args(node, 'this')['this'])})"
 
 
 def _not(node: exp.Not, write: Write) -> str:
-    return f"NOT {write(given(node, 'this')['this'])}"
+    return f"NOT {write(node_args(node, 'this')['this'])}"
 
 
 def _neg(node: exp.Neg, write: Write) -> str:
-    inner = write(given(node, "this")["this"])
+    inner = write(node_args(node, "this")["this"])
     return f"- {inner}" if inner.startswith("-") else f"-{inner}"
 
 
 def _is_null(node: exp.Is, write: Write) -> str:
-    args = given(node, "this", "expression")
+    args = node_args(node, "this", "expression")
     if not isinstance(args["expression"], exp.Null):
-        raise Unknown
+        raise UnknownNode
     return f"{write(args['this'])} IS NULL"
 
 
 def _between(node: exp.Between, write: Write) -> str:
-    args = given(node, "this", "low", "high")
+    args = node_args(node, "this", "low", "high")
     return f"{write(args['this'])} BETWEEN {write(args['low'])} AND {write(args['high'])}"
 
 
 def _in(node: exp.In, write: Write) -> str:
-    args = given(node, "this", "expressions", "query")
+    args = node_args(node, "this", "expressions", "query")
     query = args.get("query")
     if query is None:
-        return f"{write(args['this'])} IN ({listed(args.get('expressions') or [], write)})"
+        return f"{write(args['this'])} IN ({write_list(args.get('expressions') or [], write)})"
     if not isinstance(query, exp.Subquery) or query.args.get("alias"):
-        raise Unknown
+        raise UnknownNode
     return f"{write(args['this'])} IN {write(query)}"
 
 
 def _cast(node: exp.Cast, write: Write) -> str:
-    args = given(node, "this", "to")
+    args = node_args(node, "this", "to")
     word = "TRY_CAST" if isinstance(node, exp.TryCast) else "CAST"
     return f"{word}({write(args['this'])} AS {write(args['to'])})"
 
 
 def _type(node: exp.DataType, write: Write) -> str:
-    args = given(node, "this", "expressions")
+    args = node_args(node, "this", "expressions")
     sizes = args.get("expressions") or []
     if args["this"] not in _TYPES or any(type(size) is not exp.DataTypeParam for size in sizes):
-        raise Unknown
+        raise UnknownNode
     name = _TYPES[args["this"]]
-    return f"{name}({listed((size.this for size in sizes), write)})" if sizes else name
+    return f"{name}({write_list((size.this for size in sizes), write)})" if sizes else name
 
 
 def _case(node: exp.Case, write: Write) -> str:
-    args = given(node, "ifs", "default")
+    args = node_args(node, "ifs", "default")
     parts = ["CASE"]
     for branch in args["ifs"]:
-        found = given(branch, "this", "true")
+        found = node_args(branch, "this", "true")
         parts.append(f"WHEN {write(found['this'])} THEN {write(found['true'])}")
     default = args.get("default")
     if default is not None:
@@ -161,34 +161,34 @@ def _case(node: exp.Case, write: Write) -> str:
 
 
 def _called(node: exp.Anonymous, write: Write) -> str:
-    args = given(node, "this", "expressions")
+    args = node_args(node, "this", "expressions")
     name = args["this"]
     if not isinstance(name, str) or isinstance(node.parent, exp.Dot):
-        raise Unknown
-    return f"{name.upper()}({listed(args.get('expressions') or [], write)})"
+        raise UnknownNode
+    return f"{name.upper()}({write_list(args.get('expressions') or [], write)})"
 
 
 def _coalesce(node: exp.Coalesce, write: Write) -> str:
-    args = given(node, "this", "expressions")
-    return f"COALESCE({listed([args['this'], *args['expressions']], write)})"
+    args = node_args(node, "this", "expressions")
+    return f"COALESCE({write_list([args['this'], *args['expressions']], write)})"
 
 
 def _count(node: exp.Count, write: Write) -> str:
-    return f"COUNT({write(given(node, 'this', 'big_int')['this'])})"
+    return f"COUNT({write(node_args(node, 'this', 'big_int')['this'])})"
 
 
 def _window(node: exp.Window, write: Write) -> str:
-    args = given(node, "this", "partition_by", "order", "over")
+    args = node_args(node, "this", "partition_by", "order", "over")
     if not isinstance(args["this"], exp.Anonymous) or args.get("over") not in (None, "OVER"):
-        raise Unknown
+        raise UnknownNode
     by, order = args.get("partition_by"), args.get("order")
-    parts = [f"PARTITION BY {listed(by, write)}"] if by else []
+    parts = [f"PARTITION BY {write_list(by, write)}"] if by else []
     parts += [write(order)] if order else []
     return f"{write(args['this'])} OVER ({' '.join(parts)})"
 
 
 def _alias(node: exp.Alias, write: Write) -> str:
-    args = given(node, "this", "alias")
+    args = node_args(node, "this", "alias")
     return f"{write(args['this'])} AS {write(args['alias'])}"
 
 

@@ -6,10 +6,10 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from dpsql.emit.sql.identifier import field
+from dpsql.emit.sql.identifier import column_ref
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import FUNCTIONS
-from dpsql.plan.functions.function import Total
+from dpsql.plan.functions.function import Totalization
 from dpsql.schema.sql_type import Double, Integer, Null, SqlType, Varchar
 
 _INFIX: dict[str, type[exp.Binary]] = {
@@ -31,7 +31,7 @@ _INFIX: dict[str, type[exp.Binary]] = {
 def emit_call(call: Call, arguments: list[exp.Expr]) -> exp.Expr:
     """`call` of `arguments`, NULL where it would raise, or be no finite number."""
     entry = FUNCTIONS[call.function]
-    if entry.total is not Total.PLAIN:
+    if entry.total is not Totalization.PLAIN:
         arguments = [
             argument if isinstance(operand, Literal) else unknown(argument)
             for operand, argument in zip(call.arguments, arguments, strict=True)
@@ -39,20 +39,20 @@ def emit_call(call: Call, arguments: list[exp.Expr]) -> exp.Expr:
     rendered = _rendered(
         call.function,
         [
-            _bare(operand, argument) if _typed_beside(call, place) else argument
+            _bare(operand, argument) if _typed_argument(call, place) else argument
             for place, (operand, argument) in enumerate(zip(call.arguments, arguments, strict=True))
         ],
     )
     match entry.total:
-        case Total.PLAIN:
+        case Totalization.PLAIN:
             return rendered
-        case Total.FINITE if isinstance(call.type, Double):
-            return finite(attempt(rendered))
-        case Total.TRY | Total.FINITE:
-            return attempt(rendered)
+        case Totalization.FINITE if isinstance(call.type, Double):
+            return finite(try_(rendered))
+        case Totalization.TRY | Totalization.FINITE:
+            return try_(rendered)
 
 
-def attempt(expression: exp.Expr) -> exp.Expr:
+def try_(expression: exp.Expr) -> exp.Expr:
     """`TRY(expression)`: NULL in the rows where it raises."""
     return exp.Anonymous(this="TRY", expressions=[expression])
 
@@ -64,7 +64,7 @@ def unknown(expression: exp.Expr) -> exp.Expr:
     of the TRY that is around them, and what raises there fails the statement.
     """
     is_attempt = isinstance(expression, exp.Anonymous) and expression.name == "TRY"
-    return expression if is_attempt else attempt(expression)
+    return expression if is_attempt else try_(expression)
 
 
 def finite(expression: exp.Expr) -> exp.Expr:
@@ -73,7 +73,7 @@ def finite(expression: exp.Expr) -> exp.Expr:
     CASE WHEN isfinite(e) THEN e END would write e twice, and a nest of them grow without end: a
     lambda binds its value to a name.
     """
-    value = field("v")
+    value = column_ref("v")
     kept = exp.case().when(
         exp.Anonymous(this="isfinite", expressions=[value]), value.copy(), copy=False
     )
@@ -113,7 +113,7 @@ def cast(expression: exp.Expr, target: str) -> exp.Expr:
     return exp.Cast(this=expression, to=data_type(target))
 
 
-def narrowed(integers: exp.Expr, low: int, high: int) -> exp.Expr:
+def narrowest_cast(integers: exp.Expr, low: int, high: int) -> exp.Expr:
     """`integers`, which lie between `low` and `high`, in 32 bits, or 64, if those hold them all."""
     for bits, name in ((32, "INTEGER"), (64, "BIGINT")):
         if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1):
@@ -130,12 +130,12 @@ def data_type(name: str) -> exp.DataType:
     return exp.DataType.build(name, dialect="duckdb")
 
 
-def _typed_beside(call: Call, place: int) -> bool:
+def _typed_argument(call: Call, index: int) -> bool:
     """DuckDB reads a plain number there in the type that it has in `call`."""
-    if place in FUNCTIONS[call.function].constants:
+    if index in FUNCTIONS[call.function].constants:
         return True
-    others = [a for p, a in enumerate(call.arguments) if p != place]
-    kind = call.arguments[place].type
+    others = [a for p, a in enumerate(call.arguments) if p != index]
+    kind = call.arguments[index].type
     return len(others) == 1 and others[0].type == kind and not isinstance(others[0], Literal)
 
 

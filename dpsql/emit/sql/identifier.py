@@ -12,7 +12,7 @@ def column_name(column: Column) -> str:
     return f"c{column.id}"
 
 
-def field(name: str | exp.Identifier, table: str | None = None) -> exp.Column:
+def column_ref(name: str | exp.Identifier, table: str | None = None) -> exp.Column:
     """A column by its name, of the FROM clause's `table`."""
     return exp.Column(
         this=exp.to_identifier(name, copy=False),
@@ -20,14 +20,14 @@ def field(name: str | exp.Identifier, table: str | None = None) -> exp.Column:
     )
 
 
-def aliased(expression: exp.Expr, name: str) -> exp.Alias:
+def with_alias(expression: exp.Expr, name: str) -> exp.Alias:
     """`expression AS name`; `expression` becomes a part of it."""
     return exp.Alias(this=expression, alias=exp.to_identifier(name))
 
 
 def reference(column: Column) -> exp.Column:
     """A column of the FROM clause; ids are unique, so no table needs naming."""
-    return field(column_name(column))
+    return column_ref(column_name(column))
 
 
 def schema_name(name: str) -> exp.Identifier:
@@ -45,16 +45,16 @@ def subquery(select: exp.Select, alias: str) -> exp.Subquery:
     return select.subquery(alias, copy=False)
 
 
-def all_of(query: exp.Query) -> exp.Select:
+def union_all(query: exp.Query) -> exp.Select:
     """`SELECT *` of a query, such as a union, as a statement that can be filtered and joined."""
     return exp.select(exp.Star(), copy=False).from_(query.subquery("t", copy=False), copy=False)
 
 
-def named(expression: exp.Expr, column: Column) -> exp.Expr:
+def as_column(expression: exp.Expr, column: Column) -> exp.Expr:
     """`expression AS c<id>`."""
-    return aliased(expression, column_name(column))
+    return with_alias(expression, column_name(column))
 
 
-def no_column(value: exp.Expr | None = None) -> exp.Expr:
+def dummy_column(value: exp.Expr | None = None) -> exp.Expr:
     """A relation without columns still has rows, each with some `value`."""
-    return aliased(value or exp.Literal.number("1"), "nothing")
+    return with_alias(value or exp.Literal.number("1"), "nothing")

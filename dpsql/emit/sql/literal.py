@@ -58,7 +58,7 @@ def integer(value: int) -> exp.Expr:
     return _number(str(value))
 
 
-def beside(value: object, kind: SqlType) -> exp.Expr:
+def untyped_literal(value: object, kind: SqlType) -> exp.Expr:
     """A constant compared with, or chosen beside, an expression of its very type `kind`.
 
     There DuckDB gives a plain number that fits the expression's type, and a decimal of as many

@@ -32,7 +32,7 @@ from sqlglot import exp
 
 from dpsql.emit.sql.expression_writer import OF_TERMS
 from dpsql.emit.sql.query_writer import OF_QUERIES
-from dpsql.emit.sql.writer import Unknown, Writer
+from dpsql.emit.sql.writer import UnknownNode, Writer
 
 _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {**OF_TERMS, **OF_QUERIES}
 
@@ -43,7 +43,7 @@ def rendered(node: exp.Expr) -> str:
     if write is not None and not node.comments:
         try:
             return write(node, rendered)
-        except Unknown:
+        except UnknownNode:
             pass
     # Of a copy: the generator rewrites what it writes, and a part above may have to be left to it.
     return str(node.sql(dialect="duckdb"))

@@ -14,19 +14,19 @@ Writer = Callable[[Any, Write], str]
 """The text of a node of one kind, given how its parts are written."""
 
 
-class Unknown(Exception):
+class UnknownNode(Exception):
     """The generator has to write this node."""
 
 
-def given(node: exp.Expr, *known: str) -> Mapping[str, Any]:
+def node_args(node: exp.Expr, *known: str) -> Mapping[str, Any]:
     """The parts of `node`: it has none but those that are known, so that none goes unwritten."""
     args: Mapping[str, Any] = node.args
     for name, value in args.items():
         if value and name not in known:
-            raise Unknown
+            raise UnknownNode
     return args
 
 
-def listed(nodes: Iterable[exp.Expr], write: Write) -> str:
+def write_list(nodes: Iterable[exp.Expr], write: Write) -> str:
     """The texts of `nodes`, with commas."""
     return ", ".join(map(write, nodes))

@@ -18,96 +18,99 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.analysis.sensitivity import rows_per_group
-from dpsql.analysis.stability import limited_distance
+from dpsql.analysis.stability import limited_stability
 from dpsql.emit.release.contributions import group_names, grouped, select_from, term_names
 from dpsql.emit.release.group_limit import salted_hash
 from dpsql.emit.sql.function_call import cast
-from dpsql.emit.sql.identifier import aliased, field, table
+from dpsql.emit.sql.identifier import column_ref, table, with_alias
 from dpsql.emit.sql.literal import emit_literal, integer
-from dpsql.plan.bounded_release.bounded_release import Draw, LimitGroups, Terms
+from dpsql.plan.bounded_release.bounded_release import ChooseGroupsFirst, Contributions, LimitGroups
 from dpsql.schema.sql_type import HUGEINT
 
-_PLACED: Final = "placed"
+_RANKED: Final = "placed"
 _UNITS: Final = "units"
 _HASHES: Final = 2**30
 """Of so many, about as many make one order of the cells as another; and they fit 32 bits."""
 
 
-def with_drawn(
-    select: exp.Select, rows: exp.Select, limited: LimitGroups, draw: Draw
+def with_chosen_groups(
+    select: exp.Select, rows: exp.Select, limited: LimitGroups, plan: ChooseGroupsFirst
 ) -> exp.Select:
-    """`select`, which reads what `drawn_rows` gives, after the tables that it is made of."""
-    placed = _placed(rows, limited, draw)
-    return select.with_(_PLACED, as_=placed, materialized=True, copy=False).with_(
+    """`select`, which reads what `chosen_group_rows` gives, after the tables that it is made of."""
+    placed = _ranked(rows, limited, plan)
+    return select.with_(_RANKED, as_=placed, materialized=True, copy=False).with_(
         _UNITS, as_=_units(limited), materialized=True, copy=False
     )
 
 
-def drawn_rows(limited: LimitGroups, *, light: bool) -> exp.Select:
+def chosen_group_rows(limited: LimitGroups, *, unlimited: bool) -> exp.Select:
     """The rows that units keep: of those that no limit on rows can bind, or of all others."""
-    terms = limited.terms
+    terms = limited.contributions
     # How many of the unit's groups have an earlier place.
     before = exp.Sub(
-        this=_size(field("m")),
-        expression=_size(exp.BitwiseRightShift(this=field("m"), expression=field("p"))),
+        this=_size(column_ref("m")),
+        expression=_size(exp.BitwiseRightShift(this=column_ref("m"), expression=column_ref("p"))),
     )
     return (
-        exp.select(*map(field, ["u", *group_names(terms), *term_names(terms)]), copy=False)
-        .from_(table(_PLACED), copy=False)
-        .join(table(_UNITS), on=exp.EQ(this=field("u"), expression=field("mu")), copy=False)
+        exp.select(*map(column_ref, ["u", *group_names(terms), *term_names(terms)]), copy=False)
+        .from_(table(_RANKED), copy=False)
+        .join(
+            table(_UNITS), on=exp.EQ(this=column_ref("u"), expression=column_ref("mu")), copy=False
+        )
         .where(
             exp.LT(this=before, expression=integer(_groups(limited))),
-            field("light") if light else exp.Not(this=field("light")),
+            column_ref("light") if unlimited else exp.Not(this=column_ref("light")),
             copy=False,
         )
     )
 
 
-def place_of_cell(places: int) -> exp.Expr:
-    """The place of cell x in the order h: a·x + b, where a goes from 1 to `places` - 1."""
-    factor = exp.Add(this=integer(1), expression=_modulo(field("h"), places - 1))
-    shift = exp.IntDiv(this=field("h"), expression=integer(places - 1))
-    product = exp.Mul(this=exp.Paren(this=factor), expression=field("x"))
-    return _modulo(exp.Paren(this=exp.Add(this=product, expression=shift)), places)
+def rank_of_cell(ranks: int) -> exp.Expr:
+    """The place of cell x in the order h: a·x + b, where a goes from 1 to `ranks` - 1."""
+    factor = exp.Add(this=integer(1), expression=_modulo(column_ref("h"), ranks - 1))
+    shift = exp.IntDiv(this=column_ref("h"), expression=integer(ranks - 1))
+    product = exp.Mul(this=exp.Paren(this=factor), expression=column_ref("x"))
+    return _modulo(exp.Paren(this=exp.Add(this=product, expression=shift)), ranks)
 
 
-def _placed(rows: exp.Select, limited: LimitGroups, draw: Draw) -> exp.Select:
+def _ranked(rows: exp.Select, limited: LimitGroups, plan: ChooseGroupsFirst) -> exp.Select:
     """Each row with the place of its group in the order that the unit's hash chooses."""
-    terms = limited.terms
-    groups, others = group_names(terms), [field(name) for name in ("u", *term_names(terms))]
-    columns = [*others, *map(field, groups)]
+    terms = limited.contributions
+    groups, others = group_names(terms), [column_ref(name) for name in ("u", *term_names(terms))]
+    columns = [*others, *map(column_ref, groups)]
     bits = exp.BitwiseAnd(this=salted_hash(limited, []), expression=integer(_HASHES - 1))
-    order = _modulo(cast(bits, "INTEGER"), draw.places * (draw.places - 1))
-    numbered = [aliased(order, "h"), aliased(cast(_cell(terms), "INTEGER"), "x")]
+    order = _modulo(cast(bits, "INTEGER"), plan.ranks * (plan.ranks - 1))
+    numbered = [with_alias(order, "h"), with_alias(cast(_cell(terms), "INTEGER"), "x")]
     # There are fewer cells than places, which are fewer than a byte has: rows are kept in memory.
-    narrow = {name: field(name) for name in groups} | {"p": place_of_cell(draw.places)}
-    kept = [aliased(cast(e, "UTINYINT"), name) for name, e in narrow.items()]
+    narrow = {name: column_ref(name) for name in groups} | {"p": rank_of_cell(plan.ranks)}
+    kept = [with_alias(cast(e, "UTINYINT"), name) for name, e in narrow.items()]
     return select_from(select_from(rows, [*columns, *numbered]), [*others, *kept])
 
 
 def _units(limited: LimitGroups) -> exp.Select:
     """In which places each unit has rows, and whether they are few."""
-    one = exp.BitwiseLeftShift(this=emit_literal(1, HUGEINT), expression=field("p"))
+    one = exp.BitwiseLeftShift(this=emit_literal(1, HUGEINT), expression=column_ref("p"))
     items = [
-        aliased(exp.Anonymous(this="count", expressions=[field("p")]), "n"),
-        aliased(exp.Anonymous(this="bit_or", expressions=[one]), "m"),
+        with_alias(exp.Anonymous(this="count", expressions=[column_ref("p")]), "n"),
+        with_alias(exp.Anonymous(this="bit_or", expressions=[one]), "m"),
     ]
-    rows = exp.select(exp.Star(), copy=False).from_(table(_PLACED), copy=False)
-    light = aliased(exp.Paren(this=_is_light(limited)), "light")
+    rows = exp.select(exp.Star(), copy=False).from_(table(_RANKED), copy=False)
+    light = with_alias(exp.Paren(this=_is_unlimited(limited)), "light")
     return select_from(
-        grouped(rows, [field("u")], items), [aliased(field("u"), "mu"), field("m"), light]
+        grouped(rows, [column_ref("u")], items),
+        [with_alias(column_ref("u"), "mu"), column_ref("m"), light],
     )
 
 
-def _is_light(limited: LimitGroups) -> exp.Expr:
+def _is_unlimited(limited: LimitGroups) -> exp.Expr:
     """The unit can't have more rows in a group than count there, nor in all that it keeps."""
-    beyond = exp.Sub(this=field("n"), expression=cast(_size(field("m")), "BIGINT"))
+    beyond = exp.Sub(this=column_ref("n"), expression=cast(_size(column_ref("m")), "BIGINT"))
     in_one = exp.LT(this=beyond, expression=integer(rows_per_group(limited)))
     if limited.rows is None:
         return in_one
     kept = exp.Add(this=beyond.copy(), expression=integer(_groups(limited)))
     in_all = exp.or_(
-        exp.LTE(this=field("n"), expression=integer(limited.rows)),
+        exp.LTE(this=column_ref("n"), expression=integer(limited.rows)),
         exp.LTE(this=kept, expression=integer(limited.rows)),
         copy=False,
     )
@@ -116,20 +119,20 @@ def _is_light(limited: LimitGroups) -> exp.Expr:
 
 def _groups(limited: LimitGroups) -> int:
     """As many as the distance says that a unit is in."""
-    return limited_distance(limited, 1).per_unit
+    return limited_stability(limited, 1).groups_per_unit
 
 
-def _cell(terms: Terms) -> exp.Expr:
+def _cell(contributions: Contributions) -> exp.Expr:
     """A number for each combination of the domains' cells, from 0 on."""
-    found: exp.Expr = field("g0")
-    for place, domain in enumerate(terms.domains[1:], 1):
+    found: exp.Expr = column_ref("g0")
+    for place, domain in enumerate(contributions.domains[1:], 1):
         rows = exp.Mul(this=exp.Paren(this=found), expression=integer(len(domain.cells)))
-        found = exp.Add(this=rows, expression=field(f"g{place}"))
+        found = exp.Add(this=rows, expression=column_ref(f"g{place}"))
     return found
 
 
-def _size(places: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="bit_count", expressions=[places])
+def _size(ranks: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="bit_count", expressions=[ranks])
 
 
 def _modulo(number: exp.Expr, by: int) -> exp.Expr:

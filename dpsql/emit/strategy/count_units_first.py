@@ -13,30 +13,30 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.emit.release.contribution import number_of_rows
-from dpsql.emit.sql.identifier import aliased, field, table
+from dpsql.emit.sql.identifier import column_ref, table, with_alias
 from dpsql.emit.sql.literal import integer
-from dpsql.plan.bounded_release.bounded_release import CountFirst
+from dpsql.plan.bounded_release.bounded_release import CountUnitsFirst
 
-_COUNTED: Final = "counted"
-_MANY: Final = "many"
+_UNIT_COUNTS: Final = "counted"
+_OVER_LIMIT: Final = "many"
 
 
-def with_counted(select: exp.Select, rows: exp.Select, counted: CountFirst) -> exp.Select:
+def with_unit_counts(select: exp.Select, rows: exp.Select, counted: CountUnitsFirst) -> exp.Select:
     """`select`, which reads what `rows_of_units` gives, after the tables that it is made of."""
     many = (
-        exp.select(aliased(field("u"), "mu"), copy=False)
-        .from_(table(_COUNTED), copy=False)
-        .group_by(field("u"), copy=False)
-        .having(exp.GT(this=number_of_rows(), expression=integer(counted.rows)), copy=False)
+        exp.select(with_alias(column_ref("u"), "mu"), copy=False)
+        .from_(table(_UNIT_COUNTS), copy=False)
+        .group_by(column_ref("u"), copy=False)
+        .having(exp.GT(this=number_of_rows(), expression=integer(counted.max_rows)), copy=False)
     )
-    return select.with_(_COUNTED, as_=rows, materialized=True, copy=False).with_(
-        _MANY, as_=many, materialized=True, copy=False
+    return select.with_(_UNIT_COUNTS, as_=rows, materialized=True, copy=False).with_(
+        _OVER_LIMIT, as_=many, materialized=True, copy=False
     )
 
 
-def rows_of_units(*, light: bool) -> exp.Select:
+def rows_of_units(*, unlimited: bool) -> exp.Select:
     """The rows of units that have few, or of all others."""
-    many = exp.select(field("mu"), copy=False).from_(table(_MANY), copy=False)
-    found = exp.In(this=field("u"), query=exp.Subquery(this=many))
-    rows = exp.select(exp.Star(), copy=False).from_(table(_COUNTED), copy=False)
-    return rows.where(exp.Not(this=found) if light else found, copy=False)
+    many = exp.select(column_ref("mu"), copy=False).from_(table(_OVER_LIMIT), copy=False)
+    found = exp.In(this=column_ref("u"), query=exp.Subquery(this=many))
+    rows = exp.select(exp.Star(), copy=False).from_(table(_UNIT_COUNTS), copy=False)
+    return rows.where(exp.Not(this=found) if unlimited else found, copy=False)

@@ -16,34 +16,34 @@ from typing import Final, assert_never
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import has_row_units
-from dpsql.emit.release.contribution import total
+from dpsql.emit.release.contribution import sum_of
 from dpsql.emit.release.contributions import select_from
 from dpsql.emit.sql.function_call import cast
-from dpsql.emit.sql.identifier import aliased, field, table
+from dpsql.emit.sql.identifier import column_ref, table, with_alias
 from dpsql.plan.bounded_release.bounded_release import (
+    AggregateBelowJoin,
     BoundedRelease,
-    Bounding,
-    CountFirst,
-    Draw,
-    Early,
+    ChooseGroupsFirst,
+    CountUnitsFirst,
     LimitGroups,
     OneRowPerUnit,
-    Split,
-    UnitByUnit,
+    PerUnit,
+    PhysicalPlan,
+    SplitByContribution,
 )
-from dpsql.plan.bounded_release.engine_query import FOUND
+from dpsql.plan.bounded_release.engine_query import BATCH_TABLE
 from dpsql.plan.bounded_release.statistic import (
-    Amount,
-    Deviations,
-    Distinct,
     DistinctSum,
-    Ones,
-    Over,
-    Presence,
-    Present,
+    DistinctValues,
+    NonNullCount,
+    PairwiseDeviations,
     Product,
+    RowCount,
     Square,
     Statistic,
+    Sum,
+    UnitCount,
+    UnitsOverLimit,
 )
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
@@ -54,17 +54,17 @@ _LAST: Final = 3
 """The places of parameters."""
 
 
-def goes_in_parts(bounded: BoundedRelease) -> bool:
+def can_be_batched(bounded: BoundedRelease) -> bool:
     """Whether it can be found part by part, and takes memory that this would save."""
     match bounded.limited:
         case OneRowPerUnit():
             return False
-        case LimitGroups(terms=terms):
+        case LimitGroups(contributions=terms):
             # If nothing but listed keys is asked for, no private row is read.
             return (
-                bool(terms.statistics or terms.selections)
-                and _waits(bounded.bounding)
-                and all(map(_adds_up, terms.statistics))
+                bool(terms.statistics or terms.cell_choices)
+                and _is_blocking(bounded.physical_plan)
+                and all(map(_is_additive, terms.statistics))
                 and not has_row_units(terms.source)
                 # Released tables are small, and the statement that names them is emitted already.
                 and not any(isinstance(each, Release) for each in operators(terms.source))
@@ -73,9 +73,9 @@ def goes_in_parts(bounded: BoundedRelease) -> bool:
             assert_never(missing)
 
 
-def one_part(rows: exp.Select) -> exp.Select:
+def one_batch(rows: exp.Select) -> exp.Select:
     """Those of `rows` whose unit is in the part that the parameters name."""
-    hashed = exp.Anonymous(this="hash", expressions=[field("u"), _parameter(_SALT)])
+    hashed = exp.Anonymous(this="hash", expressions=[column_ref("u"), _parameter(_SALT)])
     # Compared as it is: of a remainder, the engine would expect hardly any rows to have it.
     low, high = (cast(_parameter(place), "UBIGINT") for place in (_FIRST, _LAST))
     return select_from(rows, [exp.Star()]).where(
@@ -83,30 +83,38 @@ def one_part(rows: exp.Select) -> exp.Select:
     )
 
 
-def summed_parts(by: Sequence[str], sums: Sequence[str]) -> exp.Select:
+def sum_of_batches(by: Sequence[str], sums: Sequence[str]) -> exp.Select:
     """The `sums` of what was FOUND of the parts."""
-    items = [*map(field, by), *(aliased(total(field(name)), name) for name in sums)]
-    select = exp.select(*items, copy=False).from_(table(FOUND), copy=False)
-    return select.group_by(*map(field, by), copy=False) if by else select
+    items = [*map(column_ref, by), *(with_alias(sum_of(column_ref(name)), name) for name in sums)]
+    select = exp.select(*items, copy=False).from_(table(BATCH_TABLE), copy=False)
+    return select.group_by(*map(column_ref, by), copy=False) if by else select
 
 
-def _adds_up(statistic: Statistic) -> bool:
+def _is_additive(statistic: Statistic) -> bool:
     """It is a sum over units, of what each of them has by itself."""
     match statistic.term:
-        case Ones() | Present() | Amount() | Square() | Product() | Presence() | Over():
+        case (
+            RowCount()
+            | NonNullCount()
+            | Sum()
+            | Square()
+            | Product()
+            | UnitCount()
+            | UnitsOverLimit()
+        ):
             return True
-        case Distinct() | DistinctSum() | Deviations():
+        case DistinctValues() | DistinctSum() | PairwiseDeviations():
             return False
         case missing:
             assert_never(missing)
 
 
-def _waits(bounding: Bounding) -> bool:
+def _is_blocking(plan: PhysicalPlan) -> bool:
     """Most rows, or sums of them, wait in memory for others of their unit."""
-    match bounding:
-        case UnitByUnit() | Draw():
+    match plan:
+        case PerUnit() | ChooseGroupsFirst():
             return True
-        case Split() | Early() | CountFirst():
+        case SplitByContribution() | AggregateBelowJoin() | CountUnitsFirst():
             return False
         case missing:
             assert_never(missing)

@@ -15,69 +15,74 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from dpsql.emit.release.centered_sum import centred_steps, uncentred_sums
+from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
 from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.contributions import (
     group_names,
     grouped,
     grouped_names,
     has_few_groups,
-    in_late_domains,
+    join_keys,
     select_from,
 )
-from dpsql.emit.sql.identifier import aliased, all_of, field
-from dpsql.emit.strategy.clamp_elimination import are_beyond, are_within
-from dpsql.plan.bounded_release.bounded_release import Terms, Within
-from dpsql.plan.bounded_release.statistic import Presence
+from dpsql.emit.sql.identifier import column_ref, union_all, with_alias
+from dpsql.emit.strategy.clamp_elimination import are_in_range, are_out_of_range
+from dpsql.plan.bounded_release.bounded_release import Contributions, NoClampCondition
+from dpsql.plan.bounded_release.statistic import UnitCount
 
 
-def light_totals(
-    terms: Terms, rows: exp.Select, late: frozenset[int], asked: Within | None = None
+def unlimited_totals(
+    contributions: Contributions,
+    rows: exp.Select,
+    late: frozenset[int],
+    condition: NoClampCondition | None = None,
 ) -> exp.Select:
     """Groups with their totals, in integers of steps; distinct values are counted beside them.
 
-    A group has a total of the rows that are within what is `asked`, and one of all others.
+    A group has a total of the rows that meet `condition`, and one of all others.
     """
-    groups = [field(name) for name in grouped_names(terms, late)]
-    sums = _sums(terms, frozenset())
-    if asked is None:
+    groups = [column_ref(name) for name in grouped_names(contributions, late)]
+    sums = _sums(contributions, frozenset())
+    if condition is None:
         summed = grouped(rows, groups, sums)
     else:
-        within = rows.copy().where(are_within(asked, terms.statistics), copy=False)
-        beyond = rows.where(are_beyond(asked, terms.statistics), copy=False)
-        as_they_are = _sums(terms, frozenset(asked.places))
+        within = rows.copy().where(are_in_range(condition, contributions.statistics), copy=False)
+        beyond = rows.where(are_out_of_range(condition, contributions.statistics), copy=False)
+        as_they_are = _sums(contributions, frozenset(condition.indices))
         arms = grouped(within, groups, as_they_are), grouped(beyond, groups, sums)
-        summed = all_of(exp.union(*arms, distinct=False, copy=False))
-    few = has_few_groups(terms)
+        summed = union_all(exp.union(*arms, distinct=False, copy=False))
+    few = has_few_groups(contributions)
     totals = [
-        centred_steps(statistic, number, few=few) if statistic.is_summed else field(f"s{number}")
-        for number, statistic in enumerate(terms.statistics)
+        centered_steps(statistic, number, has_few_rows=few)
+        if statistic.needs_sum
+        else column_ref(f"s{number}")
+        for number, statistic in enumerate(contributions.statistics)
     ]
-    return totals_of(summed, terms, late, [item.alias for item in sums], totals)
+    return totals_of(summed, contributions, late, [item.alias for item in sums], totals)
 
 
 def totals_of(
     summed: exp.Select,
-    terms: Terms,
+    contributions: Contributions,
     late: frozenset[int],
     names: Sequence[str],
     totals: Iterable[exp.Expr],
 ) -> exp.Select:
     """Groups with the statistics' `totals`, made of the columns of `summed` with these `names`."""
-    listed = in_late_domains(summed, terms, late, names)
-    items = [aliased(item, f"s{number}") for number, item in enumerate(totals)]
-    return select_from(listed, [*map(field, group_names(terms)), *items])
+    listed = join_keys(summed, contributions, late, names)
+    items = [with_alias(item, f"s{number}") for number, item in enumerate(totals)]
+    return select_from(listed, [*map(column_ref, group_names(contributions)), *items])
 
 
-def _sums(terms: Terms, unclamped: frozenset[int]) -> list[exp.Expr]:
+def _sums(contributions: Contributions, unclamped: frozenset[int]) -> list[exp.Expr]:
     """What is summed over the rows of a group."""
     items: dict[str, exp.Expr] = {}
-    for number, statistic in enumerate(terms.statistics):
-        if statistic.counts_every_row:
+    for number, statistic in enumerate(contributions.statistics):
+        if statistic.is_row_count:
             items[f"s{number}"] = number_of_rows()
-        elif isinstance(statistic.term, Presence):
+        elif isinstance(statistic.term, UnitCount):
             # Of rows that come with their units: each counts once.
-            items[f"s{number}"] = exp.Count(this=exp.Distinct(expressions=[field("u")]))
+            items[f"s{number}"] = exp.Count(this=exp.Distinct(expressions=[column_ref("u")]))
         else:
-            items |= uncentred_sums(statistic, number, clamped=number not in unclamped)
-    return [aliased(item, name) for name, item in items.items()]
+            items |= uncentered_sums(statistic, number, clamped=number not in unclamped)
+    return [with_alias(item, name) for name, item in items.items()]

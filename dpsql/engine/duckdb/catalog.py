@@ -15,7 +15,7 @@ import duckdb
 from sqlglot import exp
 
 from dpsql.engine.duckdb.csv import header
-from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.duckdb.table_view import DATABASE, describe
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault, SourceLocked
@@ -37,7 +37,7 @@ _ROWS_AT_ONCE: Final = 4096
 _LOCKED: Final = "Could not set lock"
 
 
-def read_catalogue(source: DuckDBSource) -> Mapping[str, Columns]:
+def read_catalog(source: DuckDBSource) -> Mapping[str, Columns]:
     """Read the columns of each base table of a DuckDB file, or of each named file.
 
     Tables of other schemas than main are called schema.table.
@@ -45,9 +45,9 @@ def read_catalogue(source: DuckDBSource) -> Mapping[str, Columns]:
     Columns of a CSV file are VARCHAR, since that is all that the file says of them.
     """
     with duckdb.connect(":memory:") as connection:
-        prepare(connection)
+        configure(connection)
         attach(connection, source)
-        return catalogue(connection, source)
+        return catalog(connection, source)
 
 
 def attach(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> None:
@@ -80,8 +80,8 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> None:
         pause = min(2 * pause, 0.8)
 
 
-def catalogue(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Mapping[str, Columns]:
-    """Do as `read_catalogue` on a connection to which the source is attached."""
+def catalog(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Mapping[str, Columns]:
+    """Do as `read_catalog` on a connection to which the source is attached."""
     found: dict[str, Columns] = {}
     if source.database is not None:
         found |= _of_database(connection)

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.engine.duckdb.lockdown import lock, prepare
+from dpsql.engine.duckdb.lockdown import configure, lock
 
 _TABLE: Final = "arguments"
 _ROW: Final = "row_number"
@@ -34,11 +34,11 @@ Template = tuple["str | Template | int", ...]
 """
 
 
-class Undefined(ValueError):
+class EvaluationRaised(ValueError):
     """The call has no value for some of its arguments."""
 
 
-class Unanswered(Undefined):
+class EvaluationUnavailable(EvaluationRaised):
     """There is no such call of these types."""
 
 
@@ -60,9 +60,9 @@ def evaluate(call: Template, arguments: Sequence[Argument], rows: int) -> list[s
         cursor.register(_TABLE, pa.table(table))
         found = cursor.execute(asked.sql(dialect="duckdb", copy=False)).fetchall()
     except (duckdb.BinderException, duckdb.CatalogException) as error:
-        raise Unanswered(call[0]) from error
+        raise EvaluationUnavailable(call[0]) from error
     except duckdb.Error as error:
-        raise Undefined(call[0]) from error
+        raise EvaluationRaised(call[0]) from error
     finally:
         cursor.close()
     return [text for (text,) in found]
@@ -118,7 +118,7 @@ class _Databases:
             found = cls._opened.get(os.getpid())
             if found is None:
                 found = duckdb.connect(config={"threads": 1, "memory_limit": "256MB"})
-                prepare(found)
+                configure(found)
                 lock(found, ())
                 cls._opened[os.getpid()] = found
             return found

@@ -12,7 +12,7 @@ from typing import Final
 import duckdb
 
 from dpsql.engine.duckdb.catalog import attach
-from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.duckdb.table_view import DATABASE
 from dpsql.engine.source import DuckDBSource
 
@@ -50,7 +50,7 @@ def read_declarations(database: str) -> Mapping[str, Declared]:
     references: dict[str, dict[str, str]] = {}
     comments: dict[str, dict[str, str]] = {}
     with duckdb.connect(":memory:") as connection:
-        prepare(connection)
+        configure(connection)
         attach(connection, DuckDBSource(database))
         found = connection.execute(_CONSTRAINTS, [DATABASE]).fetchall()
         for table, kind, columns, other, others in found:

@@ -14,15 +14,15 @@ import pyarrow as pa
 from sqlglot import exp
 
 from dpsql.engine.arrow_result import all_rows, integers, rows_at_most
-from dpsql.engine.duckdb.catalog import attach, catalogue
+from dpsql.engine.duckdb.catalog import attach, catalog
 from dpsql.engine.duckdb.csv import as_utf_8, malformed
 from dpsql.engine.duckdb.failure_cause import causes_logged
-from dpsql.engine.duckdb.lockdown import lock, prepare
+from dpsql.engine.duckdb.lockdown import configure, lock
 from dpsql.engine.duckdb.semantics import check_semantics
-from dpsql.engine.duckdb.table_view import offer, words
+from dpsql.engine.duckdb.table_view import create_view_sql, words
 from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import Most
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sidecar.file import Sidecar, attach_sidecar
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import (
@@ -36,9 +36,9 @@ from dpsql.errors import (
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 
-_MOST_PARSED: Final = 64
+_MAX_PARSED: Final = 64
 
-_MANY_TABLES: Final = 100
+_MAX_EAGER_TABLES: Final = 100
 """Of a database with more tables than these, each is offered when a statement first names it."""
 
 
@@ -65,7 +65,7 @@ class DuckDBEngine:
         self._guard = threading.Lock()
         self._running: dict[int, duckdb.DuckDBPyConnection] = {}
         # The same question of somebody else, or at another time: parsing takes up to 15 ms.
-        self._parsed = lru_cache(maxsize=_MOST_PARSED)(self._parse)
+        self._parsed = lru_cache(maxsize=_MAX_PARSED)(self._parse)
         resources = {"threads": threads, "memory_limit": memory_limit}
         self._connection = duckdb.connect(
             ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
@@ -76,7 +76,7 @@ class DuckDBEngine:
         # Whoever reads a CSV file to count its rows might as well answer.
         self._counted = {table.name: 0 for table in source.tables if table.is_delimited}
         try:
-            self._columns = self._offer(sidecar)
+            self._columns = self._create_sidecar_views(sidecar)
             with self._cursor() as cursor:
                 check_semantics(cursor)
         except BaseException:
@@ -89,13 +89,13 @@ class DuckDBEngine:
         parameters: Sequence[object] = (),
         tables: Mapping[str, pa.Table] = _NO_TABLES,
         *,
-        few: bool = False,
-        most: Most | None = None,
+        as_rows: bool = False,
+        limit: ReadLimit | None = None,
     ) -> Raw:
         """Run one SELECT; `tables` exist for this statement only.
 
-        Where its columns are integers and it has `few` rows, they needn't come by way of Arrow. Of
-        public rows, more than `most` is `TooComplex`.
+        `as_rows`: its columns are integers and its rows are few, so they needn't come by way of
+        Arrow. Of public rows, more than `limit` is `TooComplex`.
 
         Whatever fails is `ExecutionFailed`: what DuckDB says about a failure is made of rows.
         """
@@ -105,15 +105,15 @@ class DuckDBEngine:
         self._refuse_changed_files()
         result, failed = None, ExecutionFailed()
         try:
-            result = self._run(sql, parameters, tables, few=few, most=most)
+            result = self._run(sql, parameters, tables, as_rows=as_rows, limit=limit)
         except duckdb.InterruptException:
             failed = ExecutionCancelled()
         except (duckdb.OutOfMemoryException, MemoryError):
             failed = ExecutionStopped()
         except Exception:  # noqa: BLE001, S110 - every reason is made of rows
             pass
-        if most is not None and isinstance(result, Most):
-            raise most.passed()
+        if limit is not None and isinstance(result, ReadLimit):
+            raise limit.passed()
         if not isinstance(result, pa.Table):
             # Out here no exception chain leads back to DuckDB's message.
             raise failed
@@ -124,7 +124,7 @@ class DuckDBEngine:
         """Names and types of a table's columns in the source, in order; of CSV, all are VARCHAR."""
         return self._columns[table]
 
-    def rows(self, table: str) -> int:
+    def row_count_for_planning(self, table: str) -> int:
         """How many rows a table has; 0 of a CSV file, which doesn't say.
 
         Also where reading fails: that is for the statement to say whose rows are asked for.
@@ -137,7 +137,7 @@ class DuckDBEngine:
         return self._counted.get(table, 0)
 
     @property
-    def prepared(self) -> frozenset[str]:
+    def sidecar_tables(self) -> frozenset[str]:
         """The tables whose rows stand ready with their unit, in a sidecar."""
         return self._prepared
 
@@ -173,18 +173,18 @@ class DuckDBEngine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _offer(self, sidecar: Sidecar | None) -> Mapping[str, Columns]:
+    def _create_sidecar_views(self, sidecar: Sidecar | None) -> Mapping[str, Columns]:
         files = [t.file for t in self._source.tables if t.file is not None]
-        prepare(self._connection, own_statistics=not files)
+        configure(self._connection, own_statistics=not files)
         attach(self._connection, self._source)
-        found = catalogue(self._connection, self._source)
+        found = catalog(self._connection, self._source)
         for table in self._source.tables:
             columns = dict(found.get(table.name, ()))
             self._check_columns(table, columns)
-            if table.file is None and len(self._source.tables) > _MANY_TABLES:
+            if table.file is None and len(self._source.tables) > _MAX_EAGER_TABLES:
                 self._waiting[table.name.casefold()] = table, columns
             else:
-                self._offer_table(table, columns)
+                self._create_view(table, columns)
         if sidecar is not None:
             self._prepared = attach_sidecar(self._connection, sidecar)
         delimited = {table.file for table in self._source.tables if table.is_delimited}
@@ -192,32 +192,34 @@ class DuckDBEngine:
         self._refuse_changed_files()
         return found
 
-    def _check_columns(self, table: SourceTable, found: Mapping[str, str]) -> None:
+    def _check_columns(self, table: SourceTable, source_columns: Mapping[str, str]) -> None:
         declared = [stored_as for _, _, stored_as in table.stored]
-        missing = [name for name in declared if name not in found]
+        missing = [name for name in declared if name not in source_columns]
         if missing or not declared:
             what = f"column {missing[0]} of table {table.name}" if missing else table.name
             raise SourceFault(
-                f"the source has no {what}" if found else f"the source has no table {table.name}",
+                f"the source has no {what}"
+                if source_columns
+                else f"the source has no table {table.name}",
                 hint="correct the schema, or the source",
             )
 
-    def _offer_named(self, sql: str) -> None:
+    def _create_named_views(self, sql: str) -> None:
         """Offer those tables that wait for a statement to name them; more than these do no harm."""
         if not self._waiting:
             return
         with self._guard:
             for name in words(sql) & self._waiting.keys():
-                self._offer_table(*self._waiting.pop(name))
+                self._create_view(*self._waiting.pop(name))
 
-    def _offer_table(self, table: SourceTable, found: Mapping[str, str]) -> None:
-        statement = offer(table, found).sql("duckdb", copy=False)
+    def _create_view(self, table: SourceTable, source_columns: Mapping[str, str]) -> None:
+        statement = create_view_sql(table, source_columns).sql("duckdb", copy=False)
         with suppress(duckdb.Error):  # of a CSV file, it quotes the line
             self._connection.execute(statement)
             return
         if table.file is not None and table.is_delimited:
             with suppress(duckdb.Error), as_utf_8(table.file) as text:
-                self._connection.execute(offer(table, found, text).sql("duckdb"))
+                self._connection.execute(create_view_sql(table, source_columns, text).sql("duckdb"))
                 return
             raise malformed(table.file)
         raise SourceFault(f"table {table.name} can't be read from the source")
@@ -228,23 +230,23 @@ class DuckDBEngine:
         parameters: Sequence[object],
         tables: Mapping[str, pa.Table],
         *,
-        few: bool,
-        most: Most | None,
-    ) -> pa.Table | Most:
+        as_rows: bool,
+        limit: ReadLimit | None,
+    ) -> pa.Table | ReadLimit:
         statement = self._parsed(sql)
         with causes_logged(), self._cursor() as cursor:
             for name, table in tables.items():
                 cursor.register(name, table)
             # WITH x AS (INSERT …) SELECT counts as SELECT, but not in a read-only transaction.
             cursor.execute("BEGIN TRANSACTION READ ONLY")
-            if most is not None:
-                found = rows_at_most(cursor, statement, parameters, most)
-                return most if found is None else found
+            if limit is not None:
+                found = rows_at_most(cursor, statement, parameters, limit)
+                return limit if found is None else found
             cursor.execute(statement, list(parameters) or None)
-            return integers(cursor) if few else all_rows(cursor)
+            return integers(cursor) if as_rows else all_rows(cursor)
 
     def _parse(self, sql: str) -> duckdb.Statement:
-        self._offer_named(sql)
+        self._create_named_views(sql)
         with self._cursor() as cursor:
             statements = cursor.extract_statements(sql)
         if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:

@@ -43,7 +43,7 @@ def cause_of(error: BaseException) -> str:
 
 
 @contextmanager
-def causes_told() -> Iterator[None]:
+def causes_shown() -> Iterator[None]:
     """Causes are logged, since the process is an owner's."""
     before = _LOG.level
     _LOG.setLevel(logging.WARNING)

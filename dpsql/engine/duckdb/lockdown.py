@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dpsql.errors import OperationalError
 
-HOST: Final = {
+SECURITY_SETTINGS: Final = {
     "python_enable_replacements": "false",  # a variable of the caller is not a table
     "python_scan_all_frames": "false",
     "autoinstall_known_extensions": "false",  # an extension is native code
@@ -42,7 +42,7 @@ nothing enforces: Parquet's leave out NaN and text that isn't UTF-8. The second 
 expressions share.
 """
 
-MEANING: Final = {
+SEMANTIC_SETTINGS: Final = {
     "error_on_division_by_zero": "false",  # x // 0 is NULL; an error would be a bit about x
     "ieee_floating_point_ops": "true",
     "integer_division": "false",
@@ -69,12 +69,15 @@ OWN_STATISTICS: Final = {"disabled_optimizers": f"'{SHARING}'"}
 """What differs where all statistics are of DuckDB's own tables, and so true of their rows."""
 
 
-def prepare(connection: duckdb.DuckDBPyConnection, *, own_statistics: bool = False) -> None:
+def configure(connection: duckdb.DuckDBPyConnection, *, own_statistics: bool = False) -> None:
     """Shut out code and spilling, and fix the meaning of SQL, before the source is opened."""
     # Where Python has no file to run, as in a worker, it would be drawn on standard output. DuckDB
     # takes this for one connection alone; its cursors have none.
     connection.execute("SET enable_progress_bar = false")
-    _set(connection, HOST | MEANING | (OWN_STATISTICS if own_statistics else {}))
+    _set(
+        connection,
+        SECURITY_SETTINGS | SEMANTIC_SETTINGS | (OWN_STATISTICS if own_statistics else {}),
+    )
 
 
 def lock(connection: duckdb.DuckDBPyConnection, readable: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ import duckdb
 from sqlglot import exp
 
 from dpsql.engine.duckdb.catalog import attach
-from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.duckdb.table_view import rows
 from dpsql.engine.source import DuckDBSource, SourceTable
 from dpsql.errors import ExecutionCancelled
@@ -35,7 +35,7 @@ class Reading:
     def rows(self, step: Callable[[str], None] = lambda _: None) -> Mapping[str, int | None]:
         """How many rows each table stores; None where one of its values can't be read."""
         try:
-            prepare(self._connection)
+            configure(self._connection)
             attach(self._connection, self._source)
             tables = self._source.tables
             size = 1 + len(tables) // _STEPS

@@ -19,7 +19,7 @@ from dpsql.errors import OperationalError
 MAJOR: Final = "2"
 
 
-class Claim(NamedTuple):
+class SemanticsCheck(NamedTuple):
     """`expression` over the inputs below has the value `expected`."""
 
     about: str
@@ -36,52 +36,60 @@ AS inputs(seven, minus_seven, zero, half, odd_half, minus_half, nan, inf, most, 
 """
 
 OF_ROWS: Final = (
-    Claim("integers divide to a double", "seven / 2", 3.5),
-    Claim("division by zero is infinite", "seven / zero", math.inf),
-    Claim("zero by zero is NaN", "isnan(zero / zero)", True),
-    Claim("// cuts towards zero", "minus_seven // 2", -3),
-    Claim("% has the sign of the dividend", "minus_seven % 2", -1),
-    Claim("// by zero is NULL", "seven // zero", None),
-    Claim("% by zero is NULL", "seven % zero", None),
-    Claim("a double is cast half to even, down", "half::BIGINT", 2),
-    Claim("a double is cast half to even, up", "odd_half::BIGINT", 4),
-    Claim("a negative double is cast half to even", "minus_half::BIGINT", -2),
-    Claim("NaN is above infinity", "nan > inf", True),
-    Claim("NaN equals itself", "nan = nan", True),
-    Claim("-0.0 equals 0.0", "minus_zero = 0", True),
-    Claim("least skips NULL", "least(seven, nothing)", 7),
-    Claim("greatest skips NULL", "greatest(nothing, seven)", 7),
-    Claim("greatest takes NaN for the largest", "isnan(greatest(inf, nan))", True),
-    Claim("TRY makes an overflow NULL", "TRY(most + 1)", None),
-    Claim(
+    SemanticsCheck("integers divide to a double", "seven / 2", 3.5),
+    SemanticsCheck("division by zero is infinite", "seven / zero", math.inf),
+    SemanticsCheck("zero by zero is NaN", "isnan(zero / zero)", True),
+    SemanticsCheck("// cuts towards zero", "minus_seven // 2", -3),
+    SemanticsCheck("% has the sign of the dividend", "minus_seven % 2", -1),
+    SemanticsCheck("// by zero is NULL", "seven // zero", None),
+    SemanticsCheck("% by zero is NULL", "seven % zero", None),
+    SemanticsCheck("a double is cast half to even, down", "half::BIGINT", 2),
+    SemanticsCheck("a double is cast half to even, up", "odd_half::BIGINT", 4),
+    SemanticsCheck("a negative double is cast half to even", "minus_half::BIGINT", -2),
+    SemanticsCheck("NaN is above infinity", "nan > inf", True),
+    SemanticsCheck("NaN equals itself", "nan = nan", True),
+    SemanticsCheck("-0.0 equals 0.0", "minus_zero = 0", True),
+    SemanticsCheck("least skips NULL", "least(seven, nothing)", 7),
+    SemanticsCheck("greatest skips NULL", "greatest(nothing, seven)", 7),
+    SemanticsCheck("greatest takes NaN for the largest", "isnan(greatest(inf, nan))", True),
+    SemanticsCheck("TRY makes an overflow NULL", "TRY(most + 1)", None),
+    SemanticsCheck(
         "so it is where two of them share it", "coalesce(TRY(most * 2), TRY(most * 2 + 1))", None
     ),
-    Claim("TRY_CAST makes a failure NULL", "TRY_CAST(letter AS INTEGER)", None),
-    Claim("TRY_CAST makes NaN NULL", "TRY_CAST(nan AS BIGINT)", None),
-    Claim("TRY_CAST makes out of range NULL", "TRY_CAST(inf AS BIGINT)", None),
-    Claim("NULL is not distinct from NULL", "nothing IS NOT DISTINCT FROM NULL", True),
-    Claim("NULL is distinct from a value", "nothing IS NOT DISTINCT FROM seven", False),
-    Claim("comparison with NULL is NULL", "nothing = seven", None),
-    Claim("CASE takes NULL for false", "CASE WHEN nothing = seven THEN 1 ELSE 2 END", 2),
-    Claim("text is compared as bytes", "letter = 'X' OR letter < 'X'", False),
-    Claim("hash depends on its arguments alone", "hash(letter, seven) = hash('x', 7)", True),
-    Claim("equal values have equal hashes", "hash(minus_zero, seven) = hash(0::DOUBLE, 7)", True),
-    Claim("128 bits hold 127 places", "bit_count(CAST('5' AS INT128) << (seven + 117))", 2),
-    Claim(
+    SemanticsCheck("TRY_CAST makes a failure NULL", "TRY_CAST(letter AS INTEGER)", None),
+    SemanticsCheck("TRY_CAST makes NaN NULL", "TRY_CAST(nan AS BIGINT)", None),
+    SemanticsCheck("TRY_CAST makes out of range NULL", "TRY_CAST(inf AS BIGINT)", None),
+    SemanticsCheck("NULL is not distinct from NULL", "nothing IS NOT DISTINCT FROM NULL", True),
+    SemanticsCheck("NULL is distinct from a value", "nothing IS NOT DISTINCT FROM seven", False),
+    SemanticsCheck("comparison with NULL is NULL", "nothing = seven", None),
+    SemanticsCheck("CASE takes NULL for false", "CASE WHEN nothing = seven THEN 1 ELSE 2 END", 2),
+    SemanticsCheck("text is compared as bytes", "letter = 'X' OR letter < 'X'", False),
+    SemanticsCheck(
+        "hash depends on its arguments alone", "hash(letter, seven) = hash('x', 7)", True
+    ),
+    SemanticsCheck(
+        "equal values have equal hashes", "hash(minus_zero, seven) = hash(0::DOUBLE, 7)", True
+    ),
+    SemanticsCheck(
+        "128 bits hold 127 places", "bit_count(CAST('5' AS INT128) << (seven + 117))", 2
+    ),
+    SemanticsCheck(
         "a shift drops lower places", "bit_count((CAST('5' AS INT128) << 124) >> (seven + 118))", 1
     ),
-    Claim("hash is 64 bits", "typeof(hash(letter))", "UBIGINT"),
-    Claim("nothing can be set", "current_setting('lock_configuration')", True),
-    Claim("nothing outside is read", "current_setting('enable_external_access')", False),
-    Claim("nothing is spilled", "current_setting('temp_directory')", ""),
+    SemanticsCheck("hash is 64 bits", "typeof(hash(letter))", "UBIGINT"),
+    SemanticsCheck("nothing can be set", "current_setting('lock_configuration')", True),
+    SemanticsCheck("nothing outside is read", "current_setting('enable_external_access')", False),
+    SemanticsCheck("nothing is spilled", "current_setting('temp_directory')", ""),
 )
 
 OF_GROUPS: Final = (
-    Claim("a sum of BIGINT is HUGEINT", "typeof(sum(most))", "HUGEINT"),
-    Claim("an empty sum is NULL", "sum(most) FILTER (WHERE zero = 1)", None),
-    Claim("an empty count is 0", "count(*) FILTER (WHERE nothing = 1)", 0),
-    Claim("a set has each place once", "bit_count(bit_or(CAST('1' AS INT128) << seven))", 1),
-    Claim("TRY works inside an aggregate", "sum(TRY(most + 1))", None),
+    SemanticsCheck("a sum of BIGINT is HUGEINT", "typeof(sum(most))", "HUGEINT"),
+    SemanticsCheck("an empty sum is NULL", "sum(most) FILTER (WHERE zero = 1)", None),
+    SemanticsCheck("an empty count is 0", "count(*) FILTER (WHERE nothing = 1)", 0),
+    SemanticsCheck(
+        "a set has each place once", "bit_count(bit_or(CAST('1' AS INT128) << seven))", 1
+    ),
+    SemanticsCheck("TRY works inside an aggregate", "sum(TRY(most + 1))", None),
 )
 
 _WIDE = "SELECT sum(n) AS total FROM (VALUES (9223372036854775807), (9223372036854775807)) AS t(n)"
@@ -111,7 +119,7 @@ def _first_false_claim(cursor: duckdb.DuckDBPyConnection) -> str | None:
     return None
 
 
-def _values(cursor: duckdb.DuckDBPyConnection, claims: tuple[Claim, ...]) -> list[object]:
+def _values(cursor: duckdb.DuckDBPyConnection, claims: tuple[SemanticsCheck, ...]) -> list[object]:
     asked = ", ".join(f"{claim.expression} AS c{place}" for place, claim in enumerate(claims))
     # The text is made of the constants above alone.
     row = cursor.sql(f"SELECT {asked} FROM {_INPUTS}").to_arrow_table()  # noqa: S608

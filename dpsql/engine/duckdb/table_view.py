@@ -38,16 +38,20 @@ def rows(table: SourceTable, text: str | None = None) -> exp.Table:
     return exp.Table(this=reader("read_parquet", table.file, _PARQUET))
 
 
-def offer(table: SourceTable, found: Mapping[str, str], text: str | None = None) -> exp.Create:
+def create_view_sql(
+    table: SourceTable, source_columns: Mapping[str, str], text: str | None = None
+) -> exp.Create:
     """Make `table` visible, and no more of it than its declared columns.
 
-    `found` are the types of the source. A column of another type goes through TRY_CAST: what does
-    not fit is NULL, row by row, and never an error. A CSV file is read once, into memory: a line
-    that can't be read then fails the start, not the statements that happen to meet it. `text` is
-    where its lines are, if they aren't in the file itself.
+    `source_columns` are the types of the source. A column of another type goes through TRY_CAST:
+    what does not fit is NULL, row by row, and never an error. A CSV file is read once, into memory:
+    a line that can't be read then fails the start, not the statements that happen to meet it.
+    `text` is where its lines are, if they aren't in the file itself.
     """
     stored = table.file is None
-    columns = [_column(name, to, found[own], own, stored=stored) for name, to, own in table.stored]
+    columns = [
+        _column(name, to, source_columns[own], own, stored=stored) for name, to, own in table.stored
+    ]
     if table.is_delimited:
         # DuckDB 2.0 moves TRY_CAST into its CSV reader, where it raises (duckdb/duckdb#23818);
         # a materialised relation in between keeps it out.
@@ -60,14 +64,14 @@ def offer(table: SourceTable, found: Mapping[str, str], text: str | None = None)
     return exp.Create(this=name, kind=kind, expression=rendered)
 
 
-def _column(name: str, declared: str, found: str, own: str, *, stored: bool) -> exp.Expr:
+def _column(name: str, declared: str, source_columns: str, own: str, *, stored: bool) -> exp.Expr:
     column = exp.column(own, quoted=True)
-    if declared == found == "VARCHAR" and stored:
+    if declared == source_columns == "VARCHAR" and stored:
         # A column may carry a collation, which no catalogue tells. 'er' = 'ER' under NOCASE: one
         # row would meet two filters that exclude each other, and two of the listed keys.
         return exp.alias_(exp.Collate(this=column, expression=exp.var("C")), name, quoted=True)
     read: exp.Expr = column
-    if declared != found:
+    if declared != source_columns:
         read = exp.TryCast(this=column, to=exp.DataType.build(declared, dialect="duckdb"))
     if declared == "VARCHAR" and not stored:
         # Statistics and Bloom filters of a file are of its bytes: those that are read as ? would be

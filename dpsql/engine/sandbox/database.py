@@ -18,8 +18,8 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.duckdb.lockdown import lock, prepare
-from dpsql.engine.read_limit import Most
+from dpsql.engine.duckdb.lockdown import configure, lock
+from dpsql.engine.read_limit import ReadLimit
 
 MEMORY: Final = "256MiB"
 CELL_BYTES: Final = 16
@@ -45,7 +45,7 @@ class Contents:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SandboxQuery:
     """A statement over the contents called `name`, as its analyst wrote it.
 
     `casts` are the types that columns are given as, "" for their own; None asks for the columns'
@@ -54,7 +54,7 @@ class Asked:
 
     name: str
     sql: str
-    most: Most
+    limit: ReadLimit
     casts: tuple[str, ...] | None = None
 
 
@@ -62,19 +62,19 @@ class TooLargeAnswer(Exception):
     """An answer has more rows or bytes than are sent, or takes more memory than there is."""
 
 
-class Unanswered(Exception):
-    """A statement has no answer; `said` is the engine's line about it, "" if it isn't told."""
+class NoAnswer(Exception):
+    """A statement has no answer; `reason` is the engine's line about it, "" if it isn't told."""
 
     def __init__(self, said: str) -> None:
         super().__init__(said)
-        self.said = said
+        self.reason = said
 
 
 class Stopped(Exception):
     """A statement took too long."""
 
 
-class Enclosures:
+class Sandboxes:
     """The contents that a process has loaded, few at once."""
 
     def __init__(self) -> None:
@@ -105,25 +105,25 @@ class Enclosures:
             assert reader is not None  # nothing was fetched yet
             return _bounded(reader, rows, size)
 
-    def whole(self, asked: Asked) -> pa.Table:
-        """The rows of `asked`, or its columns' `name` and `type`."""
-        with self._cursor(asked.name) as cursor:
-            statements = cursor.extract_statements(asked.sql)
+    def run(self, query: SandboxQuery) -> pa.Table:
+        """The rows of `query`, or its columns' `name` and `type`."""
+        with self._cursor(query.name) as cursor:
+            statements = cursor.extract_statements(query.sql)
             if len(statements) != 1 or statements[0].type not in _QUERIES:
                 raise duckdb.ParserException("not a single query")
             # A relation's rows come as they are read; a cursor's are all made first.
             found = cursor.sql(statements[0])
-            if asked.casts is None:
+            if query.casts is None:
                 return pa.table({"name": found.columns, "type": [str(t) for t in found.types]})
-            if len(asked.casts) != len(found.columns):
+            if len(query.casts) != len(found.columns):
                 raise duckdb.BinderException("the columns are others by now")
             columns = [
                 f"CAST(#{place} AS {kind})" if kind else f"#{place}"
-                for place, kind in enumerate(asked.casts, start=1)
+                for place, kind in enumerate(query.casts, start=1)
             ]
-            if any(asked.casts):
+            if any(query.casts):
                 found = found.project(", ".join(columns))
-            return _bounded(found.to_arrow_reader(_BATCH_ROWS), asked.most.rows, asked.most.bytes)
+            return _bounded(found.to_arrow_reader(_BATCH_ROWS), query.limit.rows, query.limit.bytes)
 
     def interrupt(self) -> None:
         """Stop what runs now."""
@@ -146,7 +146,7 @@ class Enclosures:
             cursor.close()
 
 
-_SAID: Final = (
+_SHOWN_ERRORS: Final = (
     duckdb.ConversionException,
     duckdb.OutOfRangeException,
     duckdb.InvalidInputException,
@@ -155,21 +155,21 @@ _SAID: Final = (
 )
 """What DuckDB says of others may name the host's folders."""
 
-_MOST_SAID: Final = 200
+_MAX_REASON: Final = 200
 
 
-def said(error: duckdb.Error) -> str:
+def reason_of(error: duckdb.Error) -> str:
     """What DuckDB says about a statement over an enclosure, on one line; "" where it isn't told."""
-    if not isinstance(error, _SAID):
+    if not isinstance(error, _SHOWN_ERRORS):
         return ""
     line = str(error).partition("\n")[0]
     shown = "".join(sign if sign.isprintable() else " " for sign in line)
-    return shown if len(shown) <= _MOST_SAID else f"{shown[:_MOST_SAID]}…"
+    return shown if len(shown) <= _MAX_REASON else f"{shown[:_MAX_REASON]}…"
 
 
 def _loaded(contents: Contents) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:", config={"threads": "1", "memory_limit": MEMORY})
-    prepare(connection)
+    configure(connection)
     for statement in contents.statements:
         connection.execute(statement)
     for name, rows in contents.tables.items():

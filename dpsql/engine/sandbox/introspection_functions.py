@@ -63,7 +63,7 @@ _PREFIXES: Final = ("duckdb_", "pragma_", "pg_", "sqlite_")
 
 
 @cache
-def telling_functions() -> frozenset[str]:
+def introspection_functions() -> frozenset[str]:
     """The names of all functions that tell of more, in lower case."""
     known = _CHANGING | _TABLES
     found = {
@@ -74,7 +74,7 @@ def telling_functions() -> frozenset[str]:
     return frozenset(name.casefold() for name in found | _NAMING | _CONSTANTS)
 
 
-def tells(word: str) -> bool:
+def is_introspection(word: str) -> bool:
     """Whether `word` alone, in lower case, is the engine's name of something of its own."""
     return word in _NAMING or word.startswith(_PREFIXES)
 

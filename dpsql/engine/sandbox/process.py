@@ -24,15 +24,15 @@ import duckdb
 import pyarrow as pa
 
 from dpsql.engine.arrow_result import stream
-from dpsql.engine.read_limit import Most
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sandbox.database import (
-    Asked,
     Contents,
-    Enclosures,
+    NoAnswer,
+    Sandboxes,
+    SandboxQuery,
     Stopped,
     TooLargeAnswer,
-    Unanswered,
-    said,
+    reason_of,
 )
 from dpsql.errors import ExecutionCancelled
 
@@ -44,7 +44,7 @@ _START_SECONDS: Final = 60
 
 _ROWS, _LOADED, _LACKS, _TOO_LARGE, _UNANSWERED = b"R", b"O", b"N", b"L", b"U"
 _LENGTH: Final = struct.Struct("!Q")
-_MOST_READ: Final = 2**20
+_MAX_READ: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +52,29 @@ class _Load:
     contents: Contents
 
 
-class Aside:
+class SandboxProcess:
     """One such process, started when it is first asked; a statement has it to itself."""
 
-    def __init__(self, seconds: float, most: Most) -> None:
-        self.most = most
+    def __init__(self, seconds: float, most: ReadLimit) -> None:
+        self.limit = most
         self.has_lists = False
         self._seconds = seconds
         self._one = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._cancelled = False
 
-    def ask(self, contents: Contents, asked: Asked) -> pa.Table:
-        """The rows of `asked` over `contents`.
+    def ask(self, contents: Contents, query: SandboxQuery) -> pa.Table:
+        """The rows of `query` over `contents`.
 
         Raises Unanswered, TooLargeAnswer or Stopped, and ExecutionCancelled if it was interrupted.
         """
         with self._one:
             self._cancelled = False
-            reply = self._reply(asked, self._seconds)
+            reply = self._reply(query, self._seconds)
             if reply[:1] == _LACKS:
                 reply = self._reply(_Load(contents), _START_SECONDS)
                 if reply == _LOADED:
-                    reply = self._reply(asked, self._seconds)
+                    reply = self._reply(query, self._seconds)
         match reply[:1]:
             case b"R":
                 with pa.ipc.open_stream(reply[1:]) as reader:
@@ -82,7 +82,7 @@ class Aside:
                 table.validate(full=True)
                 return table
             case b"U":
-                raise Unanswered(reply[1:].decode(errors="replace"))
+                raise NoAnswer(reply[1:].decode(errors="replace"))
             case _:
                 raise TooLargeAnswer
 
@@ -99,7 +99,7 @@ class Aside:
         with self._one:
             self._end()
 
-    def _reply(self, task: Asked | _Load, seconds: float) -> bytes:
+    def _reply(self, task: SandboxQuery | _Load, seconds: float) -> bytes:
         if self._process is None or self._process.poll() is not None:
             self._end()
             self._process = _started()
@@ -159,7 +159,7 @@ def _read(pipe: IO[bytes], size: int, deadline: float) -> bytes:
         while size:
             if not waiting.select(max(0.0, deadline - time.monotonic())):
                 raise TimeoutError
-            part = os.read(pipe.fileno(), min(size, _MOST_READ))
+            part = os.read(pipe.fileno(), min(size, _MAX_READ))
             if not part:
                 raise EOFError
             parts.append(part)
@@ -171,7 +171,7 @@ def serve() -> None:
     """Do what is asked on standard input, until that ends."""
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    tasks: SimpleQueue[Asked | _Load] = SimpleQueue()
+    tasks: SimpleQueue[SandboxQuery | _Load] = SimpleQueue()
     threading.Thread(target=_work, args=(tasks,), daemon=True).start()
     # A statement that goes on must not keep the process when its parent is gone.
     asked = sys.stdin.buffer
@@ -181,27 +181,27 @@ def serve() -> None:
     os._exit(0)
 
 
-def _work(tasks: SimpleQueue[Asked | _Load]) -> None:
-    enclosures = Enclosures()
+def _work(tasks: SimpleQueue[SandboxQuery | _Load]) -> None:
+    enclosures = Sandboxes()
     while True:
         reply = _done(tasks.get(), enclosures)
         sys.stdout.buffer.write(_LENGTH.pack(len(reply)) + reply)
         sys.stdout.buffer.flush()
 
 
-def _done(task: Asked | _Load, enclosures: Enclosures) -> bytes:
+def _done(task: SandboxQuery | _Load, enclosures: Sandboxes) -> bytes:
     try:
         match task:
             case _Load(contents=contents):
                 enclosures.load(contents)
                 return _LOADED
-            case Asked(name=name) if not enclosures.has(name):
+            case SandboxQuery(name=name) if not enclosures.has(name):
                 return _LACKS
-            case Asked():
-                return _ROWS + stream(enclosures.whole(task))
+            case SandboxQuery():
+                return _ROWS + stream(enclosures.run(task))
     except (TooLargeAnswer, duckdb.OutOfMemoryException, MemoryError, pa.ArrowMemoryError):
         return _TOO_LARGE
     except duckdb.Error as error:
-        return _UNANSWERED + said(error).encode()
+        return _UNANSWERED + reason_of(error).encode()
     except Exception:  # noqa: BLE001 - a statement that fails in a way of its own has no answer
         return _UNANSWERED

@@ -20,13 +20,13 @@ import duckdb
 from sqlglot import exp
 
 from dpsql.engine.atomic_file import unfinished
-from dpsql.engine.duckdb.catalog import attach, catalogue
-from dpsql.engine.duckdb.lockdown import prepare
-from dpsql.engine.duckdb.table_view import offer
+from dpsql.engine.duckdb.catalog import attach, catalog
+from dpsql.engine.duckdb.lockdown import configure
+from dpsql.engine.duckdb.table_view import create_view_sql
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import contents
-from dpsql.engine.sidecar.contents import OF_ROWS, OF_UNITS, PREPARED
-from dpsql.engine.sidecar.row_columns import Contents, statements
+from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
+from dpsql.engine.sidecar.row_columns import SidecarTable, statements
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 
@@ -51,12 +51,12 @@ def attach_sidecar(connection: duckdb.DuckDBPyConnection, sidecar: Sidecar) -> f
         return frozenset()
     path = exp.Literal.string(sidecar.path).sql("duckdb")
     with suppress(duckdb.Error):
-        connection.execute(f'ATTACH {path} AS "{PREPARED}" (READ_ONLY, TYPE duckdb)')
+        connection.execute(f'ATTACH {path} AS "{SIDECAR}" (READ_ONLY, TYPE duckdb)')
         found = contents.read(connection, sidecar.stamp)
         if found and all(contents.holds(connection, counts) for counts in found):
             return frozenset(counts.table for counts in found)
     with suppress(duckdb.Error):
-        connection.execute(f'DETACH "{PREPARED}"')
+        connection.execute(f'DETACH "{SIDECAR}"')
     return frozenset()
 
 
@@ -76,7 +76,7 @@ def _is_ours(path: str) -> bool:
 def write_sidecar(
     source: DuckDBSource,
     sidecar: Sidecar,
-    tables: Sequence[Contents],
+    tables: Sequence[SidecarTable],
     salt: str,
     before: Identity,
     step: Callable[[str], None],
@@ -132,20 +132,20 @@ def _check_replaceable(target: Path) -> None:
 def fill(
     connection: duckdb.DuckDBPyConnection,
     stamp: str,
-    tables: Sequence[Contents],
+    tables: Sequence[SidecarTable],
     salt: str,
     step: Callable[[str], None],
 ) -> None:
-    """Make `tables` in the database that is attached as `PREPARED`.
+    """Make `tables` in the database that is attached as `SIDECAR`.
 
     Refused where one doesn't come to hold each row with a unit, and each unit, once.
     """
-    connection.execute(f'CREATE SCHEMA "{PREPARED}".{OF_UNITS}')
+    connection.execute(f'CREATE SCHEMA "{SIDECAR}".{UNIT_SCHEMA}')
     found = []
     for table in tables:
         made, units = (
-            exp.table_(table.name, db=group, catalog=PREPARED, quoted=True)
-            for group in (OF_ROWS, OF_UNITS)
+            exp.table_(table.name, db=group, catalog=SIDECAR, quoted=True)
+            for group in (ROW_SCHEMA, UNIT_SCHEMA)
         )
         parts = _parts(connection, table.name)
         for part in range(parts):
@@ -163,7 +163,7 @@ def fill(
     step("writing the file")
     # Last: a file without it is none.
     contents.write(connection, stamp, found)
-    connection.execute(f'CHECKPOINT "{PREPARED}"')
+    connection.execute(f'CHECKPOINT "{SIDECAR}"')
 
 
 def _parts(connection: duckdb.DuckDBPyConnection, table: str) -> int:
@@ -176,15 +176,15 @@ def _parts(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 @contextmanager
 def _opened(source: DuckDBSource, file: Path, folder: str) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(":memory:") as connection:
-        prepare(connection)
+        configure(connection)
         attach(connection, source)
-        found = catalogue(connection, source)
+        found = catalog(connection, source)
         for table in source.tables:
-            connection.execute(offer(table, dict(found[table.name])).sql("duckdb"))
+            connection.execute(create_view_sql(table, dict(found[table.name])).sql("duckdb"))
         spilled = exp.Literal.string(folder).sql("duckdb")
         connection.execute("RESET GLOBAL max_temp_directory_size")
         connection.execute(f"SET GLOBAL temp_directory = {spilled}")
         path = exp.Literal.string(str(file)).sql("duckdb")
-        connection.execute(f'ATTACH {path} AS "{PREPARED}" (TYPE duckdb)')
+        connection.execute(f'ATTACH {path} AS "{SIDECAR}" (TYPE duckdb)')
         yield connection
-        connection.execute(f'DETACH "{PREPARED}"')
+        connection.execute(f'DETACH "{SIDECAR}"')

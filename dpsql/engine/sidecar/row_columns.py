@@ -32,190 +32,210 @@ from sqlglot import exp
 
 from dpsql.engine.sidecar import unit_sums
 
-UNIT: Final = "unit of the row"
+UNIT_COLUMN: Final = "unit of the row"
 """The column that holds each row's unit."""
 
-ROWS: Final = "rows of the unit"
+UNIT_ROW_COUNT: Final = "rows of the unit"
 """The column that holds how many rows a row's unit has in the table."""
 
-MOST: Final = 65_535
+COUNT_CAP: Final = 65_535
 """Numbers are 16 bits wide: this one means so many or more."""
 
 _BASE: Final = "rows with units"
 _NUMBER: Final = "number of the row"
 _OVER: Final = "over a limit"
 _UNITS: Final = "units with rows"
-_BEYOND: Final = "what is beyond its bounds"
+_OUT_OF_RANGE: Final = "what is beyond its bounds"
 
 
-def rows_with(column: str) -> str:
+def value_count_column(column: str) -> str:
     """The name of the number of a unit's rows with a value of `column`."""
     return f"rows with {column}"
 
 
-def place_of(column: str) -> str:
+def group_rank_column(column: str) -> str:
     """The name of the place of a value of `column` among its unit's."""
     return f"place of {column}"
 
 
-def first_of(column: str) -> str:
+def first_row_column(column: str) -> str:
     """The name of the mark of one row for each of a unit's values of `column`."""
     return f"first of {column}"
 
 
-def beyond_of(column: str) -> str:
+def out_of_range_column(column: str) -> str:
     """The name of the number that is 0 where all values of `column` lie within its bounds."""
     return f"beyond bounds of {column}"
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class SidecarTable:
     """A table to prepare: `rows` is the SELECT of its rows and their unit.
 
     `with_unit` is one of how many rows of the table have a unit, each counted once. Beside each
-    stands how many its unit has, in all, and of its value of each of `counted`. Units with more
-    than `most` rows, or more than `most_per_value` of one value, stand last. `bounded` are columns,
-    each with the condition that its value lies within its bounds; `summed` are those whose sums are
-    kept for each unit, None if none has a row of its own. `own` is the column that names the unit,
-    in this table or in the one that leads to it; under the name `lent`, if there is one, it stands
-    beside the rows, too.
+    stands how many its unit has, in all, and of its value of each of `group_count_columns`. Units
+    with more than `max_rows` rows, or more than `max_rows_per_value` of one value, stand last.
+    `range_checked_columns` are columns, each with the condition that its value lies within its
+    bounds; `unit_sum_columns` are those whose sums are kept for each unit, None if none has a row
+    of its own. `unit_column` is the column that names the unit, in this table or in the one that
+    leads to it; under the name `lent_unit_column`, if there is one, it stands beside the rows, too.
     """
 
     name: str
     rows: str
     with_unit: str
-    counted: tuple[str, ...]
-    bounded: tuple[tuple[str, str], ...]
-    summed: tuple[unit_sums.ColumnSum, ...] | None
-    own: str
-    lent: str | None
-    most: int
-    most_per_value: int
+    group_count_columns: tuple[str, ...]
+    range_checked_columns: tuple[tuple[str, str], ...]
+    unit_sum_columns: tuple[unit_sums.ColumnSum, ...] | None
+    unit_column: str
+    lent_unit_column: str | None
+    max_rows: int
+    max_rows_per_value: int
 
     @property
     def added(self) -> tuple[str, ...]:
         """The columns that no table may have of its own."""
-        kinds = (rows_with, place_of, first_of)
-        beside = (name(c) for c in self.counted for name in kinds)
-        sums = unit_sums.names(self.summed or ())
-        return (UNIT, ROWS, _NUMBER, *beside, *(beyond_of(c) for c, _ in self.bounded), *sums)
+        kinds = (value_count_column, group_rank_column, first_row_column)
+        beside = (name(c) for c in self.group_count_columns for name in kinds)
+        sums = unit_sums.names(self.unit_sum_columns or ())
+        return (
+            UNIT_COLUMN,
+            UNIT_ROW_COUNT,
+            _NUMBER,
+            *beside,
+            *(out_of_range_column(c) for c, _ in self.range_checked_columns),
+            *sums,
+        )
 
 
 def statements(
-    contents: Contents, made: exp.Table, units: exp.Table, salt: str, part: int, parts: int
+    contents: SidecarTable, target: exp.Table, units: exp.Table, salt: str, part: int, parts: int
 ) -> Iterator[str]:
-    """What adds one part of the units to the table `made` of rows, and to that of `units`.
+    """What adds one part of the units to the table `target` of rows, and to that of `units`.
 
     After the last part, nothing else is left behind.
     """
     if part == 0:
         # Of the whole table: a number that isn't the same in all parts would decide nothing.
-        yield f"CREATE TEMP TABLE {_sql(_BEYOND)} AS {_beyond(contents)}"
-    own = f"hash({_sql(UNIT)}) % {parts} = {part}"
+        yield f"CREATE TEMP TABLE {_sql(_OUT_OF_RANGE)} AS {_out_of_range(contents)}"
+    own = f"hash({_sql(UNIT_COLUMN)}) % {parts} = {part}"
     rows = f"SELECT row_number() OVER () AS {_sql(_NUMBER)}, * FROM ({contents.rows}) WHERE {own}"  # noqa: S608
     yield f"CREATE TEMP TABLE {_sql(_BASE)} AS {rows}"
-    for place, column in enumerate(contents.counted):
+    for place, column in enumerate(contents.group_count_columns):
         counted = _counted(column, salt).sql("duckdb")
         yield f"CREATE TEMP TABLE {_sql(_counts(place))} AS {counted}"
     each = _units(contents).sql("duckdb")
     yield f"CREATE TEMP TABLE {_sql(_UNITS)} AS {each}"
     rows = _joined(contents).sql("duckdb")
-    sums = [] if contents.summed is None else [(units, _of_units(contents).sql("duckdb"))]
-    for table, select in [(made, rows), *sums]:
+    sums = [] if contents.unit_sum_columns is None else [(units, _of_units(contents).sql("duckdb"))]
+    for table, select in [(target, rows), *sums]:
         name = table.sql("duckdb")
         yield f"INSERT INTO {name} {select}" if part else f"CREATE TABLE {name} AS {select}"
-    for name in (_BASE, _UNITS, *map(_counts, range(len(contents.counted)))):
+    for name in (_BASE, _UNITS, *map(_counts, range(len(contents.group_count_columns)))):
         yield f"DROP TABLE {_sql(name)}"
     if part == parts - 1:
-        yield f"DROP TABLE {_sql(_BEYOND)}"
+        yield f"DROP TABLE {_sql(_OUT_OF_RANGE)}"
 
 
-def _beyond(contents: Contents) -> str:
+def _out_of_range(contents: SidecarTable) -> str:
     """One row: of each bounded column, whether any row is beyond; 0 where there are no rows."""
     found = [
         f"CAST(coalesce(max(CASE WHEN {within} THEN 0 ELSE 1 END), 0) AS UTINYINT)"
-        f" AS {_sql(beyond_of(column))}"
-        for column, within in contents.bounded
+        f" AS {_sql(out_of_range_column(column))}"
+        for column, within in contents.range_checked_columns
     ]
     # Without an aggregate there would be one row for each row of the table, and each row of the
     # sidecar would stand beside all of them: of 50 rows, 2,500 would be made.
-    found.append(f"count(*) AS {_sql(ROWS)}")
+    found.append(f"count(*) AS {_sql(UNIT_ROW_COUNT)}")
     return f"SELECT {', '.join(found)} FROM ({contents.rows})"  # noqa: S608
 
 
 def _counted(column: str, salt: str) -> exp.Select:
     """One row per unit and value: its rows, the first of them, its place among the values."""
-    unit, value = _column(UNIT), _column(column)
+    unit, value = _column(UNIT_COLUMN), _column(column)
     each = (
-        exp.select(unit, value, _as(_call("count", exp.Star()), rows_with(column)))
-        .select(_as(_call("min", _column(_NUMBER)), first_of(column)))
+        exp.select(unit, value, _as(_call("count", exp.Star()), value_count_column(column)))
+        .select(_as(_call("min", _column(_NUMBER)), first_row_column(column)))
         .from_(_table(_BASE))
         .group_by(unit, value)
     )
     hashed = _call("hash", unit, value, exp.Literal.string(salt))
     return exp.select(
         exp.Star(),
-        _as(_over(_call("row_number"), unit, [hashed, value]), place_of(column)),
+        _as(_over(_call("row_number"), unit, [hashed, value]), group_rank_column(column)),
     ).from_(each.subquery("t"))
 
 
-def _joined(contents: Contents) -> exp.Select:
-    unit = _column(UNIT, "t")
+def _joined(contents: SidecarTable) -> exp.Select:
+    unit = _column(UNIT_COLUMN, "t")
     without = exp.Star(except_=[exp.to_identifier(_NUMBER, quoted=True)])
     select = (
         exp.select(exp.Column(this=without, table=exp.to_identifier("t")))
-        .select(_narrow(ROWS, "u"))
+        .select(_narrow(UNIT_ROW_COUNT, "u"))
         .from_(_table(_BASE, "t"))
-        .join(_table(_UNITS, "u"), on=exp.EQ(this=unit, expression=_column(UNIT, "u")))
-        .join(_table(_BEYOND, "b"), join_type="CROSS")
-        .select(*(_column(beyond_of(column), "b") for column, _ in contents.bounded))
+        .join(_table(_UNITS, "u"), on=exp.EQ(this=unit, expression=_column(UNIT_COLUMN, "u")))
+        .join(_table(_OUT_OF_RANGE, "b"), join_type="CROSS")
+        .select(
+            *(
+                _column(out_of_range_column(column), "b")
+                for column, _ in contents.range_checked_columns
+            )
+        )
     )
-    if contents.lent is not None:
-        select = select.select(_as(unit, contents.lent))
-    for number, column in enumerate(contents.counted):
+    if contents.lent_unit_column is not None:
+        select = select.select(_as(unit, contents.lent_unit_column))
+    for number, column in enumerate(contents.group_count_columns):
         beside = f"c{number}"
         same = exp.and_(
-            exp.EQ(this=unit.copy(), expression=_column(UNIT, beside)),
+            exp.EQ(this=unit.copy(), expression=_column(UNIT_COLUMN, beside)),
             # A row without a value has the rows of its unit that are without one, too.
             exp.NullSafeEQ(this=_column(column, "t"), expression=_column(column, beside)),
         )
-        first = exp.EQ(this=_column(_NUMBER, "t"), expression=_column(first_of(column), beside))
-        names = (rows_with(column), place_of(column))
+        first = exp.EQ(
+            this=_column(_NUMBER, "t"), expression=_column(first_row_column(column), beside)
+        )
+        names = (value_count_column(column), group_rank_column(column))
         select = select.join(_table(_counts(number), beside), on=same).select(
             *(_narrow(name, beside) for name in names),
-            _as(exp.Paren(this=first), first_of(column)),
+            _as(exp.Paren(this=first), first_row_column(column)),
         )
-    return select.order_by(_column(_OVER, "u"), _column(ROWS, "u"), unit.copy())
+    return select.order_by(_column(_OVER, "u"), _column(UNIT_ROW_COUNT, "u"), unit.copy())
 
 
-def _units(contents: Contents) -> exp.Select:
+def _units(contents: SidecarTable) -> exp.Select:
     """One row per unit: its rows, their sums, and whether any limit may be passed."""
     rows = _call("count", exp.Star())
-    over: exp.Expr = exp.GT(this=rows.copy(), expression=exp.Literal.number(contents.most))
-    for place, column in enumerate(contents.counted):
-        most = exp.Literal.number(contents.most_per_value)
-        many = exp.select(_column(UNIT)).from_(_table(_counts(place)))
-        many = many.where(exp.GT(this=_column(rows_with(column)), expression=most))
-        over = exp.Or(this=over, expression=exp.In(this=_column(UNIT), query=many.subquery()))
-    units = exp.select(_column(UNIT), _as(rows, ROWS), _as(exp.Paren(this=over), _OVER))
-    units = units.select(*unit_sums.sums(contents.summed or ()), dialect="duckdb")
-    return units.from_(_table(_BASE)).group_by(_column(UNIT))
+    over: exp.Expr = exp.GT(this=rows.copy(), expression=exp.Literal.number(contents.max_rows))
+    for place, column in enumerate(contents.group_count_columns):
+        most = exp.Literal.number(contents.max_rows_per_value)
+        many = exp.select(_column(UNIT_COLUMN)).from_(_table(_counts(place)))
+        many = many.where(exp.GT(this=_column(value_count_column(column)), expression=most))
+        over = exp.Or(
+            this=over, expression=exp.In(this=_column(UNIT_COLUMN), query=many.subquery())
+        )
+    units = exp.select(
+        _column(UNIT_COLUMN), _as(rows, UNIT_ROW_COUNT), _as(exp.Paren(this=over), _OVER)
+    )
+    units = units.select(*unit_sums.sums(contents.unit_sum_columns or ()), dialect="duckdb")
+    return units.from_(_table(_BASE)).group_by(_column(UNIT_COLUMN))
 
 
-def _of_units(contents: Contents) -> exp.Select:
-    named = _as(_column(UNIT), contents.own)
-    select = exp.select(named, _column(UNIT), _narrow(ROWS, "u")).from_(_table(_UNITS, "u"))
-    select = select.select(*unit_sums.narrowed(contents.summed or ()), dialect="duckdb")
-    return select.order_by(_column(_OVER), _column(ROWS, "u"), _column(UNIT))
+def _of_units(contents: SidecarTable) -> exp.Select:
+    named = _as(_column(UNIT_COLUMN), contents.unit_column)
+    select = exp.select(named, _column(UNIT_COLUMN), _narrow(UNIT_ROW_COUNT, "u")).from_(
+        _table(_UNITS, "u")
+    )
+    select = select.select(*unit_sums.narrowed(contents.unit_sum_columns or ()), dialect="duckdb")
+    return select.order_by(_column(_OVER), _column(UNIT_ROW_COUNT, "u"), _column(UNIT_COLUMN))
 
 
 def _narrow(name: str, of: str) -> exp.Expr:
-    least = _call("least", _column(name, of), exp.Literal.number(MOST))
+    least = _call("least", _column(name, of), exp.Literal.number(COUNT_CAP))
     return _as(exp.Cast(this=least, to=exp.DataType.build("USMALLINT", dialect="duckdb")), name)
 
 
-def _counts(place: int) -> str:
-    return f"rows by value {place}"
+def _counts(number: int) -> str:
+    return f"rows by value {number}"
 
 
 def _over(call: exp.Expr, by: exp.Expr, order: Sequence[exp.Expr]) -> exp.Expr:

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpsql.ledger.fault import RESTORE, explained, fault
+from dpsql.ledger.fault import RESTORE, fault, translated_errors
 from dpsql.ledger.storage.file_safety import create_private
 
 WIDTH = 12 + 1 + 64 + 1
@@ -45,12 +45,12 @@ class Anchor:
 
     def exists(self) -> bool:
         """There is such a file, if only an empty one."""
-        with explained(self.path):
+        with translated_errors(self.path):
             return self.path.exists()
 
     def tail(self) -> Tail:
         """The end of the file; that of an empty file if there is none."""
-        with explained(self.path):
+        with translated_errors(self.path):
             try:
                 file = self.path.open("rb")
             except FileNotFoundError:
@@ -69,7 +69,7 @@ class Anchor:
 
     def content(self, after: int = 0) -> bytes:
         """The lines after line `after`; the last may be torn. Nothing if there is no file."""
-        with explained(self.path):
+        with translated_errors(self.path):
             try:
                 file = self.path.open("rb")
             except FileNotFoundError:
@@ -85,7 +85,7 @@ class Anchor:
             raise fault(
                 self.path, what, f"look at the last line, cut it off, keep {WIDTH * tail.seq} bytes"
             )
-        with explained(self.path):
+        with translated_errors(self.path):
             if not self.path.exists():
                 create_private(self.path)
             with self.path.open("ab", buffering=0) as file:

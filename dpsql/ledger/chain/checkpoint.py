@@ -12,20 +12,20 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dpsql.ledger.amount import padded
-from dpsql.ledger.caps import Account
+from dpsql.ledger.caps import Spent
 from dpsql.ledger.chain.anchor import WIDTH, line
 from dpsql.ledger.chain.entry import (
     Amended,
     Burned,
     Charged,
+    Checkpointed,
     Dropped,
     Entry,
-    Named,
     Opened,
+    Paid,
     Released,
-    Summed,
+    Saved,
     Tightened,
-    Viewed,
 )
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.fault import RESTORE, fault
@@ -36,13 +36,13 @@ EVERY = 1000
 
 
 @dataclass(slots=True)
-class Total:
+class Checkpoint:
     """What the entries so far add up to."""
 
     last: int = 0
     terms_at: int = 0
     summed_at: int = 0
-    accounts: dict[str, Account] = field(default_factory=lambda: {DATASET: Account()})
+    accounts: dict[str, Spent] = field(default_factory=lambda: {DATASET: Spent()})
 
     def add(self, entry: Entry) -> bool:
         """Takes `entry` in; False if it can't follow what came before."""
@@ -56,41 +56,41 @@ class Total:
             case Charged():
                 self._spend(DATASET, event)
                 self._spend(event.analyst, event)
-            case Viewed():
+            case Paid():
                 self._spend(event.analyst, event)
-            case Summed():
+            case Checkpointed():
                 if event != self.as_event():
                     return False
                 self.summed_at = entry.seq
-            case Released() | Burned() | Named() | Dropped():
+            case Released() | Burned() | Saved() | Dropped():
                 pass
             case _:
                 assert_never(event)
         return True
 
-    def as_event(self) -> Summed:
+    def as_event(self) -> Checkpointed:
         """The entry that says all this."""
         accounts = {
             name: (padded(account.spent), padded(account.delta))
             for name, account in self.accounts.items()
         }
-        return Summed(accounts, self.terms_at, self.summed_at)
+        return Checkpointed(accounts, self.terms_at, self.summed_at)
 
-    def _spend(self, name: str, event: Charged | Viewed) -> None:
-        self.accounts[name] = self.accounts.get(name, Account()).plus(event.loss)
+    def _spend(self, name: str, event: Charged | Paid) -> None:
+        self.accounts[name] = self.accounts.get(name, Spent()).plus(event.loss)
 
 
-def sum_up(chain: Chain) -> None:
+def write_checkpoint(chain: Chain) -> None:
     """One more sum, if the last one is long ago. Done by whoever writes, in the same step."""
     store = chain.store
     summed = store.summed()
     if store.last() - summed < EVERY:
         return
-    total = Total(store.last(), store.terms(), summed, store.accounts())
+    total = Checkpoint(store.last(), store.terms(), summed, store.accounts())
     store.set_summed(chain.append(total.as_event()).seq)
 
 
-def check_total(chain: Chain) -> None:
+def check_checkpoint(chain: Chain) -> None:
     """From its last sum on the chain is whole, anchored, and adds up to what the tables say."""
     # Read before the snapshot is taken: what the anchor had then is in it, and what others have
     # appended since may not be.
@@ -101,10 +101,10 @@ def check_total(chain: Chain) -> None:
         known = (tail.seq - after) * WIDTH + len(tail.torn)
         for _ in replay(chain, total, chain.anchor.content(after)[:known]):
             pass
-        compare(chain, total)
+        verify_checkpoint(chain, total)
 
 
-def replay(chain: Chain, total: Total, anchored: bytes) -> Iterator[Entry]:
+def replay(chain: Chain, total: Checkpoint, anchored: bytes) -> Iterator[Entry]:
     """The entries behind `total`, which takes them in; `anchored` are the lines from its last on.
 
     What isn't one history with its anchor is a fault.
@@ -128,7 +128,7 @@ def replay(chain: Chain, total: Total, anchored: bytes) -> Iterator[Entry]:
         raise fault(chain.anchor.path, "has more lines than its ledger", RESTORE)
 
 
-def compare(chain: Chain, total: Total) -> None:
+def verify_checkpoint(chain: Chain, total: Checkpoint) -> None:
     """The tables say what the chain adds up to."""
     if total.terms_at != chain.store.terms():
         raise fault(chain.path, "has other terms in force than its entries say", RESTORE)
@@ -136,18 +136,18 @@ def compare(chain: Chain, total: Total) -> None:
         raise fault(chain.path, "has balances that its entries don't add up to", RESTORE)
 
 
-def _last_sum(chain: Chain, anchored: int) -> Total:
+def _last_sum(chain: Chain, anchored: int) -> Checkpoint:
     """The last sum that the anchor has; nothing if there is none."""
     seq = chain.store.summed()
     while seq:
         event = chain.entry(seq).event
-        if not isinstance(event, Summed) or not event.before < seq:
+        if not isinstance(event, Checkpointed) or not event.before < seq:
             raise fault(chain.path, f"has no sum in entry {seq}", RESTORE)
         if seq <= anchored:
             accounts = {
-                name: Account(int(spent), int(delta))
+                name: Spent(int(spent), int(delta))
                 for name, (spent, delta) in event.accounts.items()
             }
-            return Total(seq, event.terms, seq, accounts)
+            return Checkpoint(seq, event.terms, seq, accounts)
         seq = event.before
-    return Total()
+    return Checkpoint()

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import msgspec
 
-from dpsql.ledger.terms import Terms
+from dpsql.ledger.terms import LedgerTerms
 from dpsql.privacy.accounting.loss import PrivacyLoss
 
 START = "0" * 64
@@ -25,20 +25,20 @@ class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
     """The first entry. `ledger` is random, so no two ledgers share a chain."""
 
     ledger: str
-    terms: Terms
+    terms: LedgerTerms
 
 
 class Tightened(msgspec.Struct, frozen=True, tag_field="event", tag="tightened"):
     """Somebody opened the ledger under smaller caps, with the schema `policy_hash`."""
 
-    terms: Terms
+    terms: LedgerTerms
     policy_hash: str
 
 
 class Amended(msgspec.Struct, frozen=True, tag_field="event", tag="amended"):
     """The owner changed the terms, and said why."""
 
-    terms: Terms
+    terms: LedgerTerms
     reason: str
 
 
@@ -56,7 +56,7 @@ class Charged(msgspec.Struct, frozen=True, tag_field="event", tag="charged"):
     detail: tuple[dict[str, str], ...]
 
 
-class KeptRelease(msgspec.Struct, frozen=True):
+class StoredRelease(msgspec.Struct, frozen=True):
     """A release that may be answered again: its key, the sha256 of its answer, what it cost."""
 
     key: str
@@ -69,7 +69,7 @@ class Released(msgspec.Struct, frozen=True, tag_field="event", tag="released"):
 
     request_id: str
     answer: str
-    kept: tuple[KeptRelease, ...]
+    kept: tuple[StoredRelease, ...]
 
 
 class Burned(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag="burned"):
@@ -85,7 +85,7 @@ class Burned(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event",
     stopped: bool = False
 
 
-class Viewed(msgspec.Struct, frozen=True, tag_field="event", tag="viewed"):
+class Paid(msgspec.Struct, frozen=True, tag_field="event", tag="viewed"):
     """An analyst saw others' kept releases for the first time and paid `loss` of their own cap."""
 
     analyst: str
@@ -95,7 +95,7 @@ class Viewed(msgspec.Struct, frozen=True, tag_field="event", tag="viewed"):
     policy_hash: str
 
 
-class Named(msgspec.Struct, frozen=True, tag_field="event", tag="named"):
+class Saved(msgspec.Struct, frozen=True, tag_field="event", tag="named"):
     """An analyst keeps a table under a name; one of theirs with that name is replaced.
 
     `about` and `rows` are the sha256 of what is said of it and of what it holds, which was made of
@@ -116,7 +116,7 @@ class Dropped(msgspec.Struct, frozen=True, tag_field="event", tag="dropped"):
     analyst: str
 
 
-class Summed(msgspec.Struct, frozen=True, tag_field="event", tag="summed"):
+class Checkpointed(msgspec.Struct, frozen=True, tag_field="event", tag="summed"):
     """What all entries before this one add up to, so that an opening needn't read them again.
 
     `accounts` has spent and delta of each account, as padded units; the dataset's name is "".
@@ -129,7 +129,16 @@ class Summed(msgspec.Struct, frozen=True, tag_field="event", tag="summed"):
 
 
 Event = (
-    Opened | Tightened | Amended | Charged | Released | Burned | Viewed | Named | Dropped | Summed
+    Opened
+    | Tightened
+    | Amended
+    | Charged
+    | Released
+    | Burned
+    | Paid
+    | Saved
+    | Dropped
+    | Checkpointed
 )
 
 

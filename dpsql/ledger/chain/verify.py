@@ -7,25 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from dpsql.ledger.caps import Account
-from dpsql.ledger.chain.checkpoint import Total, compare, replay
+from dpsql.ledger.caps import Spent
+from dpsql.ledger.chain.checkpoint import Checkpoint, replay, verify_checkpoint
 from dpsql.ledger.chain.entry import (
     Amended,
     Burned,
     Charged,
+    Checkpointed,
     Dropped,
     Entry,
-    Named,
     Opened,
+    Paid,
     Released,
-    Summed,
+    Saved,
     Tightened,
-    Viewed,
 )
 from dpsql.ledger.chain.hash_chain import Chain
-from dpsql.ledger.charge import Proof, Receipt
+from dpsql.ledger.charge import Receipt, ReceiptId
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.saved_release import described, rows_of
+from dpsql.ledger.saved_release import metadata_of, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Report:
 
     entries: int
     hash: str
-    accounts: Mapping[str, Account]
+    accounts: Mapping[str, Spent]
     answers: int
 
 
@@ -47,7 +47,7 @@ class Record:
 
     requests: dict[str, tuple[int, int | None]] = field(default_factory=dict)
     charges: dict[str, Charged] = field(default_factory=dict)
-    kept: dict[str, int] = field(default_factory=dict)
+    stored: dict[str, int] = field(default_factory=dict)
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
     answers: set[str] = field(default_factory=set)
     named: dict[tuple[str, str], Entry] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Record:
         """Takes `entry` in; False if it can't follow what came before."""
         event = entry.event
         match event:
-            case Opened() | Tightened() | Amended() | Summed():
+            case Opened() | Tightened() | Amended() | Checkpointed():
                 pass
             case Charged():
                 if event.request_id in self.requests:
@@ -68,7 +68,7 @@ class Record:
                 self.answers.add(event.answer)
                 for kept in event.kept:
                     self.answers.add(kept.answer)
-                    self.kept.setdefault(kept.key, entry.seq)
+                    self.stored.setdefault(kept.key, entry.seq)
                     if event.request_id in self.charges:
                         reader = self.charges[event.request_id].analyst
                         self.seen.setdefault((kept.key, reader), entry.seq)
@@ -77,10 +77,10 @@ class Record:
                 if event.failed:
                     self.failed.add((event.failed, entry.seq))
                 return self._settle(event.request_id, entry.seq)
-            case Viewed():
+            case Paid():
                 for key in event.keys:
                     self.seen[key, event.analyst] = entry.seq
-            case Named():
+            case Saved():
                 self.named[event.analyst, event.name] = entry
             case Dropped():
                 return self.named.pop((event.analyst, event.name), None) is not None
@@ -98,15 +98,15 @@ class Record:
         return True
 
 
-def audit(chain: Chain, receipts: Sequence[Receipt | Proof]) -> Report:
+def audit(chain: Chain, receipts: Sequence[Receipt | ReceiptId]) -> Report:
     """Pages, chain, anchor, sums, requests, releases, readers, answers and receipts all agree."""
     anchored = chain.anchor.content()
     with chain.database.reading():
-        total, record = Total(), Record()
+        total, record = Checkpoint(), Record()
         for entry in replay(chain, total, anchored):
             if not record.add(entry):
                 raise fault(chain.path, f"has an impossible entry {entry.seq}", RESTORE)
-        compare(chain, total)
+        verify_checkpoint(chain, total)
         _check_contents(chain, record)
         for receipt in receipts:
             if receipt.seq > total.last or chain.entry(receipt.seq).hash != receipt.hash:
@@ -131,8 +131,8 @@ def _check_contents(chain: Chain, record: Record) -> None:
     requests = {found.id: (found.charged, found.settled) for found in store.requests()}
     for what, agrees in (
         ("requests", record.requests == requests),
-        ("kept releases", record.kept == store.all_kept()),
-        ("readers", record.seen == store.all_seen()),
+        ("kept releases", record.stored == store.all_stored()),
+        ("readers", record.seen == store.all_paid()),
         ("answers", record.answers == set(store.answers())),
         ("failures", record.failed == store.all_failed()),
         ("named tables", {k: e.seq for k, e in record.named.items()} == store.all_named()),
@@ -142,5 +142,5 @@ def _check_contents(chain: Chain, record: Record) -> None:
     for own_hash in record.answers:
         checked_answer(chain, own_hash)
     for entry in record.named.values():
-        described(chain, entry)
+        metadata_of(chain, entry)
         rows_of(chain, entry)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from dpsql.ledger.fault import Where
+from dpsql.ledger.fault import LedgerLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Server:
 Location = Path | Server
 
 
-class Sign(Protocol):
+class ProcessLock(Protocol):
     """One opening's sign of life, which the system takes down when its process ends."""
 
     @property
@@ -59,7 +59,7 @@ class Backend(Protocol):
     is_shared: bool
 
     @property
-    def path(self) -> Where:
+    def path(self) -> LedgerLocation:
         """How messages name it."""
 
     @property
@@ -96,11 +96,11 @@ class Backend(Protocol):
     def run(self, query: str, *values: object) -> list[tuple[object, ...]]:
         """The rows that one statement returns; its parameters are question marks."""
 
-    def sign(self) -> Sign:
+    def sign(self) -> ProcessLock:
         """A new sign of life. Done under the write lock."""
 
-    def alive(self, name: str) -> bool:
+    def is_alive(self, name: str) -> bool:
         """The opening of that sign still lives."""
 
-    def tidy(self) -> None:
+    def remove_stale(self) -> None:
         """Signs that nobody holds are removed. Done under the write lock."""

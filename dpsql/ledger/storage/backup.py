@@ -11,9 +11,9 @@ import os
 from pathlib import Path
 
 from dpsql.ledger.chain.anchor import Anchor
-from dpsql.ledger.chain.checkpoint import check_total
+from dpsql.ledger.chain.checkpoint import check_checkpoint
 from dpsql.ledger.chain.hash_chain import Chain
-from dpsql.ledger.fault import explained, fault
+from dpsql.ledger.fault import fault, translated_errors
 from dpsql.ledger.storage.file_safety import check_places, create_private
 from dpsql.ledger.storage.sqlite import Database
 
@@ -29,7 +29,7 @@ def back_up(chain: Chain, target: Path) -> None:
     # No other process writes meanwhile, or the copy would begin again and again.
     with chain.writing():
         chain.database.copy(target)
-    with explained(target), target.open("rb") as file:
+    with translated_errors(target), target.open("rb") as file:
         os.fsync(file.fileno())
     _check(chain, target)
 
@@ -39,6 +39,6 @@ def _check(chain: Chain, target: Path) -> None:
     try:
         copy.check_format()
         copy.check_pages()
-        check_total(Chain(copy, Anchor(chain.anchor.path), chain.clock))
+        check_checkpoint(Chain(copy, Anchor(chain.anchor.path), chain.clock))
     finally:
         copy.close()

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.ledger.chain.hash_chain import Chain
-from dpsql.ledger.fault import explained
+from dpsql.ledger.fault import translated_errors
 
-LEAST: Final = 1024 * 1024
+MIN_BYTES: Final = 1024 * 1024
 """Bytes for an answer of a few thousand cells, its entries, and their pages of the tables."""
 
 _LINES: Final = 8192
@@ -27,8 +27,8 @@ class Room:
     """What one opening of a ledger holds for the statement that it runs."""
 
     def __init__(self, chain: Chain, owner: str) -> None:
-        self._lines = _beside(chain.anchor.path, owner)
-        self._answer = None if chain.database.is_shared else _beside(_file(chain), owner)
+        self._lines = _sibling(chain.anchor.path, owner)
+        self._answer = None if chain.database.is_shared else _sibling(_file(chain), owner)
 
     def hold(self, size: int) -> None:
         """Hold `size` bytes for an answer, or LedgerFull."""
@@ -51,12 +51,12 @@ class Room:
             _remove(self._answer)
 
 
-def tidy(chain: Chain) -> None:
+def remove_stale(chain: Chain) -> None:
     """What is held for nobody alive is given back. Done under the write lock."""
     places = [chain.anchor.path] if chain.database.is_shared else [chain.anchor.path, _file(chain)]
     for path in places:
         for left in path.parent.glob(f"{path.name}{_MARK}*"):
-            if not chain.database.alive(left.name.rpartition(_MARK)[2]):
+            if not chain.database.is_alive(left.name.rpartition(_MARK)[2]):
                 _remove(left)
 
 
@@ -65,17 +65,17 @@ def _file(chain: Chain) -> Path:
     return chain.path
 
 
-def _beside(path: Path, name: str) -> Path:
+def _sibling(path: Path, name: str) -> Path:
     return path.with_name(f"{path.name}{_MARK}{name}")
 
 
 def _hold(path: Path, size: int) -> None:
     flags = os.O_CREAT | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
-    with explained(path), os.fdopen(os.open(path, flags, 0o600), "wb", 0) as file:
+    with translated_errors(path), os.fdopen(os.open(path, flags, 0o600), "wb", 0) as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
             return
-        file.writelines(bytes(min(size, LEAST)) for _ in range(0, size, LEAST))
+        file.writelines(bytes(min(size, MIN_BYTES)) for _ in range(0, size, MIN_BYTES))
 
 
 def _remove(path: Path) -> None:

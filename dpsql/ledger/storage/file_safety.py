@@ -7,7 +7,7 @@ import stat
 import sys
 from pathlib import Path
 
-from dpsql.ledger.fault import explained, fault
+from dpsql.ledger.fault import fault, translated_errors
 
 # SQLite's log is shared memory, which two hosts don't share: each would spend the whole budget.
 NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ncpfs", "fuse.sshfs"})
@@ -20,7 +20,7 @@ def check_places(ledger: Path, anchor: Path) -> None:
     if ledger == anchor:
         raise fault(anchor, "is named as its own anchor", "name another file, on another disk")
     for path in (ledger, anchor):
-        with explained(path):
+        with translated_errors(path):
             _check_private(path)
     mounts = _MOUNTS.read_text(errors="replace") if _MOUNTS.exists() else ""
     kind = filesystem(ledger, mounts)
@@ -30,13 +30,13 @@ def check_places(ledger: Path, anchor: Path) -> None:
 
 def check_anchor(anchor: Path) -> None:
     """The anchor of a ledger on a server is a private regular file, if it exists."""
-    with explained(anchor):
+    with translated_errors(anchor):
         _check_private(anchor)
 
 
 def create_private(path: Path) -> None:
     """`path` exists, empty or as another process has just made it, for its owner alone."""
-    with explained(path):
+    with translated_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # umask may only take bits away, and NOFOLLOW keeps a planted link from choosing the file.
         flags = os.O_CREAT | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)

@@ -14,27 +14,27 @@ from pathlib import Path
 from typing import assert_never
 
 from dpsql.errors import LedgerFull
-from dpsql.ledger.caps import Account, Cap
+from dpsql.ledger.caps import Cap, Spent
 from dpsql.ledger.chain.anchor import Anchor
-from dpsql.ledger.chain.checkpoint import check_total, sum_up
+from dpsql.ledger.chain.checkpoint import check_checkpoint, write_checkpoint
 from dpsql.ledger.chain.entry import Amended, Opened, Tightened
 from dpsql.ledger.chain.hash_chain import Chain, Clock
-from dpsql.ledger.charge_log import bury
+from dpsql.ledger.charge_log import burn_orphans
 from dpsql.ledger.fault import RESTORE, fault
-from dpsql.ledger.storage.backend import Backend, Location, Server, Sign
-from dpsql.ledger.storage.disk_reservation import tidy as tidy_room
+from dpsql.ledger.storage.backend import Backend, Location, ProcessLock, Server
+from dpsql.ledger.storage.disk_reservation import remove_stale as tidy_room
 from dpsql.ledger.storage.file_safety import check_anchor, check_places, create_private
 from dpsql.ledger.storage.postgres import connect_server
 from dpsql.ledger.storage.queries import DATASET
 from dpsql.ledger.storage.sqlite import Database
-from dpsql.ledger.terms import Terms, differences
+from dpsql.ledger.terms import LedgerTerms, differences
 
 _CREATE = "check the path; an owner's command creates a ledger, a server never does"
 
 
 def open_chain(
-    location: Location, anchor_path: Path, terms: Terms | None, *, create: bool, clock: Clock
-) -> tuple[Chain, Sign]:
+    location: Location, anchor_path: Path, terms: LedgerTerms | None, *, create: bool, clock: Clock
+) -> tuple[Chain, ProcessLock]:
     """The checked chain under `terms` (None: as recorded), and this opening's sign of life."""
     anchor = Anchor(anchor_path.absolute())
     with ExitStack() as stack:
@@ -45,10 +45,10 @@ def open_chain(
         if anchor.tail().seq == 0:
             # Before anything follows the first entry: a longer chain without an anchor is a fault.
             chain.publish()
-        check_total(chain)
+        check_checkpoint(chain)
         _settle(chain, terms)
         with database.writing():
-            database.tidy()
+            database.remove_stale()
             tidy_room(chain)
             owner = database.sign()
             stack.callback(owner.close)
@@ -113,15 +113,15 @@ def _open_file(path: Path, anchor: Anchor, *, create: bool) -> Database:
     return Database(path)
 
 
-def put_in_force(chain: Chain, terms: Terms, seq: int) -> None:
+def apply_terms(chain: Chain, terms: LedgerTerms, seq: int) -> None:
     """The terms of entry `seq` hold from here on, in SQL's own check too."""
     chain.store.set_terms(seq)
     account = chain.store.account(DATASET)
-    backstop = Cap(terms.cap.amount, terms.cap.delta).backstop(account)
+    backstop = Cap(terms.cap.amount, terms.cap.delta).hard_limit(account)
     chain.store.set_account(DATASET, account, backstop)
 
 
-def recorded_terms(chain: Chain) -> Terms:
+def recorded_terms(chain: Chain) -> LedgerTerms:
     """The terms in force."""
     entry = chain.entry(chain.store.terms())
     if not isinstance(entry.event, Opened | Tightened | Amended):
@@ -129,16 +129,16 @@ def recorded_terms(chain: Chain) -> Terms:
     return entry.event.terms
 
 
-def check_fixed(chain: Chain, recorded: Terms, asked: Terms) -> None:
+def check_fixed(chain: Chain, recorded: LedgerTerms, proposed: LedgerTerms) -> None:
     """Refuses terms of another dataset, relation or accounting, which no owner can amend."""
-    fixed = differences(recorded, asked).fixed
+    fixed = differences(recorded, proposed).fixed
     if fixed:
         what = "was created for another promise: " + "; ".join(fixed)
         do = "name another ledger; these never change, and losses add up over ledgers"
         raise fault(chain.path, what, do)
 
 
-def _begin(chain: Chain, terms: Terms | None) -> None:
+def _begin(chain: Chain, terms: LedgerTerms | None) -> None:
     with chain.database.writing():
         if not chain.database.blank():
             chain.database.upgrade()
@@ -157,12 +157,12 @@ def _begin(chain: Chain, terms: Terms | None) -> None:
             raise fault(chain.path, "is empty", _CREATE)
         chain.database.create()
         entry = chain.append(Opened(secrets.token_hex(16), terms))
-        chain.store.set_account(DATASET, Account(), (None, None))
+        chain.store.set_account(DATASET, Spent(), (None, None))
         chain.store.begin(entry.seq)
-        put_in_force(chain, terms, entry.seq)
+        apply_terms(chain, terms, entry.seq)
 
 
-def _settle(chain: Chain, terms: Terms | None) -> None:
+def _settle(chain: Chain, terms: LedgerTerms | None) -> None:
     with chain.writing():
         if terms is not None:
             _reconcile(chain, terms)
@@ -170,17 +170,17 @@ def _settle(chain: Chain, terms: Terms | None) -> None:
     with suppress(LedgerFull), chain.writing():
         open_requests = chain.store.unsettled()
         owners = {found.owner for found in open_requests}
-        living = {name for name in owners if chain.database.alive(name)}
+        living = {name for name in owners if chain.database.is_alive(name)}
         for request in open_requests:
             if request.owner not in living:
-                bury(chain, request)
-        sum_up(chain)
+                burn_orphans(chain, request)
+        write_checkpoint(chain)
 
 
-def _reconcile(chain: Chain, asked: Terms) -> None:
+def _reconcile(chain: Chain, proposed: LedgerTerms) -> None:
     recorded = recorded_terms(chain)
-    check_fixed(chain, recorded, asked)
-    changes = differences(recorded, asked)
+    check_fixed(chain, recorded, proposed)
+    changes = differences(recorded, proposed)
     if changes.looser:
         raise fault(
             chain.path,
@@ -189,6 +189,6 @@ def _reconcile(chain: Chain, asked: Terms) -> None:
         )
     if changes.tighter:
         # The schema of smaller caps may also loosen a bound: only an owner agrees to a policy.
-        kept = replace(recorded, cap=asked.cap, conversion_delta=asked.conversion_delta)
-        entry = chain.append(Tightened(kept, asked.policy_hash))
-        put_in_force(chain, kept, entry.seq)
+        kept = replace(recorded, cap=proposed.cap, conversion_delta=proposed.conversion_delta)
+        entry = chain.append(Tightened(kept, proposed.policy_hash))
+        apply_terms(chain, kept, entry.seq)

@@ -130,7 +130,7 @@ class PostgresDatabase:
 
     def close(self) -> None:
         """The connection is closed, and the sign of life with it."""
-        with _explained(self.path):
+        with _translated_errors(self.path):
             self._db.close()
 
     @contextmanager
@@ -149,7 +149,7 @@ class PostgresDatabase:
 
     @contextmanager
     def _transaction(self, mode: str) -> Iterator[None]:
-        with _explained(self.path):
+        with _translated_errors(self.path):
             try:
                 self.run(f"BEGIN {mode}")
                 yield
@@ -212,7 +212,7 @@ class PostgresDatabase:
         self.run("SELECT pg_advisory_lock(?)", _number(name))
         return HeldLock(name)
 
-    def alive(self, name: str) -> bool:
+    def is_alive(self, name: str) -> bool:
         """Some connection holds that lock."""
         query = (
             "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 "
@@ -221,7 +221,7 @@ class PostgresDatabase:
         )
         return bool(self.run(query, _number(name)))
 
-    def tidy(self) -> None:
+    def remove_stale(self) -> None:
         """Locks leave nothing behind."""
 
 
@@ -232,7 +232,7 @@ def connect_server(server: Server) -> PostgresDatabase:
     except ImportError:
         do = "install it: pip install 'dpsql[postgres]'"
         raise fault(server, "needs the driver psycopg", do) from None
-    with _explained(server):
+    with _translated_errors(server):
         connection = psycopg.connect(
             server.url, autocommit=True, connect_timeout=10, application_name="dpsql ledger"
         )
@@ -260,7 +260,7 @@ def _check_durable(database: PostgresDatabase) -> None:
 
 
 @contextmanager
-def _explained(server: Server) -> Iterator[None]:
+def _translated_errors(server: Server) -> Iterator[None]:
     """Errors of the server and of the connection become faults; their text may quote data."""
     import psycopg  # noqa: PLC0415 - who gets here has it
 

@@ -18,18 +18,18 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from dpsql.ledger.fault import explained
+from dpsql.ledger.fault import translated_errors
 from dpsql.ledger.storage.file_safety import create_private
 
 
-class Owner:
+class FileLock:
     """One open ledger's sign of life in `folder`, named `name`. Made under the write lock."""
 
     def __init__(self, folder: Path) -> None:
         self.name = secrets.token_hex(16)
         self._path = folder / self.name
         create_private(self._path)
-        with explained(self._path):
+        with translated_errors(self._path):
             self._lock = _connect(self._path)
             self._lock.execute("BEGIN EXCLUSIVE")
 
@@ -39,10 +39,10 @@ class Owner:
         self._path.unlink(missing_ok=True)
 
 
-def alive(folder: Path, name: str) -> bool:
+def is_alive(folder: Path, name: str) -> bool:
     """The owner of that name still holds its lock."""
     path = folder / name
-    with explained(path):
+    with translated_errors(path):
         try:
             with closing(_connect(path)) as probe:
                 probe.execute("BEGIN EXCLUSIVE")
@@ -55,10 +55,10 @@ def alive(folder: Path, name: str) -> bool:
     return False
 
 
-def tidy(folder: Path) -> None:
+def remove_stale(folder: Path) -> None:
     """Signs that nobody holds are removed. Done under the write lock, where none is half made."""
     for path in sorted(folder.iterdir()) if folder.exists() else []:
-        if not alive(folder, path.name):
+        if not is_alive(folder, path.name):
             path.unlink(missing_ok=True)
 
 

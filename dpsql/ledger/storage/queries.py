@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dpsql.ledger.amount import DIGITS, padded
-from dpsql.ledger.caps import Account
+from dpsql.ledger.caps import Spent
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.storage.backend import Backend
 
@@ -76,27 +76,27 @@ class Store:
         """Entry `seq` sums up those before it."""
         self._run("UPDATE in_force SET summed = ?", seq)
 
-    def account(self, analyst: str) -> Account:
+    def account(self, analyst: str) -> Spent:
         """What the dataset or one analyst has spent."""
         query = "SELECT spent, delta FROM account WHERE analyst = ?"
         for spent, delta in self._run(query, analyst):
-            return Account(self._units(spent), self._units(delta))
-        return Account()
+            return Spent(self._units(spent), self._units(delta))
+        return Spent()
 
-    def accounts(self) -> dict[str, Account]:
+    def accounts(self) -> dict[str, Spent]:
         """Every account."""
         found = self._run("SELECT analyst, spent, delta FROM account")
         return {
-            self._text(name): Account(self._units(spent), self._units(delta))
+            self._text(name): Spent(self._units(spent), self._units(delta))
             for name, spent, delta in found
         }
 
     def set_account(
-        self, analyst: str, account: Account, backstop: tuple[int | None, int | None]
+        self, analyst: str, total: Spent, backstop: tuple[int | None, int | None]
     ) -> None:
         """The account's new totals, which SQL compares with `backstop` once more."""
         cap, delta_cap = (None if most is None else padded(most) for most in backstop)
-        spent, delta = padded(account.spent), padded(account.delta)
+        spent, delta = padded(total.spent), padded(total.delta)
         query = (
             "INSERT INTO account VALUES (?, ?, ?, ?, ?) ON CONFLICT (analyst) DO UPDATE SET "
             "spent = excluded.spent, cap = excluded.cap, "
@@ -144,17 +144,17 @@ class Store:
         """The hash of every answer."""
         return [self._text(found) for (found,) in self._run("SELECT hash FROM answer")]
 
-    def keep(self, key: str, released: int) -> None:
+    def store_answer(self, key: str, released: int) -> None:
         """Entry `released` gives the release of that key, unless an earlier one does."""
         self._run("INSERT INTO kept VALUES (?, ?) ON CONFLICT DO NOTHING", key, released)
 
-    def kept(self, key: str) -> int | None:
+    def stored_seq(self, key: str) -> int | None:
         """The entry that gives the release of that key."""
         for (found,) in self._run("SELECT released FROM kept WHERE key = ?", key):
             return self._integer(found)
         return None
 
-    def all_kept(self) -> dict[str, int]:
+    def all_stored(self) -> dict[str, int]:
         """Every kept release, with the entry that gives it."""
         found = self._run("SELECT key, released FROM kept")
         return {self._text(key): self._integer(seq) for key, seq in found}
@@ -173,30 +173,30 @@ class Store:
         found = self._run("SELECT key, entry FROM failed")
         return {(self._text(key), self._integer(seq)) for key, seq in found}
 
-    def see(self, key: str, analyst: str, seq: int) -> None:
+    def mark_paid(self, key: str, analyst: str, seq: int) -> None:
         """By entry `seq` the analyst has seen the release."""
         self._run("INSERT INTO seen VALUES (?, ?, ?) ON CONFLICT DO NOTHING", key, analyst, seq)
 
-    def seen(self, key: str, analyst: str) -> int | None:
+    def paid_seq(self, key: str, analyst: str) -> int | None:
         """The entry by which the analyst has seen the release."""
         query = "SELECT entry FROM seen WHERE key = ? AND analyst = ?"
         for (found,) in self._run(query, key, analyst):
             return self._integer(found)
         return None
 
-    def all_seen(self) -> dict[tuple[str, str], int]:
+    def all_paid(self) -> dict[tuple[str, str], int]:
         """Who has seen what, with the entry that says so."""
         found = self._run("SELECT key, analyst, entry FROM seen")
         return {(self._text(k), self._text(a)): self._integer(seq) for k, a, seq in found}
 
-    def name(self, names: tuple[str, str], seq: int, about: str, rows: bytes) -> None:
+    def name(self, names: tuple[str, str], seq: int, metadata: str, rows: bytes) -> None:
         """Analyst and name: by entry `seq` they mean these rows."""
         self._run(
             "INSERT INTO named VALUES (?, ?, ?, ?, ?) ON CONFLICT (analyst, name) DO UPDATE SET "
             "entry = excluded.entry, about = excluded.about, bytes = excluded.bytes",
             *names,
             seq,
-            about,
+            metadata,
             rows,
         )
 
@@ -209,7 +209,7 @@ class Store:
         found = self._run("SELECT analyst, name, entry FROM named")
         return {(self._text(a), self._text(n)): self._integer(seq) for a, n, seq in found}
 
-    def about(self, names: tuple[str, str]) -> str | None:
+    def metadata(self, names: tuple[str, str]) -> str | None:
         """What is said of a named table."""
         query = "SELECT about FROM named WHERE analyst = ? AND name = ?"
         for (found,) in self._run(query, *names):
@@ -223,8 +223,8 @@ class Store:
             return found if isinstance(found, bytes) else None
         return None
 
-    def refuse(self, refusal: tuple[str, ...], at: str, most: int) -> None:
-        """Counts a refusal: analyst, SQLSTATE, query, message; keeps the latest `most`."""
+    def refuse(self, refusal: tuple[str, ...], at: str, limit: int) -> None:
+        """Counts a refusal: analyst, SQLSTATE, query, message; keeps the latest `limit`."""
         self._run(
             "INSERT INTO refusal VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (analyst, sqlstate, query) "
             "DO UPDATE SET times = refusal.times + 1, last = excluded.last",
@@ -232,7 +232,7 @@ class Store:
             at,
         )
         ((count,),) = self._run("SELECT count(*) FROM refusal")
-        if self._integer(count) > most:
+        if self._integer(count) > limit:
             self._run("DELETE FROM refusal WHERE last = (SELECT min(last) FROM refusal)")
 
     def refusals(self) -> list[tuple[tuple[str, str, str, str], int, str]]:
@@ -265,8 +265,8 @@ class Store:
             for name, charged, settled, owner in self._run(query, *values)
         ]
 
-    def _row(self, found: tuple[object, ...]) -> Row:
-        seq, own_hash, body = found
+    def _row(self, values: tuple[object, ...]) -> Row:
+        seq, own_hash, body = values
         return Row(self._integer(seq), self._text(own_hash), self._text(body))
 
     def _text(self, value: object) -> str:

@@ -13,8 +13,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from dpsql.ledger.amount import DIGITS
-from dpsql.ledger.fault import RESTORE, explained, fault
-from dpsql.ledger.storage.process_lock import Owner, alive, tidy
+from dpsql.ledger.fault import RESTORE, fault, translated_errors
+from dpsql.ledger.storage.process_lock import FileLock, is_alive, remove_stale
 
 PATIENCE_SECONDS = 30.0
 
@@ -104,7 +104,7 @@ class Database:
     def __init__(self, path: Path, *, reads: bool = False) -> None:
         """`reads`: nothing is written, neither into the file nor beside it where that can't be."""
         self.path = path
-        with explained(path):
+        with translated_errors(path):
             self._file = _identity(path)
             self._db = sqlite3.connect(
                 f"{path.as_uri()}?{_mode(path) if reads else 'mode=rw'}",
@@ -133,7 +133,7 @@ class Database:
 
     def close(self) -> None:
         """The file is closed; SQLite folds its log into it if nobody else has it open."""
-        with explained(self.path):
+        with translated_errors(self.path):
             self._db.close()
 
     @contextmanager
@@ -150,7 +150,7 @@ class Database:
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[None]:
-        with explained(self.path):
+        with translated_errors(self.path):
             try:
                 self._db.execute(f"BEGIN {kind}")
                 self._check_file()
@@ -180,17 +180,17 @@ class Database:
                 self._db.execute(table)
                 self._db.execute(f"PRAGMA user_version = {_FORMAT}")
 
-    def sign(self) -> Owner:
+    def sign(self) -> FileLock:
         """A lock on a small file beside the ledger."""
-        return Owner(self._signs())
+        return FileLock(self._signs())
 
-    def alive(self, name: str) -> bool:
+    def is_alive(self, name: str) -> bool:
         """Somebody holds that lock."""
-        return alive(self._signs(), name)
+        return is_alive(self._signs(), name)
 
-    def tidy(self) -> None:
+    def remove_stale(self) -> None:
         """Files that nobody holds are removed."""
-        tidy(self._signs())
+        remove_stale(self._signs())
 
     def _signs(self) -> Path:
         return self.path.with_name(self.path.name + "-live")
@@ -199,7 +199,7 @@ class Database:
         """The empty file `target` becomes a copy."""
         # The connection that holds the lock can't be its own source.
         with (
-            explained(target),
+            translated_errors(target),
             closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)) as source,
             closing(sqlite3.connect(target)) as other,
         ):

@@ -26,12 +26,12 @@ from dpsql.pgwire.codec.arrow_rows import ArrowRows
 from dpsql.pgwire.codec.oid import Column, oid_of
 from dpsql.pgwire.portal import Answer
 from dpsql.pgwire.sql.translate import Translated
-from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers, Question
+from dpsql.pgwire.workers.catalog_pool import CatalogQuestion, CatalogWorkers
 from dpsql.plan.expression import Literal
 from dpsql.schema.model import Schema
-from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.compile.deep_recursion import with_deep_stack
 
-_ASKED: Final = re.compile(
+_CATALOG_NAMES: Final = re.compile(
     r"^(pg_|to_reg|has_|current_(?!date|time)|session_|inet_|obj_description|col_description|format_type|"
     r"version$|set_config|txid_|shobj_description|array_|generate_series|quote_ident)"
 )
@@ -48,7 +48,7 @@ _PLAIN: Final = (
     exp.Parameter,
     exp.Paren,
 )
-_MOST_LISTED: Final = 4
+_MAX_LISTED: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,14 @@ class _Listed:
     macros: frozenset[str]
 
 
-class Catalogue:
+class Catalog:
     """What a schema declares, for all connections, each of which reads it by itself.
 
     Who may read kept tables as well has a catalogue with these, which others share who see the
     same.
     """
 
-    def __init__(self, schema: Schema, workers: CatalogueWorkers) -> None:
+    def __init__(self, schema: Schema, workers: CatalogWorkers) -> None:
         self._schema = schema
         self._workers = workers
         self._declared: _Listed | None = None
@@ -82,14 +82,16 @@ class Catalogue:
 
     def _of(self, seen: Schema) -> _Listed:
         """What there is to ask about the tables of `seen`."""
-        kept = tuple(table.entry for table in seen.tables.values() if table.entry is not None)
+        kept = tuple(
+            table.saved_entry for table in seen.tables.values() if table.saved_entry is not None
+        )
         if not kept:
             return self._own()
         with self._guard:
             if kept not in self._others:
                 self._others[kept] = _listed(seen)
             self._others.move_to_end(kept)
-            if len(self._others) > _MOST_LISTED:
+            if len(self._others) > _MAX_LISTED:
                 self._others.popitem(last=False)
             return self._others[kept]
 
@@ -114,7 +116,7 @@ class Reader:
         self,
         schema: Schema,
         listed: Callable[[Schema], _Listed],
-        workers: CatalogueWorkers,
+        workers: CatalogWorkers,
         analyst: str,
     ) -> None:
         self._schema = schema
@@ -122,9 +124,9 @@ class Reader:
         self._workers = workers
         self._analyst = analyst
         self._guard = threading.Lock()
-        self._running: Question | None = None
+        self._running: CatalogQuestion | None = None
 
-    def is_asked(self, tree: exp.Expr | None) -> bool:
+    def reads_catalog(self, tree: exp.Expr | None) -> bool:
         """Whether the catalogue is meant: by its relations, or by its functions without any table.
 
         A statement that names both the catalogue and the data is refused.
@@ -148,7 +150,7 @@ class Reader:
             node.name if isinstance(node, exp.Anonymous) else node.sql_name()
             for node in tree.find_all(exp.Func)
         )
-        if any(_ASKED.match(call.lower()) for call in calls):
+        if any(_CATALOG_NAMES.match(call.lower()) for call in calls):
             return True
         names = {c.name.lower() for c in tree.find_all(exp.Column)}
         if names & {"current_user", "session_user", "current_role", "user", "current_catalog"}:
@@ -156,7 +158,9 @@ class Reader:
         return all(isinstance(node, _PLAIN) for node in tree.walk())
 
     def _is_data(self, table: exp.Table) -> bool:
-        return self._schema.meant(*filter(None, (table.catalog, table.db, table.name))) is not None
+        return (
+            self._schema.resolve(*filter(None, (table.catalog, table.db, table.name))) is not None
+        )
 
     def columns(self, query: Translated, values: Mapping[str, Literal]) -> tuple[Column, ...]:
         """Names and types of the answer."""
@@ -164,7 +168,7 @@ class Reader:
         assert tree is not None
         names = type_names()
         kinds = {n: names.get(oid_of(value.type), "text") for n, value in values.items()}
-        return deeply(lambda: columns(tree, kinds))
+        return with_deep_stack(lambda: columns(tree, kinds))
 
     def answer(
         self, query: Translated, values: Mapping[str, Literal], seen: Schema | None = None
@@ -174,7 +178,9 @@ class Reader:
         tree = query.tree
         assert tree is not None
         listed = self._listed(seen or self._schema)
-        table = self._ask(listed, deeply(lambda: self._written(tree, values, listed.macros)))
+        table = self._ask(
+            listed, with_deep_stack(lambda: self._written(tree, values, listed.macros))
+        )
         if table.num_columns != len(told):
             raise Refused("the columns of this question of the catalogue can't be told")
         return Answer(told, ArrowRows(table))
@@ -197,7 +203,7 @@ class Reader:
             raise Refused("this question of the catalogue has no answer here") from None
 
     def _ask(self, listed: _Listed, sql: str) -> pa.Table:
-        question = Question(self._analyst, listed.contents, sql)
+        question = CatalogQuestion(self._analyst, listed.contents, sql)
         with self._guard:
             self._running = question
         try:

@@ -15,10 +15,10 @@ from dpsql.pgwire.catalog.return_types import (
     RANKED,
     TABLES,
     cast_kind,
-    element,
+    element_type,
     function_name,
     number_kind,
-    settled,
+    resolve_unknown,
 )
 from dpsql.pgwire.codec.oid import TEXT, Column
 from dpsql.pgwire.error_response import TooLarge
@@ -34,10 +34,10 @@ class _Known:
     type: str
 
 
-_MOST_LISTED: Final = 1664
+_MAX_LISTED: Final = 1664
 """PostgreSQL's limit of columns in a list; each query in WITH could double it."""
 
-_MOST_IN_SCOPE: Final = 20_000
+_MAX_IN_SCOPE: Final = 20_000
 
 
 class _Scope:
@@ -53,7 +53,7 @@ class _Scope:
 
     def add(self, known: _Known) -> None:
         """One more column; the first one of a name is meant."""
-        if len(self.columns) >= _MOST_IN_SCOPE:
+        if len(self.columns) >= _MAX_IN_SCOPE:
             raise _too_many()
         self.columns.append(known)
         for table in (known.table, ""):
@@ -81,7 +81,7 @@ def columns(tree: exp.Expr, parameters: Mapping[str, str]) -> tuple[Column, ...]
 
 def _too_many() -> TooLarge:
     return TooLarge(
-        f"a question of the catalogue has at most {_MOST_LISTED:,} columns", hint="ask for fewer"
+        f"a question of the catalogue has at most {_MAX_LISTED:,} columns", hint="ask for fewer"
     )
 
 
@@ -146,7 +146,7 @@ class _Typing:
                 found += [(k.name, k.type) for k in scope.columns if not table or k.table == table]
             else:
                 found.append((label(item), self.kind(item, scope)))
-            if len(found) > _MOST_LISTED:
+            if len(found) > _MAX_LISTED:
                 raise _too_many()
         return tuple(found)
 
@@ -234,7 +234,7 @@ class _Typing:
                 query = node.expressions[0] if node.expressions else None
                 if query is None:
                     return "_text"
-                return "_" + settled(self.kind(query, scope))
+                return "_" + resolve_unknown(self.kind(query, scope))
             case exp.Bracket():
                 return self._item(node, scope)
             case exp.Neg():
@@ -243,7 +243,7 @@ class _Typing:
                 return self._number(node, scope)
             case exp.Unnest() | exp.Explode():
                 inner = node.expressions[0] if node.expressions else node.this
-                return element(self.kind(inner, scope))
+                return element_type(self.kind(inner, scope))
             case exp.Func():
                 return self._call(node, scope)
             case _:
@@ -256,7 +256,7 @@ class _Typing:
 
     def _item(self, node: exp.Bracket, scope: _Scope) -> str:
         kind = self.kind(node.this, scope)
-        return kind if isinstance(node.expressions[0], exp.Slice) else element(kind)
+        return kind if isinstance(node.expressions[0], exp.Slice) else element_type(kind)
 
     def _call(self, node: exp.Func, scope: _Scope) -> str:
         name = function_name(node)
@@ -264,9 +264,9 @@ class _Typing:
             a for a in [node.args.get("this"), *node.expressions] if isinstance(a, exp.Expr)
         ]
         if name in {"array_agg", "arrayagg"}:
-            return "_" + settled(self.kind(arguments[0], scope))
+            return "_" + resolve_unknown(self.kind(arguments[0], scope))
         if name == "unnest":
-            return element(self.kind(arguments[0], scope))
+            return element_type(self.kind(arguments[0], scope))
         if name in LIKE_FIRST:
             found = self._first(arguments, scope)
             return "int8" if name == "sum" and found in {"int2", "int4"} else found
@@ -275,7 +275,7 @@ class _Typing:
     def _number(self, node: exp.Binary, scope: _Scope) -> str:
         kinds = [self.kind(node.this, scope), self.kind(node.expression, scope)]
         known = [k for k in kinds if k in RANKED]
-        return max(known, key=RANKED.index) if known else settled(kinds[0])
+        return max(known, key=RANKED.index) if known else resolve_unknown(kinds[0])
 
     def _first(self, nodes: list[exp.Expr], scope: _Scope) -> str:
         kinds = [k for k in (self.kind(node, scope) for node in nodes) if k != "unknown"]

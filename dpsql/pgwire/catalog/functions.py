@@ -14,7 +14,7 @@ from sqlglot import exp
 from dpsql.pgwire.catalog import objects as o
 from dpsql.pgwire.catalog.relations import relations, types
 from dpsql.pgwire.codec.oid import formatted
-from dpsql.pgwire.session_settings import Settings
+from dpsql.pgwire.session_settings import SessionSettings
 
 VERSION: Final = "PostgreSQL 15.0 (dpsql), differentially private answers"
 
@@ -105,29 +105,29 @@ def _add(forms: dict[str, list[str]], head: str, body: str) -> None:
 def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
     """Heads and bodies; no column has a name like their arguments'."""
     listed = tuple(seen.tables.values())
-    spaces = {"pg_catalog": o.CATALOGUE, **{space.name: space.oid for space in seen.spaces}}
+    spaces = {"pg_catalog": o.PG_CATALOG, **{space.name: space.oid for space in seen.spaces}}
     yield "to_regnamespace(_a)", f"{_map(spaces)}[replace(_a, '\"', '')]"
     space_names = _map({oid: name for name, oid in spaces.items()})
     yield "dpsql_space(_a)", f"coalesce({space_names}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
-    unseen = " ".join(f"WHEN {t.oid} THEN FALSE" for t in listed if not t.is_found)
+    unseen = " ".join(f"WHEN {t.oid} THEN FALSE" for t in listed if not t.has_source)
     shown = f"CASE CAST(_a AS BIGINT) {unseen} ELSE TRUE END" if unseen else "TRUE"
     yield "pg_table_is_visible(_a)", shown
-    settings = Settings({})
+    settings = SessionSettings({})
     known = {name.lower(): settings[name] for name in settings}
     yield "current_setting(_a)", f"{_map(known)}[lower(_a)]"
     yield "current_setting(_a, _b)", f"{_map(known)}[lower(_a)]"
     yield "version()", exp.Literal.string(VERSION).sql("duckdb")
     comments = {(t.oid, 0): t.comment for t in listed if t.comment}
-    comments |= {(t.oid, c.place): c.comment for t in listed for c in t.columns if c.comment}
+    comments |= {(t.oid, c.position): c.comment for t in listed for c in t.columns if c.comment}
     keyed = {f"{oid}.{place}": text for (oid, place), text in comments.items()}
     yield "obj_description(_a)", f"{_map(keyed)}[_a || '.0']"
     yield "obj_description(_a, _b)", f"{_map(keyed)}[_a || '.0']"
     yield "col_description(_a, _b)", f"{_map(keyed)}[_a || '.' || _b]"
     constraints, indexes, names = {}, {}, {}
     for table in listed:
-        names[table.oid], full = table.told, f"{table.space.name}.{table.name}"
+        names[table.oid], full = table.description, f"{table.space.name}.{table.name}"
         if table.key is not None:
-            columns = ", ".join(table.columns[place - 1].name for place in table.key.places)
+            columns = ", ".join(table.columns[place - 1].name for place in table.key.positions)
             constraints[table.key.oid] = f"PRIMARY KEY ({columns})"
             indexes[table.key.index_oid] = (
                 f"CREATE UNIQUE INDEX {table.key.name} ON {full} USING btree ({columns})"
@@ -135,8 +135,8 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
             names[table.key.index_oid] = table.key.name
         for found in table.references:
             other = seen.tables[found.to]
-            column, to = table.columns[found.place - 1], other.columns[found.to_place - 1]
-            target = f"{other.told}({to.name})"
+            column, to = table.columns[found.position - 1], other.columns[found.to_position - 1]
+            target = f"{other.description}({to.name})"
             constraints[found.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {target}"
     for head in ("pg_get_constraintdef(_a)", "pg_get_constraintdef(_a, _b)"):
         yield head, f"{_map(constraints, 0)}[CAST(_a AS BIGINT)]"
@@ -172,7 +172,7 @@ def _index_columns(listed: tuple[o.Table, ...]) -> str:
         f"{t.key.index_oid}.{n}": t.columns[place - 1].name
         for t in listed
         if t.key is not None
-        for n, place in enumerate(t.key.places, 1)
+        for n, place in enumerate(t.key.positions, 1)
     }
     return f"{_map(found)}[_a || '.' || _b]"
 

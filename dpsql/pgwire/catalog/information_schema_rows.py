@@ -62,7 +62,7 @@ def _column(column: o.Column, dataset: str) -> dict[str, object]:
     is_text = column.type_oid == v.TEXT
     return {
         "column_name": column.name,
-        "ordinal_position": column.place,
+        "ordinal_position": column.position,
         "is_nullable": "NO" if column.not_null else "YES",
         "data_type": v.formatted(column.type_oid, -1),
         "character_octet_length": 1_073_741_824 if is_text else None,
@@ -73,7 +73,7 @@ def _column(column: o.Column, dataset: str) -> dict[str, object]:
         "udt_catalog": dataset,
         "udt_schema": "pg_catalog",
         "udt_name": type_names()[column.type_oid],
-        "dtd_identifier": str(column.place),
+        "dtd_identifier": str(column.position),
         "is_self_referencing": "NO",
         "is_identity": "NO",
         "identity_cycle": "NO",
@@ -86,8 +86,8 @@ def _constraints(
     table: o.Table, known: Mapping[str, o.Table], dataset: str
 ) -> Iterator[tuple[str, Row]]:
     at, space = _at(table, dataset), table.space.name
-    found = [] if table.key is None else [(table.key.name, "PRIMARY KEY", table.key.places)]
-    found += [(f.name, "FOREIGN KEY", (f.place,)) for f in table.references]
+    found = [] if table.key is None else [(table.key.name, "PRIMARY KEY", table.key.positions)]
+    found += [(f.name, "FOREIGN KEY", (f.position,)) for f in table.references]
     for name, kind, places in found:
         named = _named("constraint", name, space, dataset)
         yield (
@@ -125,7 +125,7 @@ def _constraints(
             {
                 **named,
                 **_at(to, dataset),
-                "column_name": to.columns[reference.to_place - 1].name,
+                "column_name": to.columns[reference.to_position - 1].name,
             },
         )
 

@@ -13,17 +13,17 @@ from typing import Final
 from dpsql.pgwire.codec.oid import NUMERIC, TEXT, column
 from dpsql.schema.model import Public, Schema
 from dpsql.schema.model import Table as Declared
-from dpsql.schema.qualified_name import MAIN, Names, bare, schema_of
+from dpsql.schema.qualified_name import MAIN, QualifiedNames, bare, schema_of
 from dpsql.schema.qualified_name import PUBLIC as PUBLIC_NAME
 
 FIRST_OID: Final = 16_384
 OWNER: Final = 10
 READER: Final = 16_383
 DATABASE: Final = 5
-_MOST_DECLARED: Final = 100_000
+_MAX_DECLARED: Final = 100_000
 """A kept table's OIDs follow those of any schema's, and are its own for good."""
 
-CATALOGUE, PUBLIC, STANDARD, TOAST = 11, 2200, 13_000, 99
+PG_CATALOG, PUBLIC, STANDARD, TOAST = 11, 2200, 13_000, 99
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Column:
     """A column: its place from 1, and its type as PostgreSQL tells it."""
 
     name: str
-    place: int
+    position: int
     type_oid: int
     modifier: int
     not_null: bool
@@ -57,11 +57,11 @@ class Key:
     oid: int
     index_oid: int
     name: str
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class Namespace:
     """A schema in the sense of SQL: main is called public."""
 
     oid: int
@@ -74,23 +74,23 @@ class ForeignKey:
 
     oid: int
     name: str
-    place: int
+    position: int
     to: str
-    to_place: int
+    to_position: int
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A declared table or view; its names are within its schema.
 
-    `is_found`: by its name alone, without its schema.
+    `has_source`: by its name alone, without its schema.
     """
 
     oid: int
     type_oid: int
     name: str
-    space: Space
-    is_found: bool
+    space: Namespace
+    has_source: bool
     columns: tuple[Column, ...]
     key: Key | None
     references: tuple[ForeignKey, ...]
@@ -98,9 +98,9 @@ class Table:
     is_view: bool
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What it is called in text: with its schema where that is needed."""
-        return self.name if self.is_found else f"{self.space.name}.{self.name}"
+        return self.name if self.has_source else f"{self.space.name}.{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +111,26 @@ class Listed:
     """
 
     dataset: str
-    spaces: tuple[Space, ...]
+    spaces: tuple[Namespace, ...]
     tables: Mapping[str, Table]
 
 
 def listed(schema: Schema) -> Listed:
     """What analysts see, tables and views, in order of their names, then what is kept."""
-    offered = schema.offered
-    ordered = sorted(offered.items(), key=lambda item: (item[1].entry or 0, item[0]))
+    offered = schema.visible_tables
+    ordered = sorted(offered.items(), key=lambda item: (item[1].saved_entry or 0, item[0]))
     spaces = _spaces(offered)
     known = {space.name: space for space in spaces}
-    names = Names(offered)
+    names = QualifiedNames(offered)
     tables = {}
     for n, (name, declared) in enumerate(ordered):
-        number = n if declared.entry is None else _MOST_DECLARED + declared.entry
+        number = n if declared.saved_entry is None else _MAX_DECLARED + declared.saved_entry
         tables[name] = Table(
             oid=(oid := FIRST_OID + 100 * number),
             type_oid=oid + 1,
             name=bare(name),
             space=known[_space(name)],
-            is_found=names.meant([bare(name)], schema.dataset) == (name,),
+            has_source=names.resolve([bare(name)], schema.dataset) == (name,),
             columns=_columns(declared),
             key=_key(oid, declared),
             references=tuple(_references(oid, declared, offered)),
@@ -140,13 +140,13 @@ def listed(schema: Schema) -> Listed:
     return Listed(schema.dataset, spaces, tables)
 
 
-def _spaces(offered: Mapping[str, Declared]) -> tuple[Space, ...]:
+def _spaces(offered: Mapping[str, Declared]) -> tuple[Namespace, ...]:
     """The schemas of what analysts see, public first."""
     names = sorted({_space(name) for name in offered} - {PUBLIC_NAME})
     first = FIRST_OID + 100 * len(offered)
     return (
-        Space(PUBLIC, PUBLIC_NAME),
-        *(Space(first + n, name) for n, name in enumerate(names)),
+        Namespace(PUBLIC, PUBLIC_NAME),
+        *(Namespace(first + n, name) for n, name in enumerate(names)),
     )
 
 

@@ -8,10 +8,10 @@ from typing import Final
 from dpsql.pgwire.catalog import objects as o
 from dpsql.pgwire.catalog.pg_catalog_table_rows import ALIGNED, Row, table_rows
 from dpsql.pgwire.catalog.relations import Type, types
-from dpsql.pgwire.session_settings import Settings
+from dpsql.pgwire.session_settings import SessionSettings
 
 _SPACES: Final = (
-    (o.CATALOGUE, "pg_catalog"),
+    (o.PG_CATALOG, "pg_catalog"),
     (o.STANDARD, "information_schema"),
     (o.TOAST, "pg_toast"),
 )
@@ -27,7 +27,7 @@ def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
         yield "pg_type", _type(kind)
     for table in listed.tables.values():
         yield from table_rows(table, listed.tables)
-    for name in (settings := Settings({})):
+    for name in (settings := SessionSettings({})):
         yield (
             "pg_settings",
             {
@@ -90,7 +90,7 @@ def _database(dataset: str) -> Iterator[tuple[str, Row]]:
             {
                 "oid": oid,
                 "collname": name,
-                "collnamespace": o.CATALOGUE,
+                "collnamespace": o.PG_CATALOG,
                 "collowner": o.OWNER,
                 "collprovider": provider,
                 "collisdeterministic": True,

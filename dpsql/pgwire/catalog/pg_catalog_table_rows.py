@@ -34,7 +34,7 @@ def table_rows(table: o.Table, known: Mapping[str, o.Table]) -> Iterator[tuple[s
     for column in table.columns:
         yield "pg_attribute", _attribute(table.oid, column)
         if column.comment:
-            yield "pg_description", _comment(table.oid, column.place, column.comment)
+            yield "pg_description", _comment(table.oid, column.position, column.comment)
     if table.comment:
         yield "pg_description", _comment(table.oid, 0, table.comment)
     if table.key is not None:
@@ -43,7 +43,7 @@ def table_rows(table: o.Table, known: Mapping[str, o.Table]) -> Iterator[tuple[s
         yield "pg_constraint", _reference(table, reference, known[reference.to])
 
 
-def _class(oid: int, name: str, space: o.Space, kind: str, columns: int) -> Row:
+def _class(oid: int, name: str, space: o.Namespace, kind: str, columns: int) -> Row:
     return {
         "oid": oid,
         "relname": name,
@@ -98,11 +98,11 @@ def _listed(table: o.Table, *, has_key: bool) -> Iterator[tuple[str, Row]]:
     )
 
 
-def _comment(oid: int, place: int, text: str) -> Row:
-    return {"objoid": oid, "classoid": 1259, "objsubid": place, "description": text}
+def _comment(oid: int, position: int, text: str) -> Row:
+    return {"objoid": oid, "classoid": 1259, "objsubid": position, "description": text}
 
 
-def _attribute(oid: int, column: o.Column, place: int = 0) -> Row:
+def _attribute(oid: int, column: o.Column, position: int = 0) -> Row:
     kind = types_by_oid()[column.type_oid]
     return {
         "attrelid": oid,
@@ -110,7 +110,7 @@ def _attribute(oid: int, column: o.Column, place: int = 0) -> Row:
         "atttypid": column.type_oid,
         "attstattarget": -1,
         "attlen": kind.size,
-        "attnum": place or column.place,
+        "attnum": position or column.position,
         "attndims": 0,
         "attcacheoff": -1,
         "atttypmod": column.modifier,
@@ -118,7 +118,7 @@ def _attribute(oid: int, column: o.Column, place: int = 0) -> Row:
         "attalign": ALIGNED.get(kind.size, "i"),
         "attstorage": "p" if kind.size > 0 else "m" if kind.name == "numeric" else "x",
         "attcompression": "",
-        "attnotnull": column.not_null and not place,
+        "attnotnull": column.not_null and not position,
         "atthasdef": False,
         "atthasmissing": False,
         "attidentity": "",
@@ -131,10 +131,10 @@ def _attribute(oid: int, column: o.Column, place: int = 0) -> Row:
 
 
 def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
-    yield "pg_class", _class(key.index_oid, key.name, table.space, "i", len(key.places))
-    for n, place in enumerate(key.places, 1):
+    yield "pg_class", _class(key.index_oid, key.name, table.space, "i", len(key.positions))
+    for n, place in enumerate(key.positions, 1):
         yield "pg_attribute", _attribute(key.index_oid, table.columns[place - 1], n)
-    count = len(key.places)
+    count = len(key.positions)
     yield (
         "pg_index",
         {
@@ -153,18 +153,18 @@ def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
             "indisready": True,
             "indislive": True,
             "indisreplident": False,
-            "indkey": list(key.places),
+            "indkey": list(key.positions),
             "indcollation": [0] * count,
             "indclass": [0] * count,
             "indoption": [0] * count,
         },
     )
     definition = f"CREATE UNIQUE INDEX {key.name} ON {table.space.name}.{table.name} USING btree"
-    listed = ", ".join(table.columns[place - 1].name for place in key.places)
+    listed = ", ".join(table.columns[place - 1].name for place in key.positions)
     told = {"schemaname": table.space.name, "tablename": table.name, "indexname": key.name}
     yield "pg_indexes", told | {"indexdef": f"{definition} ({listed})"}
     constraint = _constraint(key.oid, key.name, "p", table)
-    yield "pg_constraint", {**constraint, "conindid": key.index_oid, "conkey": list(key.places)}
+    yield "pg_constraint", {**constraint, "conindid": key.index_oid, "conkey": list(key.positions)}
 
 
 def _reference(table: o.Table, reference: o.ForeignKey, to: o.Table) -> Row:
@@ -175,8 +175,8 @@ def _reference(table: o.Table, reference: o.ForeignKey, to: o.Table) -> Row:
         "confupdtype": "a",
         "confdeltype": "a",
         "confmatchtype": "s",
-        "conkey": [reference.place],
-        "confkey": [reference.to_place],
+        "conkey": [reference.position],
+        "confkey": [reference.to_position],
     }
 
 

@@ -66,12 +66,12 @@ CASTS: Final = {
 }
 
 
-def settled(kind: str) -> str:
+def resolve_unknown(kind: str) -> str:
     """A bare text is a text in the end."""
     return "text" if kind == "unknown" else kind
 
 
-def element(kind: str) -> str:
+def element_type(kind: str) -> str:
     """The type of an array's items."""
     if kind in {"int2vector", "oidvector"}:
         return kind.removesuffix("vector")

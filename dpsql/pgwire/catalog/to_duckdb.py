@@ -81,7 +81,7 @@ def _node(
             return _operation(sign, node.this, node.expression) or node
         case exp.Bracket():
             first = 0 if _is_vector(node.this) else 1
-            places = [_place(place, first) for place in node.expressions]
+            places = [_subscript(place, first) for place in node.expressions]
             return exp.Bracket(this=node.this, expressions=places, offset=1)
         case exp.EQ() | exp.NEQ() if _is_procedure(node.this) and node.expression.name == "0":
             node.set("expression", exp.Literal.string("-"))
@@ -219,17 +219,17 @@ def _is_procedure(node: exp.Expr) -> bool:
     return isinstance(node, exp.Column) and node.name.lower() in _PROCEDURES
 
 
-def _place(place: exp.Expr, first: int) -> exp.Expr:
+def _subscript(position: exp.Expr, first: int) -> exp.Expr:
     """A place in a list, which the engine counts from 1, and PostgreSQL from `first`.
 
     The parser has made constants count from 0, and nothing else.
     """
-    number = place.to_py() if place.is_number else None
+    number = position.to_py() if position.is_number else None
     if isinstance(number, int):
         return exp.Literal.number(number + 2 - first)
-    if first == 1 or isinstance(place, exp.Slice):
-        return place
-    return exp.Add(this=exp.paren(place.copy()), expression=exp.Literal.number(1))
+    if first == 1 or isinstance(position, exp.Slice):
+        return position
+    return exp.Add(this=exp.paren(position.copy()), expression=exp.Literal.number(1))
 
 
 def _is_vector(node: exp.Expr) -> bool:

@@ -108,7 +108,7 @@ def python_value(number: int, value: bytes | None, oid: int, binary: int) -> obj
         return None
     errors = (ValueError, ArithmeticError, struct.error, UnicodeDecodeError, InvalidOperation)
     with suppress(*errors):
-        return _packed(value, oid) if binary else _said(value.decode(), oid)
+        return _packed(value, oid) if binary else _from_text(value.decode(), oid)
     raise BadValue(f"parameter {number} isn't written as its type is")
 
 
@@ -133,7 +133,7 @@ def _packed(value: bytes, oid: int) -> object:
             return value.decode()
 
 
-def _said(value: str, oid: int) -> object:
+def _from_text(value: str, oid: int) -> object:
     match oid:
         case o.INT2 | o.INT4 | o.INT8 | o.OID:
             return int(value)

@@ -140,5 +140,5 @@ def _moment(value: dt.datetime) -> str:
     return _trimmed(f"{naive.year:04}" + naive.isoformat(" ")[4:]) + zone
 
 
-def _trimmed(said: str) -> str:
-    return said.rstrip("0").rstrip(".") if "." in said else said
+def _trimmed(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text

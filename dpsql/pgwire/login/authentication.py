@@ -16,7 +16,7 @@ from dpsql.pgwire.login.users import Users, read_users
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.protocol.frontend_messages import Startup
 from dpsql.pgwire.protocol.scram import MECHANISM, Exchange
-from dpsql.pgwire.session_settings import REPORTED, Settings
+from dpsql.pgwire.session_settings import REPORTED, SessionSettings
 
 _REMEMBERED: Final = 10_000
 _MINUTE: Final = 60.0
@@ -30,7 +30,7 @@ class TooManyFailures(LoginFailed):
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class StartupIdentity:
     """Who asks to come in, from which address, with which settings."""
 
     analyst: str
@@ -45,8 +45,8 @@ class UnknownDatabase(LoginFailed):
     sqlstate = "3D000"
 
 
-class Door:
-    """Logins of all connections: with a password, or by name alone where it `trusts`.
+class Authenticator:
+    """Logins of all connections: with a password, or by name alone where it `allows_anyone`.
 
     Then the server listens on the loopback address only, which `server` sees to.
     """
@@ -59,42 +59,42 @@ class Door:
         self.refused = 0
 
     @property
-    def trusts(self) -> bool:
+    def allows_anyone(self) -> bool:
         """Until a user is added, whoever connects is who it says."""
         return self._trusts
 
-    def ask(self, guest: Guest) -> Exchange | None:
+    def authenticate(self, identity: StartupIdentity) -> Exchange | None:
         """The exchange by which a guest proves who it is, None if that isn't asked."""
         users = self._users()
         if self._trusts and not users.verifiers:
             return None
-        if self._is_barred(guest):
+        if self._is_barred(identity):
             self.refused += 1
             raise TooManyFailures(
                 "too many failed logins", hint="wait a minute before you try again"
             )
-        return Exchange(users.verifier(guest.analyst))
+        return Exchange(users.verifier(identity.analyst))
 
-    def note_failure(self, guest: Guest) -> LoginFailed:
+    def note_failure(self, identity: StartupIdentity) -> LoginFailed:
         """Count a wrong password; the error is the same whether the user exists or not."""
         self.refused += 1
-        for key in self._keys(guest):
+        for key in self._keys(identity):
             found = self._failures.setdefault(key, deque(maxlen=self._most_failures * 10))
             found.append(time.monotonic())
             self._failures.move_to_end(key)
         while len(self._failures) > _REMEMBERED:
             self._failures.popitem(last=False)
-        return LoginFailed(f'password authentication failed for user "{guest.analyst[:63]}"')
+        return LoginFailed(f'password authentication failed for user "{identity.analyst[:63]}"')
 
     def _users(self) -> Users:
         # Read at each login: who was removed a moment ago doesn't come in.
         return read_users(self._path)
 
-    def _is_barred(self, guest: Guest) -> bool:
+    def _is_barred(self, identity: StartupIdentity) -> bool:
         """One address may fail so often for one user, and ten times as often for all."""
         since = time.monotonic() - _MINUTE
         for key, most in zip(
-            self._keys(guest), (self._most_failures, self._most_failures * 10), strict=True
+            self._keys(identity), (self._most_failures, self._most_failures * 10), strict=True
         ):
             found = self._failures.get(key, deque())
             while found and found[0] < since:
@@ -104,11 +104,11 @@ class Door:
         return False
 
     @staticmethod
-    def _keys(guest: Guest) -> tuple[tuple[str, str], tuple[str, str]]:
-        return (guest.address, guest.analyst), (guest.address, "")
+    def _keys(identity: StartupIdentity) -> tuple[tuple[str, str], tuple[str, str]]:
+        return (identity.address, identity.analyst), (identity.address, "")
 
 
-def guest_of(startup: Startup, address: str) -> Guest:
+def identity_of(startup: Startup, address: str) -> StartupIdentity:
     """Who a start-up message names; settings may come in its `options`, too."""
     options = startup.options
     analyst = options.get("user", "")
@@ -126,14 +126,14 @@ def guest_of(startup: Startup, address: str) -> Guest:
         name, _, value = word.removeprefix("--").removeprefix("-c").partition("=")
         given[name.strip().replace("-", "_")] = value.strip()
     settings = {**given, "session_authorization": analyst}
-    return Guest(analyst, address, settings, options.get("database", ""))
+    return StartupIdentity(analyst, address, settings, options.get("database", ""))
 
 
-def check_database(guest: Guest, dataset: str) -> None:
+def check_database(identity: StartupIdentity, dataset: str) -> None:
     """Refuse a database that isn't the dataset. Clients that name none send the user's name."""
-    if guest.database.casefold() not in {"", guest.analyst.casefold(), dataset.casefold()}:
+    if identity.database.casefold() not in {"", identity.analyst.casefold(), dataset.casefold()}:
         raise UnknownDatabase(
-            f'database "{guest.database[:63]}" does not exist',
+            f'database "{identity.database[:63]}" does not exist',
             hint=f"connect with dbname={dataset}",
         )
 
@@ -148,7 +148,7 @@ def mechanisms() -> bytes:
     return b.sasl([MECHANISM])
 
 
-def greeting(settings: Settings, process: int, secret: bytes) -> bytes:
+def startup_messages(settings: SessionSettings, process: int, secret: bytes) -> bytes:
     """What a client is told once it is in."""
     told = b"".join(b.parameter(name, settings[name]) for name in REPORTED)
     return b.AUTHENTICATED + told + b.key(process, secret) + b.ready("I")

@@ -18,7 +18,7 @@ from dpsql.errors import BadParameter, OperationalError
 from dpsql.pgwire.protocol.scram import Verifier, pretended, read_verifier, verifier
 from dpsql.schema.model import Schema
 
-LEAST_PASSWORD: Final = 8
+MIN_PASSWORD: Final = 8
 _OTHERS: Final = 0o077
 
 
@@ -53,8 +53,8 @@ class Users:
         """With `name` added, or its password changed."""
         if not re.fullmatch(r"[^\x00-\x1f\x7f]{1,63}", name):
             raise BadParameter("a user's name has 1 to 63 characters, none of control")
-        if len(password) < LEAST_PASSWORD:
-            raise BadParameter(f"a password has at least {LEAST_PASSWORD} characters")
+        if len(password) < MIN_PASSWORD:
+            raise BadParameter(f"a password has at least {MIN_PASSWORD} characters")
         return replace(self, verifiers={**self.verifiers, name: verifier(password)})
 
     def without(self, name: str) -> Users:
@@ -66,10 +66,10 @@ class Users:
 
 def users_path(schema: Schema) -> Path:
     """Where a dataset's users are kept unless another file is named."""
-    return users_beside(schema.ledger, schema.path)
+    return users_next_to(schema.ledger, schema.path)
 
 
-def users_beside(ledger: Path | str, schema: Path) -> Path:
+def users_next_to(ledger: Path | str, schema: Path) -> Path:
     """The file of users beside a ledger; of one on a server, beside the schema.
 
     It has the other's whole name, so that no two share it; version 0.1 left its ending out, and
@@ -82,7 +82,7 @@ def users_beside(ledger: Path | str, schema: Path) -> Path:
 
 def renaming(ledger: Path | str, schema: Path) -> str | None:
     """What to do with a file of users that has the name of version 0.1; None if there is none."""
-    found = users_beside(ledger, schema)
+    found = users_next_to(ledger, schema)
     beside = ledger if isinstance(ledger, Path) else schema
     if found.name == f"{beside.name}.users":
         return None

@@ -23,7 +23,7 @@ def note(error: BaseException, analyst: str) -> None:
     who = ascii(analyst[:63])
     if not isinstance(error, Error):
         # Its text could quote rows or parameters.
-        _LOG.error("%s: fault of dpsql's own: %s%s", who, type(error).__name__, _place(error))
+        _LOG.error("%s: fault of dpsql's own: %s%s", who, type(error).__name__, _location(error))
     elif error.instead:
         hint = f" (hint: {error.hint})" if error.hint else ""
         _LOG.error("%s: %s%s", who, error.message, hint)
@@ -31,7 +31,7 @@ def note(error: BaseException, analyst: str) -> None:
         _LOG.warning("%s: %s", who, error.message)
 
 
-def _place(error: BaseException) -> str:
+def _location(error: BaseException) -> str:
     """The last line of dpsql's own that it came by, and what the system said of a file."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_ours(f.filename)]
     at = ""

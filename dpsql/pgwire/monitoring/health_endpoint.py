@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 
 from dpsql.pgwire.limits import Limits
-from dpsql.pgwire.login.authentication import Door
+from dpsql.pgwire.login.authentication import Authenticator
 from dpsql.pgwire.monitoring.metrics import Counts, ledger_metrics, metrics
 from dpsql.pgwire.shared_dataset import Dataset
 
@@ -14,9 +14,11 @@ from dpsql.pgwire.shared_dataset import Dataset
 class HealthEndpoint:
     """Answers every request with all counts."""
 
-    def __init__(self, dataset: Dataset, door: Door, counts: Counts, limits: Limits) -> None:
+    def __init__(
+        self, dataset: Dataset, authenticator: Authenticator, counts: Counts, limits: Limits
+    ) -> None:
         self._dataset = dataset
-        self._door = door
+        self._authenticator = authenticator
         self._counts = counts
         self._limits = limits
 
@@ -36,11 +38,11 @@ class HealthEndpoint:
         writer.close()
 
     def _text(self) -> str:
-        pool, asked = self._dataset.pool, self._dataset.asked
+        pool, asked = self._dataset.pool, self._dataset.catalog_workers
         counted = metrics(
             self._counts,
-            refused=self._door.refused,
+            refused=self._authenticator.refused,
             replaced=pool.replaced + asked.pool.replaced,
             waiting=pool.waiting + self._dataset.line.waiting + asked.waiting,
         )
-        return counted + ledger_metrics(self._dataset.edition().schema)
+        return counted + ledger_metrics(self._dataset.snapshot().schema)

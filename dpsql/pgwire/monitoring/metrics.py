@@ -114,5 +114,5 @@ def _disks(schema: Schema) -> Iterator[tuple[str, float]]:
                 yield f'disk_free_bytes{{of="{name}"}}', found.f_bavail * found.f_frsize
 
 
-def _written(told: Mapping[str, float]) -> str:
-    return "".join(f"dpsql_{name} {value}\n" for name, value in told.items())
+def _written(metrics: Mapping[str, float]) -> str:
+    return "".join(f"dpsql_{name} {value}\n" for name, value in metrics.items())

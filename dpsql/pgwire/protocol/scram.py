@@ -44,7 +44,7 @@ class Verifier:
 def verifier(password: str, salt: bytes | None = None, iterations: int = ITERATIONS) -> Verifier:
     """What to store of `password`."""
     chosen = secrets.token_bytes(_SALT_BYTES) if salt is None else salt
-    salted = hashlib.pbkdf2_hmac("sha256", prepared(password).encode(), chosen, iterations)
+    salted = hashlib.pbkdf2_hmac("sha256", saslprep(password).encode(), chosen, iterations)
     stored = hashlib.sha256(_hmac(salted, b"Client Key")).digest()
     return Verifier(iterations, chosen, stored, _hmac(salted, b"Server Key"))
 
@@ -69,7 +69,7 @@ def pretended(user: str, secret: bytes) -> Verifier:
     return Verifier(ITERATIONS, salt, secrets.token_bytes(32), secrets.token_bytes(32))
 
 
-def prepared(password: str) -> str:
+def saslprep(password: str) -> str:
     """RFC 4013's SASLprep; as PostgreSQL has it, the password itself where that forbids it."""
     mapped = "".join(
         " " if stringprep.in_table_c12(c) else c for c in password if not stringprep.in_table_b1(c)
@@ -99,7 +99,7 @@ class Exchange:
         self._stored = stored
         self._nonce = secrets.token_urlsafe(18) if nonce is None else nonce
         self._header = ""
-        self._said = ""
+        self._client_first = ""
 
     def first(self, body: bytes) -> bytes:
         """The server's nonce and the salt; `body` is that of a SASLInitialResponse."""
@@ -116,7 +116,7 @@ class Exchange:
         self._nonce = found[4] + self._nonce
         salt = _base64(self._stored.salt)
         answer = f"r={self._nonce},s={salt},i={self._stored.iterations}"
-        self._said = f"{found[3]},{answer}"
+        self._client_first = f"{found[3]},{answer}"
         return answer.encode()
 
     def last(self, body: bytes) -> bytes | None:
@@ -130,7 +130,7 @@ class Exchange:
         except binascii.Error:
             raise ProtocolFault("the login isn't written as SCRAM's") from None
         bound = _base64(self._header.encode())
-        message = f"{self._said},{found[1]}".encode()
+        message = f"{self._client_first},{found[1]}".encode()
         signature = _hmac(self._stored.stored_key, message)
         key = bytes(a ^ b for a, b in zip(proof, signature, strict=False))
         fits = hmac.compare_digest(hashlib.sha256(key).digest(), self._stored.stored_key)

@@ -66,7 +66,7 @@ class Machine:
     def __init__(self, longest: int = LONGEST_MESSAGE) -> None:
         self.phase = Phase.STARTUP
         self._frames = Frames(longest)
-        self._encryption_asked: set[type[f.Message]] = set()
+        self._encryption_requested: set[type[f.Message]] = set()
 
     @property
     def pending(self) -> int:
@@ -128,7 +128,7 @@ class Machine:
             raise ProtocolFault("the client sent a message that may not come now")
         if isinstance(message, f.SslRequest | f.GssRequest):
             # Asked again and again, it would hold the connection for ever.
-            if kind in self._encryption_asked:
+            if kind in self._encryption_requested:
                 raise ProtocolFault("encryption is asked for twice")
-            self._encryption_asked.add(kind)
+            self._encryption_requested.add(kind)
         self.phase = TRANSITIONS[self.phase, kind]

@@ -127,7 +127,7 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class DpsqlCommand:
     """A statement of dpsql's own that has no rows."""
 
     sql: str
@@ -135,7 +135,7 @@ class Own:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class NoOp:
     """Taken, and nothing done."""
 
     tag: str
@@ -154,8 +154,8 @@ Command = (
     | Fetch
     | CloseCursor
     | Copy
-    | Own
-    | Nothing
+    | DpsqlCommand
+    | NoOp
 )
 
 _WRITES: Final = """
@@ -204,9 +204,9 @@ def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
         case "copy", _:
             return Copy(*read_copy(sql))
         case "drop", [("release" | "synopsis") as kind, *_]:
-            return Own(sql, f"DROP {kind.upper()}")
+            return DpsqlCommand(sql, f"DROP {kind.upper()}")
         case first, _ if first in _NOTHING:
-            return Nothing(_NOTHING[first])
+            return NoOp(_NOTHING[first])
         case first, _ if first in _WRITES.split():
             raise ReadOnly(
                 f"{first.upper()} would write, and nothing is written here",
@@ -217,8 +217,8 @@ def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
             return Query(sql)
 
 
-def _setting_name(found: list[Word]) -> str:
-    folded = [word.folded for word in found]
+def _setting_name(words: list[Word]) -> str:
+    folded = [word.folded for word in words]
     match folded:
         case ["transaction", "isolation", "level"]:
             return "transaction_isolation"
@@ -227,18 +227,18 @@ def _setting_name(found: list[Word]) -> str:
         case ["session", "authorization"]:
             return "session_authorization"
         case _:
-            return "".join(word.name for word in found)
+            return "".join(word.name for word in words)
 
 
-def _set(sql: str, found: list[Word]) -> Command:
-    rest = found[1:]
+def _set(sql: str, tokens: list[Word]) -> Command:
+    rest = tokens[1:]
     local = False
     if rest and rest[0].folded in {"session", "local"}:
         local = rest[0].folded == "local"
         rest = rest[1:]
     match [word.folded for word in rest]:
         case ["characteristics" | "transaction" | "authorization" | "role" | "constraints", *_]:
-            return Nothing("SET")
+            return NoOp("SET")
         case ["time", "zone", *_]:
             name, at = "timezone", rest[1].end
         case ["names", *_]:
@@ -272,9 +272,9 @@ def _declare(sql: str) -> Declare:
     return Declare(name.name, sql[query[0].start :], query[0].start, bool(hold))
 
 
-def _fetch(found: list[Word]) -> Fetch:
-    rest = [word for word in found[1:] if word.text != ";"]
-    moves = found[0].folded == "move"
+def _fetch(words: list[Word]) -> Fetch:
+    rest = [word for word in words[1:] if word.text != ";"]
+    moves = words[0].folded == "move"
     count: int | None = 1
     while len(rest) > 1:
         match rest[0].folded:

@@ -24,28 +24,28 @@ def read_copy(sql: str) -> tuple[str, int, CopyOptions]:
     return query, found[1].end, _options(found[closing + 1 :])
 
 
-def _table(sql: str, found: list[Word]) -> tuple[str, int, CopyOptions]:
+def _table(sql: str, words: list[Word]) -> tuple[str, int, CopyOptions]:
     """COPY table (columns) TO STDOUT is a query for its rows."""
-    places = [n for n, word in enumerate(found) if word.folded in {"to", "from"}]
-    if not places or found[places[0]].folded == "from":
+    places = [n for n, word in enumerate(words) if word.folded in {"to", "from"}]
+    if not places or words[places[0]].folded == "from":
         raise NotSupportedError("nothing is copied into dpsql", hint=_HINT)
-    target = sql[found[1].start : found[places[0]].start]
+    target = sql[words[1].start : words[places[0]].start]
     name, _, columns = target.partition("(")
     listed = columns.rpartition(")")[0] or "*"
-    return f"SELECT {listed} FROM {name}", 0, _options(found[places[0] :])  # noqa: S608 - proved next
+    return f"SELECT {listed} FROM {name}", 0, _options(words[places[0] :])  # noqa: S608 - proved next
 
 
-def _closing(found: list[Word]) -> int:
+def _closing(words: list[Word]) -> int:
     depth = 0
-    for n, word in enumerate(found):
+    for n, word in enumerate(words):
         depth += (word.text == "(") - (word.text == ")")
         if n and not depth:
             return n
     raise SyntaxFault("COPY isn't written so", hint=_HINT)
 
 
-def _options(found: list[Word]) -> CopyOptions:
-    rest = [word for word in found if word.text not in {"(", ")", ",", ";", "="}]
+def _options(words: list[Word]) -> CopyOptions:
+    rest = [word for word in words if word.text not in {"(", ")", ",", ";", "="}]
     match [word.folded for word in rest[:2]]:
         case ["to", "stdout"]:
             pass
@@ -82,22 +82,22 @@ def _options(found: list[Word]) -> CopyOptions:
     return _written(given)
 
 
-def _written(given: dict[str, str]) -> CopyOptions:
-    form = given.get("format", "text").lower()
+def _written(value: dict[str, str]) -> CopyOptions:
+    form = value.get("format", "text").lower()
     if form not in {"text", "csv", "binary"}:
         raise BadParameter("COPY writes text, csv or binary", hint=_HINT)
-    if re.sub(r"[^a-z0-9]", "", given.get("encoding", "utf8").lower()) != "utf8":
+    if re.sub(r"[^a-z0-9]", "", value.get("encoding", "utf8").lower()) != "utf8":
         raise BadParameter("COPY writes UTF-8", hint=_HINT)
     usual = CopyOptions("csv", delimiter=",", null="") if form == "csv" else CopyOptions(form)  # type: ignore[arg-type]
-    quote = given.get("quote", usual.quote)
+    quote = value.get("quote", usual.quote)
     found = replace(
         usual,
-        header=given.get("header", "off") in _TRUE,
-        delimiter=given.get("delimiter", usual.delimiter),
-        null=given.get("null", usual.null),
+        header=value.get("header", "off") in _TRUE,
+        delimiter=value.get("delimiter", usual.delimiter),
+        null=value.get("null", usual.null),
         quote=quote,
-        escape=given.get("escape", quote),
-        force_quote="force_quote" in given,
+        escape=value.get("escape", quote),
+        force_quote="force_quote" in value,
     )
     if len(found.delimiter) != 1 or len(found.quote) != 1 or len(found.escape) != 1:
         raise BadParameter("delimiter, quote and escape are one character each", hint=_HINT)

@@ -17,12 +17,12 @@ from sqlglot.tokenizer_core import Token
 from dpsql.bind.syntax.parse import tokens
 from dpsql.errors import Error, Refused, Span
 from dpsql.pgwire.sql.column_labels import labels
-from dpsql.pgwire.sql.grammar import Spoken, name_calls
-from dpsql.pgwire.sql.semantics.passes import as_meant, name_types
+from dpsql.pgwire.sql.grammar import PostgresDialect, name_calls
+from dpsql.pgwire.sql.semantics.passes import name_types, translate_semantics
 from dpsql.pgwire.sql.types.output_types import output_kinds
 from dpsql.pgwire.sql.types.pg_type import Kind
 from dpsql.schema.model import Schema
-from dpsql.session.compile.deep_recursion import deeply
+from dpsql.session.compile.deep_recursion import with_deep_stack
 
 _QUALIFIERS: Final = {"public"}
 
@@ -47,7 +47,7 @@ class Translated:
     kinds: tuple[Kind | None, ...] | None = None
 
     @property
-    def asking(self) -> exp.Expr | None:
+    def query_tree(self) -> exp.Expr | None:
         """Where the parameters stand."""
         return self.query if self.tree is None else self.tree
 
@@ -56,7 +56,7 @@ class Translated:
         if self.refused is not None:
             raise self.refused
 
-    def place(self, at: Span | None) -> Span | None:
+    def position(self, at: Span | None) -> Span | None:
         """A place in the pipeline's text as one in the client's: the same word there."""
         found = self._written(at)
         if found is None or not self.blanks:
@@ -89,13 +89,13 @@ def translated(written: str, schema: Schema, types: Sequence[int] = ()) -> Trans
     `types` are the OIDs of parameters that the client declares.
     """
     words = tokens(written)  # refuses what is too long or too deep for any parser
-    return deeply(lambda: _translated(written, words, schema, types))
+    return with_deep_stack(lambda: _translated(written, words, schema, types))
 
 
 def _translated(
     written: str, words: list[Token], schema: Schema, types: Sequence[int]
 ) -> Translated:
-    tree, spoken = (_parsed(written, dialect) for dialect in ("postgres", Spoken))
+    tree, spoken = (_parsed(written, dialect) for dialect in ("postgres", PostgresDialect))
     if tree is None or spoken is None:
         return Translated(written, written, None, None)
     name_calls(spoken, written)
@@ -104,7 +104,7 @@ def _translated(
     name_types(tree, schema, types)
     _unqualify(spoken, schema)
     try:
-        ours = as_meant(spoken, written, words, schema, types)
+        ours = translate_semantics(spoken, written, words, schema, types)
         return Translated(written, ours.sql(dialect="duckdb"), tree, names, kinds=kinds)
     except Refused as refusal:
         return Translated(written, written, tree, names, refused=refusal)
@@ -131,7 +131,7 @@ def _untold(find: Callable[[], tuple[Kind | None, ...] | None]) -> tuple[Kind | 
         return None
 
 
-def _parsed(written: str, dialect: str | type[Spoken]) -> exp.Query | None:
+def _parsed(written: str, dialect: str | type[PostgresDialect]) -> exp.Query | None:
     try:
         trees = [tree for tree in parse(written, dialect=dialect) if tree is not None]
     except _UNREADABLE:

@@ -18,12 +18,12 @@ Ticket = Future[None]
 """One statement's place in the line; it is done once the statement may go in."""
 
 
-class Line:
+class AdmissionQueue:
     """At most `places` are inside at once, no two with a key in common; the others wait."""
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, size: int) -> None:
         self._guard = threading.Lock()
-        self._places = places
+        self._size = size
         self._inside: list[frozenset[str]] = []
         self._waiting: dict[Ticket, frozenset[str]] = {}
 
@@ -33,7 +33,7 @@ class Line:
         return len(self._waiting)
 
     @contextmanager
-    def turn(self, ticket: Ticket, keys: frozenset[str]) -> Iterator[None]:
+    def acquire(self, ticket: Ticket, keys: frozenset[str]) -> Iterator[None]:
         """Wait, and be inside; raises ExecutionFailed if `ticket` was given back by then."""
         with self._guard:
             self._waiting[ticket] = keys
@@ -46,7 +46,7 @@ class Line:
                 self._inside.remove(keys)
                 self._let_in()
 
-    def give_back(self, ticket: Ticket) -> None:
+    def cancel(self, ticket: Ticket) -> None:
         """Wait no more; who is inside stays there."""
         with self._guard:
             if self._waiting.pop(ticket, None) is None:
@@ -55,7 +55,7 @@ class Line:
 
     def _let_in(self) -> None:
         for ticket, keys in list(self._waiting.items()):
-            if len(self._inside) == self._places:
+            if len(self._inside) == self._size:
                 return
             if all(keys.isdisjoint(others) for others in self._inside):
                 del self._waiting[ticket]

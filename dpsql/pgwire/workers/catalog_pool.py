@@ -14,7 +14,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from dpsql.engine.sandbox.database import Asked, Contents, Stopped, TooLargeAnswer, Unanswered
+from dpsql.engine.sandbox.database import Contents, NoAnswer, SandboxQuery, Stopped, TooLargeAnswer
 from dpsql.errors import (
     DataError,
     Error,
@@ -28,7 +28,7 @@ from dpsql.errors import (
 )
 from dpsql.pgwire.error_response import Cancelled, TooLarge
 from dpsql.pgwire.limits import Limits
-from dpsql.pgwire.workers.admission_queue import Line, Ticket
+from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 from dpsql.pgwire.workers.pool import Pool
 from dpsql.pgwire.workers.tasks import (
     FAILED,
@@ -37,8 +37,8 @@ from dpsql.pgwire.workers.tasks import (
     STOPPED,
     TOO_LARGE,
     UNANSWERED,
-    AskCatalogue,
-    LoadCatalogue,
+    AskCatalog,
+    LoadCatalog,
     Task,
     tables_of,
 )
@@ -50,30 +50,30 @@ _START_SECONDS: Final = 120
 _MEBIBYTE: Final = 1024 * 1024
 
 
-class Question:
+class CatalogQuestion:
     """One question of one analyst, which another thread can cancel."""
 
-    def __init__(self, analyst: str, contents: Contents, asked: str | Asked) -> None:
+    def __init__(self, analyst: str, contents: Contents, query: str | SandboxQuery) -> None:
         self.analyst = analyst
         self.contents = contents
-        self.asked = asked
+        self.query = query
         self.ticket = Ticket()
         self.cancelled = threading.Event()
 
 
-class CatalogueWorkers:
+class CatalogWorkers:
     """Workers of one server for all analysts' questions of the catalogue."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.pool = Pool(
-            limits.catalogue_workers, limits.catalogue_worker_bytes, limits.catalogue_seconds
+            limits.catalog_workers, limits.catalog_worker_bytes, limits.catalog_seconds
         )
-        self._line = Line(limits.catalogue_workers)
+        self._line = AdmissionQueue(limits.catalog_workers)
 
-    def ask(self, question: Question) -> pa.Table:
+    def ask(self, question: CatalogQuestion) -> pa.Table:
         """The rows of the answer, in DuckDB's types."""
-        with self._line.turn(question.ticket, frozenset({question.analyst})):
+        with self._line.acquire(question.ticket, frozenset({question.analyst})):
             reply = self._reply(question)
         if reply in {STOPPED, LACKED, TOO_LARGE, FAILED}:
             raise self._stopped(question, reply)
@@ -81,12 +81,12 @@ class CatalogueWorkers:
             raise _unanswered(reply[1:].decode())
         return tables_of(reply)["rows"]
 
-    def whole(self, question: Question) -> pa.Table:
+    def whole(self, question: CatalogQuestion) -> pa.Table:
         """The rows of a statement over public tables, or their columns.
 
         Raises Unanswered, TooLargeAnswer, Stopped, or ExecutionCancelled.
         """
-        with self._line.turn(question.ticket, frozenset({question.analyst})):
+        with self._line.acquire(question.ticket, frozenset({question.analyst})):
             reply = self._reply(question)
         if question.cancelled.is_set():
             raise ExecutionCancelled
@@ -95,9 +95,9 @@ class CatalogueWorkers:
         if reply in {LACKED, TOO_LARGE}:
             raise TooLargeAnswer
         if reply == FAILED:
-            raise Unanswered("")
+            raise NoAnswer("")
         if reply[:1] == UNANSWERED:
-            raise Unanswered(reply[1:].decode(errors="replace"))
+            raise NoAnswer(reply[1:].decode(errors="replace"))
         return tables_of(reply)["rows"]
 
     def begin_to_load(self, contents: Callable[[], Contents]) -> None:
@@ -107,16 +107,16 @@ class CatalogueWorkers:
             # Who is asked first loads them otherwise.
             with suppress(Error):
                 found = contents()
-                for _ in self.pool.keepers:  # each in its turn
+                for _ in self.pool.supervisors:  # each in its turn
                     with self.pool.worker(threading.Event()) as do:
                         _load(found, do)
 
         threading.Thread(target=load, name="dpsql catalogue", daemon=True).start()
 
-    def cancel(self, question: Question) -> None:
+    def cancel(self, question: CatalogQuestion) -> None:
         """Stop it where it is."""
         question.cancelled.set()
-        self._line.give_back(question.ticket)
+        self._line.cancel(question.ticket)
 
     @property
     def waiting(self) -> int:
@@ -127,39 +127,39 @@ class CatalogueWorkers:
         """End the workers."""
         self.pool.close()
 
-    def _reply(self, question: Question) -> bytes:
+    def _reply(self, question: CatalogQuestion) -> bytes:
         name, limits = question.contents.name, self.limits
         task: Task
-        if isinstance(question.asked, str):
-            rows, size = limits.catalogue_rows, limits.catalogue_bytes
-            task = AskCatalogue(name, question.asked, rows, size)
+        if isinstance(question.query, str):
+            rows, size = limits.catalog_rows, limits.catalog_bytes
+            task = AskCatalog(name, question.query, rows, size)
         else:
-            task = question.asked
+            task = question.query
         with self.pool.worker(question.cancelled) as do:
             _load(question.contents, do)
-            return do(task, limits.catalogue_seconds)
+            return do(task, limits.catalog_seconds)
 
-    def _stopped(self, question: Question, reply: bytes) -> Error:
+    def _stopped(self, question: CatalogQuestion, reply: bytes) -> Error:
         if question.cancelled.is_set():
             return ExecutionFailed()
         limits = self.limits
         if reply == STOPPED:
             return Cancelled(
                 "a question of the catalogue may take "
-                f"{limits.catalogue_seconds:g} seconds, and this one was stopped",
+                f"{limits.catalog_seconds:g} seconds, and this one was stopped",
                 hint=_HINT,
             )
         return TooLarge(
             "the answer, or what it is made of, is too large for a question of the catalogue",
-            detail=f"{limits.catalogue_rows:,} rows of {limits.catalogue_bytes // _MEBIBYTE} MiB "
-            f"are sent, and {limits.catalogue_worker_bytes // _MEBIBYTE} MiB are worked in",
+            detail=f"{limits.catalog_rows:,} rows of {limits.catalog_bytes // _MEBIBYTE} MiB "
+            f"are sent, and {limits.catalog_worker_bytes // _MEBIBYTE} MiB are worked in",
             hint=_HINT,
         )
 
 
 def _load(contents: Contents, do: Callable[[Task, float], bytes]) -> None:
-    if do(LoadCatalogue(contents.name), _START_SECONDS) == NOT_LOADED:
-        do(LoadCatalogue(contents.name, contents), _START_SECONDS)
+    if do(LoadCatalog(contents.name), _START_SECONDS) == NOT_LOADED:
+        do(LoadCatalog(contents.name, contents), _START_SECONDS)
 
 
 def _unanswered(sqlstate: str) -> Error:

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 
 from dpsql.errors import ExecutionCancelled
-from dpsql.pgwire.workers.supervisor import Keeper
+from dpsql.pgwire.workers.supervisor import WorkerSupervisor
 from dpsql.pgwire.workers.tasks import Task
 
 
@@ -23,12 +23,12 @@ class Pool:
     def __init__(self, size: int, memory_bytes: int, seconds: float, threads: int = 1) -> None:
         self._seconds = seconds
         self._guard = threading.Lock()
-        self._waiting: deque[Future[Keeper]] = deque()
-        self.keepers = [Keeper(memory_bytes, threads) for _ in range(size)]
-        self._free = deque(self.keepers)
+        self._waiting: deque[Future[WorkerSupervisor]] = deque()
+        self.supervisors = [WorkerSupervisor(memory_bytes, threads) for _ in range(size)]
+        self._free = deque(self.supervisors)
         self._open = True
 
-    def do(self, task: Task, cancelled: threading.Event, seconds: float | None = None) -> bytes:
+    def run(self, task: Task, cancelled: threading.Event, seconds: float | None = None) -> bytes:
         """The reply to `task`, which may take as long as a statement unless `seconds` are given."""
         with self.worker(cancelled) as do:
             return do(task, self._seconds if seconds is None else seconds)
@@ -40,14 +40,14 @@ class Pool:
         try:
             if cancelled.is_set():
                 raise ExecutionCancelled
-            yield lambda task, seconds: keeper.do(task, seconds, cancelled)
+            yield lambda task, seconds: keeper.run(task, seconds, cancelled)
         finally:
             self._give(keeper)
 
     @property
     def replaced(self) -> int:
         """How many workers were replaced so far."""
-        return sum(keeper.replaced for keeper in self.keepers)
+        return sum(keeper.replaced for keeper in self.supervisors)
 
     @property
     def waiting(self) -> int:
@@ -61,11 +61,11 @@ class Pool:
             waiting, self._waiting = self._waiting, deque()
         for turn in waiting:
             turn.set_exception(ExecutionCancelled())
-        for keeper in self.keepers:
+        for keeper in self.supervisors:
             keeper.close()
 
-    def _take(self) -> Keeper:
-        turn: Future[Keeper] = Future()
+    def _take(self) -> WorkerSupervisor:
+        turn: Future[WorkerSupervisor] = Future()
         with self._guard:
             if not self._open:
                 raise ExecutionCancelled
@@ -74,9 +74,9 @@ class Pool:
             self._waiting.append(turn)
         return turn.result()
 
-    def _give(self, keeper: Keeper) -> None:
+    def _give(self, supervisor: WorkerSupervisor) -> None:
         with self._guard:
             if self._waiting:
-                self._waiting.popleft().set_result(keeper)
+                self._waiting.popleft().set_result(supervisor)
             else:
-                self._free.append(keeper)
+                self._free.append(supervisor)

@@ -7,27 +7,27 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dpsql.engine.read_limit import Most
-from dpsql.engine.sandbox.database import Asked, Contents
-from dpsql.pgwire.workers.catalog_pool import CatalogueWorkers, Question
+from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sandbox.database import Contents, SandboxQuery
+from dpsql.pgwire.workers.catalog_pool import CatalogQuestion, CatalogWorkers
 
 
 class PublicStatements:
     """Those of one analyst's connection."""
 
-    def __init__(self, workers: CatalogueWorkers, analyst: str) -> None:
+    def __init__(self, workers: CatalogWorkers, analyst: str) -> None:
         self._workers = workers
         self._analyst = analyst
-        self._question: Question | None = None
+        self._question: CatalogQuestion | None = None
         self.has_lists = True
-        self.most = Most(workers.limits.catalogue_rows, workers.limits.catalogue_bytes)
+        self.limit = ReadLimit(workers.limits.catalog_rows, workers.limits.catalog_bytes)
 
-    def ask(self, contents: Contents, asked: Asked) -> pa.Table:
-        """The rows of `asked` over `contents`.
+    def ask(self, contents: Contents, query: SandboxQuery) -> pa.Table:
+        """The rows of `query` over `contents`.
 
         Raises Unanswered, TooLargeAnswer, Stopped, or ExecutionCancelled.
         """
-        self._question = Question(self._analyst, contents, asked)
+        self._question = CatalogQuestion(self._analyst, contents, query)
         try:
             return self._workers.whole(self._question)
         finally:

@@ -13,10 +13,10 @@ from dpsql.engine.arrow_result import stream
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import Most
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionCancelled, InternalError
-from dpsql.pgwire.workers.admission_queue import Line, Ticket
+from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 from dpsql.pgwire.workers.pool import Pool
 from dpsql.pgwire.workers.tasks import (
     LACKED,
@@ -35,10 +35,10 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step
 from dpsql.schema.model import Public, Schema
 from dpsql.session.answer.answer import Answer
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.run.execution import Execution, Progress
-from dpsql.session.run.public_statements import Engine as WholeEngine
+from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
 from dpsql.session.session import Session
 from dpsql.session.sidecar import sidecar_of
 
@@ -83,15 +83,15 @@ class RemoteEngine:
         parameters: Sequence[object] = (),
         tables: Mapping[str, pa.Table] = _NO_TABLES,
         *,
-        few: bool = False,  # noqa: ARG002 - rows come through a pipe in any case
-        most: Most | None = None,
+        as_rows: bool = False,  # noqa: ARG002 - rows come through a pipe in any case
+        limit: ReadLimit | None = None,
     ) -> Raw:
         """Run one SELECT over public tables: no others exist where it runs."""
         if parameters or tables:
             raise InternalError("public rows are read without parameters")
-        reply = self._do(ReadPublic(self._public, sql, most))
-        if most is not None and reply[:1] == TOO_LARGE:
-            raise most.passed()
+        reply = self._do(ReadPublic(self._public, sql, limit))
+        if limit is not None and reply[:1] == TOO_LARGE:
+            raise limit.passed()
         return Raw(tables_of(reply)["rows"])
 
     def carry_out(
@@ -108,12 +108,12 @@ class RemoteEngine:
         """Names and types of a table's columns, as declared."""
         return next(found.columns or () for found in self._source.tables if found.name == table)
 
-    def rows(self, table: str) -> int:
+    def row_count_for_planning(self, table: str) -> int:
         """Workers alone know."""
         raise InternalError(f"how many rows {table} has is private")
 
     @property
-    def prepared(self) -> frozenset[str]:
+    def sidecar_tables(self) -> frozenset[str]:
         """The tables that a worker finds in the sidecar, which only workers open."""
         sidecar = sidecar_of(self._schema, self.fingerprint)
         if sidecar is None:
@@ -139,7 +139,7 @@ class RemoteEngine:
         with self._guard:
             self._running.add(cancelled)
         try:
-            reply = self._pool.do(task, cancelled)
+            reply = self._pool.run(task, cancelled)
             if reply in {STOPPED, LACKED} and cancelled.is_set():
                 raise ExecutionCancelled
             return reply
@@ -157,12 +157,12 @@ class RemoteExecution(Execution):
         engine: RemoteEngine,
         facts: Callable[[], SourceFacts],
         progress: Progress,
-        aside: WholeEngine,
+        sandbox: WholeEngine,
     ) -> None:
         super().__init__(schema, progress)
         self._remote = engine
         self._shared_facts = facts
-        self._aside = aside
+        self._aside = sandbox
 
     def source(self) -> Engine:
         """The workers."""
@@ -199,26 +199,26 @@ class RemoteSession(Session):
         schema: Schema,
         analyst: str,
         engine: RemoteEngine,
-        line: Line,
+        line: AdmissionQueue,
         facts: Callable[[], SourceFacts],
         progress: Progress,
-        aside: WholeEngine,
+        sandbox: WholeEngine,
     ) -> None:
-        execution = RemoteExecution(schema, engine, facts, progress, aside)
+        execution = RemoteExecution(schema, engine, facts, progress, sandbox)
         super().__init__(schema, analyst=analyst, progress=progress, execution=execution)
         self._line = line
         self._ticket = Ticket()
 
     def interrupt(self) -> None:
         """Stop what is running; its charge stands. What waits for its turn isn't charged."""
-        self._line.give_back(self._ticket)
+        self._line.cancel(self._ticket)
         super().interrupt()
 
-    def _answered(self, sql: str, prepared: Prepared) -> Answer:
-        ledger = self._budget()
-        due = frozenset(r.key for r in prepared.releases if ledger.stored(r.key) is None)
+    def _answer(self, sql: str, prepared: CompiledStatement) -> Answer:
+        ledger = self._open_ledger()
+        due = frozenset(r.key for r in prepared.releases if ledger.stored_answer(r.key) is None)
         if not due:
-            return super()._answered(sql, prepared)
+            return super()._answer(sql, prepared)
         self._ticket = Ticket()
-        with self._line.turn(self._ticket, due):
-            return super()._answered(sql, prepared)
+        with self._line.acquire(self._ticket, due):
+            return super()._answer(sql, prepared)

@@ -20,7 +20,7 @@ _TICK_SECONDS: Final = 0.05
 _LOG: Final = logging.getLogger("dpsql.pgwire")
 
 
-class Keeper:
+class WorkerSupervisor:
     """Owns one process; a task has it to itself."""
 
     def __init__(self, memory_bytes: int, threads: int) -> None:
@@ -35,7 +35,7 @@ class Keeper:
         """The operating system's number of the process."""
         return self._process.pid
 
-    def do(self, task: Task, seconds: float, cancelled: threading.Event) -> bytes:
+    def run(self, task: Task, seconds: float, cancelled: threading.Event) -> bytes:
         """The reply to `task`; STOPPED if it was cancelled or took too long.
 
         LACKED if its process died.

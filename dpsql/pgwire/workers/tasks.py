@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from dpsql.engine.arrow_result import stream
-from dpsql.engine.read_limit import Most
-from dpsql.engine.sandbox.database import Asked, Contents
+from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sandbox.database import Contents, SandboxQuery
 from dpsql.engine.sidecar.file import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource
 from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault, SourceLocked
@@ -50,7 +50,7 @@ class ReadPublic:
 
     source: DuckDBSource
     sql: str
-    most: Most | None = None
+    most: ReadLimit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ReadPrepared:
 
 
 @dataclass(frozen=True, slots=True)
-class AskCatalogue:
+class AskCatalog:
     """One SELECT over the catalogue called `name`, with at most so many `rows` and `size` bytes."""
 
     name: str
@@ -86,7 +86,7 @@ class AskCatalogue:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadCatalogue:
+class LoadCatalog:
     """Have the catalogue called `name`; its `contents` are sent once the worker asks for them."""
 
     name: str
@@ -99,9 +99,9 @@ Task = (
     | Fingerprint
     | ReadColumns
     | ReadPrepared
-    | LoadCatalogue
-    | AskCatalogue
-    | Asked
+    | LoadCatalog
+    | AskCatalog
+    | SandboxQuery
 )
 
 

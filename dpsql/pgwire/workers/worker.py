@@ -22,11 +22,11 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.engine.duckdb.failure_cause import cause_of, causes_told
+from dpsql.engine.duckdb.failure_cause import cause_of, causes_shown
 from dpsql.engine.fingerprint import Identity, identity
-from dpsql.engine.sandbox.database import Asked, Enclosures, TooLargeAnswer, said
+from dpsql.engine.sandbox.database import Sandboxes, SandboxQuery, TooLargeAnswer, reason_of
 from dpsql.engine.sidecar.file import Sidecar
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import (
@@ -47,9 +47,9 @@ from dpsql.pgwire.workers.tasks import (
     TEXT,
     TOO_LARGE,
     UNANSWERED,
-    AskCatalogue,
+    AskCatalog,
     Fingerprint,
-    LoadCatalogue,
+    LoadCatalog,
     ReadColumns,
     ReadPrepared,
     ReadPublic,
@@ -58,7 +58,7 @@ from dpsql.pgwire.workers.tasks import (
     from_bytes,
     packed,
 )
-from dpsql.physical.unit_batches import in_parts
+from dpsql.physical.unit_batches import choose_batches
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import run
 from dpsql.session.run.sidecar_fallback import readable
@@ -83,9 +83,9 @@ def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes * 2, memory_bytes * 2))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold rows
     warnings.simplefilter("ignore")  # DuckDB's go to the operator's terminal
-    told = causes_told()
+    told = causes_shown()
     told.__enter__()  # until the process ends
-    desk = _Desk(memory_bytes, threads)
+    desk = _EnginePool(memory_bytes, threads)
     tasks: SimpleQueue[Task] = SimpleQueue()
     threading.Thread(target=_serve, args=(pipe, desk, tasks), daemon=True).start()
     with suppress(EOFError, OSError):
@@ -99,21 +99,21 @@ def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     os._exit(0)
 
 
-def _serve(pipe: Connection, desk: _Desk, tasks: SimpleQueue[Task]) -> None:
+def _serve(pipe: Connection, engines: _EnginePool, tasks: SimpleQueue[Task]) -> None:
     while True:
-        reply = desk.do(tasks.get())
+        reply = engines.do(tasks.get())
         try:
             pipe.send_bytes(reply)
         except OSError:
             os._exit(0)
 
 
-class _Desk:
+class _EnginePool:
     def __init__(self, memory_bytes: int, threads: int) -> None:
         self._memory = f"{memory_bytes * 3 // 4 // 1024 // 1024}MiB"
         self._threads = threads
         self._open: dict[_Which, tuple[_Files, DuckDBEngine]] = {}
-        self._enclosures = Enclosures()
+        self._enclosures = Sandboxes()
 
     def do(self, task: Task) -> bytes:
         """The reply to `task`; why something failed is made of rows, and stays here."""
@@ -122,21 +122,21 @@ class _Desk:
                 case RunJob():
                     return self._job(task)
                 case ReadPublic(source=source, sql=sql, most=most):
-                    return packed({"rows": self._engine(source).execute(sql, most=most).table})
+                    return packed({"rows": self._engine(source).execute(sql, limit=most).table})
                 case Fingerprint(source=source):
                     return TEXT + self._engine(source).fingerprint().encode()
                 case ReadColumns(source=source):
-                    return TEXT + json.dumps(dict(read_catalogue(source))).encode()
+                    return TEXT + json.dumps(dict(read_catalog(source))).encode()
                 case ReadPrepared(source=source, sidecar=sidecar):
-                    found = sorted(self._engine(source, sidecar).prepared)
+                    found = sorted(self._engine(source, sidecar).sidecar_tables)
                     return TEXT + json.dumps(found).encode()
-                case LoadCatalogue(name=name, contents=contents):
+                case LoadCatalog(name=name, contents=contents):
                     if contents is not None:
                         self._enclosures.load(contents)
                     return TEXT if self._enclosures.has(name) else NOT_LOADED
-                case AskCatalogue():
-                    return self._asked(task)
-                case Asked():
+                case AskCatalog():
+                    return self._run_task(task)
+                case SandboxQuery():
                     return self._whole(task)
         except SourceLocked as error:
             _log(error)
@@ -161,7 +161,7 @@ class _Desk:
         for _, engine in list(self._open.values()):
             engine.interrupt()
 
-    def _asked(self, task: AskCatalogue) -> bytes:
+    def _run_task(self, task: AskCatalog) -> bytes:
         """Why a question has no answer may be told in a word: a catalogue is public."""
         try:
             found = self._enclosures.answer(task.name, task.sql, task.rows, task.size)
@@ -173,15 +173,15 @@ class _Desk:
             return UNANSWERED + _sqlstate(error).encode()
         return packed({"rows": found})
 
-    def _whole(self, asked: Asked) -> bytes:
+    def _whole(self, query: SandboxQuery) -> bytes:
         try:
-            return packed({"rows": self._enclosures.whole(asked)})
+            return packed({"rows": self._enclosures.run(query)})
         except duckdb.InterruptException:
             return STOPPED
         except (TooLargeAnswer, duckdb.OutOfMemoryException, MemoryError, pa.ArrowMemoryError):
             return TOO_LARGE
         except duckdb.Error as error:
-            return UNANSWERED + said(error).encode()
+            return UNANSWERED + reason_of(error).encode()
 
     def _job(self, task: RunJob) -> bytes:
         engine = self._engine(task.job.source, task.sidecar)
@@ -189,7 +189,7 @@ class _Desk:
             # The charge was made for another version of the data.
             return LACKED
         released = {name: from_bytes(data) for name, data in task.released.items()}
-        job = in_parts(readable(task.job, engine), engine)
+        job = choose_batches(readable(task.job, engine), engine)
         return packed(run(job, engine, SystemRandomness(), released))
 
     def _engine(self, source: DuckDBSource, sidecar: Sidecar | None = None) -> DuckDBEngine:

@@ -3,9 +3,9 @@
 Release
 LimitGroups(ByHash(groups=12))      each unit keeps at most 12 of its groups; its sums in them are
                                     scaled together where they are of more than `rows` rows
-ClampPartials(rows_per_group=60)  each unit's sums lie in 60 times their rows' interval
-Partials                        one row per (unit, group), integer sums
-Terms                         one row per row: unit, keys, clamped integers
+ClampPerGroup(rows_per_group=60)  each unit's sums lie in 60 times their rows' interval
+PerUnitGroup                    one row per (unit, group), integer sums
+Contributions                 one row per row: unit, keys, clamped integers
 Restrict                    keys lie in the enumerated domain
 Filter(Scan)
 """
@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.plan.bounded_release.cell_selection import Selection
-from dpsql.plan.bounded_release.estimator import FormulaOutput
+from dpsql.plan.bounded_release.cell_selection import CellChoice
+from dpsql.plan.bounded_release.estimator import EstimatedColumn
 from dpsql.plan.bounded_release.statistic import Statistic
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Filter, Join, Output, Plan, Scan
@@ -34,7 +34,7 @@ class KeyDomain:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class Contributions:
     """One row per row of `source`: its unit, keys, statistics' clamped terms, selections' cells.
 
     Rows whose keys lie outside `domains` are dropped.
@@ -44,24 +44,24 @@ class Terms:
     keys: tuple[Output, ...]
     domains: tuple[KeyDomain, ...]
     statistics: tuple[Statistic, ...]
-    selections: tuple[Selection, ...] = ()
+    cell_choices: tuple[CellChoice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Partials:
+class PerUnitGroup:
     """One row per (unit, group): the unit's number of rows there, and its sums of terms."""
 
-    source: Terms
+    source: Contributions
 
 
 @dataclass(frozen=True, slots=True)
-class ClampPartials:
+class ClampPerGroup:
     """Scale units of more than `rows_per_group` rows in a group down to it, then clamp each sum.
 
     Sums and counts are scaled together, so that means stay right, and truncated toward 0.
     """
 
-    source: Partials
+    source: PerUnitGroup
     rows_per_group: int
 
 
@@ -97,12 +97,12 @@ class LimitGroups:
     a group's rows no more count than `rows_per_group`. None where the other limits say as much.
     """
 
-    source: ClampPartials
+    source: ClampPerGroup
     limit: GroupLimit
     rows: int | None = None
 
     @property
-    def terms(self) -> Terms:
+    def contributions(self) -> Contributions:
         """The rows' terms, below every limit."""
         return self.source.source.source
 
@@ -111,40 +111,40 @@ class LimitGroups:
 class OneRowPerUnit:
     """Each unit has one row by how `source` is made, hence one group: nothing to limit."""
 
-    source: Terms
+    source: Contributions
 
 
 Limited = LimitGroups | OneRowPerUnit
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
-    """What to ask of a row, so that clamps of the statistics at `places` would change nothing.
+class NoClampCondition:
+    """A condition on a row under which clamps of the statistics at `indices` would change nothing.
 
-    Are their arguments within their intervals? Are the `columns` that they are computed of within
-    these bounds, between which no computation overflows? `beyond` are numbers that are 0 in all
-    rows of a table or in none; of others, no row is taken to be within.
+    Their arguments are within their intervals, and the `columns` that they are computed of within
+    these bounds, between which no computation overflows. `out_of_range` are numbers that are 0 in
+    all rows of a table or in none; of others, no row is taken to be within.
     """
 
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
     columns: tuple[tuple[Column, Fraction, Fraction], ...]
-    beyond: tuple[Column, ...]
+    out_of_range: tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class UnitByUnit:
+class PerUnit:
     """The rows of every unit are summed in each of its groups."""
 
 
 @dataclass(frozen=True, slots=True)
-class LightRows:
+class UnlimitedRows:
     """Each statistic is a sum over rows: units aren't told apart.
 
-    Rows `within` bounds may be summed apart, as they are.
+    Rows that meet `no_clamp` may be summed apart, as they are.
     """
 
-    terms: Terms
-    within: Within | None
+    contributions: Contributions
+    no_clamp: NoClampCondition | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,108 +156,110 @@ class StoredSum:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitSums:
+class StoredUnitSums:
     """One row per unit: it has so many `rows`, all of them in one group.
 
-    By the statistics' places, what they sum `stands` ready; None if rows or units are counted.
+    For each statistic `sums` has the stored sum; None if rows or units are counted.
     """
 
-    terms: Terms
+    contributions: Contributions
     rows: Column
-    stands: tuple[StoredSum | None, ...]
+    sums: tuple[StoredSum | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class SplitByContribution:
     """The rows that are summed, in two parts; no unit has rows of one group in both.
 
-    In `light` no unit passes a limit. The `rest` passes every limit as all rows would without a
+    In `unlimited` no unit passes a limit. The `rest` passes every limit as all rows would without a
     split.
     """
 
-    light: LightRows | UnitSums
-    rest: Terms
+    unlimited: UnlimitedRows | StoredUnitSums
+    rest: Contributions
 
 
 @dataclass(frozen=True, slots=True)
-class Early:
+class AggregateBelowJoin:
     """A join whose most numerous `rows` are summed for each unit before they meet the others'.
 
     In `join` their sums stand where `units` is read, which has no columns but the rows' unit. If
-    `meets_one`, verified keys prove that a unit's sums meet one row of the others at most: they are
-    its partials already.
+    `is_n_to_one`, verified keys prove that a unit's sums meet one row of the others at most: they
+    are its partials already.
     """
 
     rows: Scan | Filter
     join: Join
     units: Scan
-    meets_one: bool
+    is_n_to_one: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
+class ChooseGroupsFirst:
     """Which groups a unit keeps is found before its rows are summed.
 
     They are the first that it has in an order of all cells, of its own: each cell has another one
-    of `places`, which are a prime number.
+    of `ranks`, which are a prime number.
     """
 
-    places: int
+    ranks: int
 
 
 @dataclass(frozen=True, slots=True)
-class CountFirst:
-    """Units are told apart by how many rows they have: of at most `rows`, they pass no limit."""
+class CountUnitsFirst:
+    """Units are split by how many rows they have: of at most `max_rows`, they pass no limit."""
 
-    rows: int
+    max_rows: int
 
 
-Bounding = UnitByUnit | Split | Early | Draw | CountFirst
+PhysicalPlan = (
+    PerUnit | SplitByContribution | AggregateBelowJoin | ChooseGroupsFirst | CountUnitsFirst
+)
 """How limits are enforced.
 
 All but a draw give the same integers, in more or less time; a draw gives those of other groups.
 """
 
-Chosen = tuple[Bounding, str]
+ExplainedPlan = tuple[PhysicalPlan, str]
 """A bounding, and what to tell the analyst of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class LeastUnits:
-    """Groups whose noisy number of units, the statistic at `place`, is less than `units` go.
+class MinUnits:
+    """Groups are dropped whose noisy number of units, at `count_index`, is below `threshold`.
 
     None: those that may be empty, whose number is no larger than the half-width of its noise.
     """
 
-    place: int
-    units: int | None
+    count_index: int
+    threshold: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class BoundedRelease:
     """A release ready to be emitted: `limited` gives integers, `outputs` say what they mean.
 
-    `selection` is the place of the unit count that decides which unlisted keys appear; None if
-    all keys are enumerated. `notes` tell the analyst where limits and bounds came from.
+    `partition_count_index` is the index of the unit count that decides which unlisted keys appear;
+    None if all keys are enumerated. `notes` tell the analyst where limits and bounds came from.
     """
 
     limited: Limited
-    outputs: tuple[FormulaOutput, ...]
-    selection: int | None
+    outputs: tuple[EstimatedColumn, ...]
+    partition_count_index: int | None
     notes: tuple[str, ...]
-    least: LeastUnits | None = None
-    bounding: Bounding = UnitByUnit()
+    min_units: MinUnits | None = None
+    physical_plan: PhysicalPlan = PerUnit()
 
     @property
     def shows_all_cells(self) -> bool:
         """All keys are enumerated, and no noise decides which of them are shown."""
-        return self.selection is None and self.least is None
+        return self.partition_count_index is None and self.min_units is None
 
     @property
-    def terms(self) -> Terms:
+    def contributions(self) -> Contributions:
         """The rows' terms, below every limit."""
         match self.limited:
             case OneRowPerUnit(source=terms):
                 return terms
-            case LimitGroups(terms=terms):
+            case LimitGroups(contributions=terms):
                 return terms

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, assert_never
 
-from dpsql.plan.bounded_release.statistic import Measured
+from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Expression
 from dpsql.privacy.domain import Value
 
-MOST_LISTED: Final = 1000
+MAX_LISTED: Final = 1000
 """A choice among more values than these takes too long, and is of none of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spaced:
+class EquidistantCells:
     """Cells of `width` steps each, from the lowest value on; `value` is measured from there."""
 
-    value: Measured
+    value: Discretized
     width: int
 
     @property
@@ -32,7 +32,7 @@ class Spaced:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedCells:
     """A cell for each of `values` of `argument`; other rows are in none."""
 
     argument: Expression
@@ -44,36 +44,36 @@ class Listed:
         return len(self.values)
 
 
-Cells = Spaced | Listed
+Cells = EquidistantCells | ListedCells
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class QuantileRanks:
     """The cells of these quantiles, which increase."""
 
     quantiles: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class MostFrequent:
+class Mode:
     """The cell with the most rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class CellChoice:
     """Cells of each group to choose, among those of the rows for which `filter` holds."""
 
     cells: Cells
     filter: Expression | None
-    wanted: Places | MostFrequent
+    target: QuantileRanks | Mode
 
     @property
     def choices(self) -> int:
         """How many cells are chosen in each group."""
-        match self.wanted:
-            case Places(quantiles=quantiles):
+        match self.target:
+            case QuantileRanks(quantiles=quantiles):
                 return len(quantiles)
-            case MostFrequent():
+            case Mode():
                 return 1
             case missing:
                 assert_never(missing)

@@ -8,10 +8,10 @@ from typing import Final
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.schema.sql_type import SqlType
 
-FOUND: Final = "found of parts"
+BATCH_TABLE: Final = "found of parts"
 """The table of what was found of parts of the units; no schema's table has a name with a space."""
 
-HASHES: Final = 2**64
+HASH_SPACE: Final = 2**64
 """So many hashes of units there are, which a part has a range of."""
 
 

@@ -6,31 +6,31 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.plan.aggregate import AggregateFunction, Part
-from dpsql.plan.bounded_release.statistic import Measured
+from dpsql.plan.aggregate import AggregateFunction, OutputKind
+from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Column
 from dpsql.privacy.domain import Value
 from dpsql.schema.sql_type import SqlType
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
-    """`step * sum of coefficient * statistic + constant`, exactly, as `type`; `least` if less.
+class LinearEstimator:
+    """`step * sum of coefficient * statistic + constant`, exactly, as `type`; `minimum` if less.
 
-    `others` are summands from other groups than the value's own.
+    `cross_group` are summands from other groups than the value's own.
     """
 
-    terms: tuple[tuple[int, int], ...]
+    summands: tuple[tuple[int, int], ...]
     step: Fraction
     type: SqlType
-    least: int | None = None
+    minimum: int | None = None
     constant: Fraction = Fraction(0)
-    said: Said | None = None
-    others: Others | None = None
+    response_variance: ResponseVariance | None = None
+    cross_group: CrossGroupSum | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
+class CrossGroupSum:
     """Coefficients of statistics summed over the groups that differ in the key at `key` alone.
 
     There are `groups` of these, whichever group is asked.
@@ -38,11 +38,11 @@ class Others:
 
     key: int
     groups: int
-    terms: tuple[tuple[int, int], ...]
+    summands: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ResponseVariance:
     """Of randomised answers, `rows` of them: how much variance each adds.
 
     `inside` if it is truly among those that are counted, `outside` if not; the same where what is
@@ -51,7 +51,7 @@ class Said:
 
     inside: Fraction
     outside: Fraction
-    rows: Linear
+    rows: LinearEstimator
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ class Mean:
 
     total: int
     count: int
-    centre: int
+    center: int
     step: Fraction
     low: Fraction
     high: Fraction
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class MomentIndices:
     """The places of a column's sum and of its squares', None where nothing needs them.
 
     Values are `step * (centre + integer)`, and the integers at most `radius` from 0.
@@ -75,7 +75,7 @@ class Axis:
 
     total: int
     square: int | None
-    centre: int
+    center: int
     radius: int
     step: Fraction
 
@@ -86,12 +86,12 @@ class Moments:
 
     function: AggregateFunction
     count: int
-    x: Axis
-    y: Axis | None = None
+    x: MomentIndices
+    y: MomentIndices | None = None
     product: int | None = None
 
     @property
-    def places(self) -> tuple[int, ...]:
+    def indices(self) -> tuple[int, ...]:
         """The statistics that it is made of."""
         axes = [self.x] if self.y is None else [self.x, self.y]
         found = [self.count, self.product, *(p for a in axes for p in (a.total, a.square))]
@@ -103,12 +103,12 @@ class Variance:
     """A variance, or its root, of `rows` rows by the squared differences of all pairs of them."""
 
     function: AggregateFunction
-    place: int
+    index: int
     rows: int
-    value: Measured
+    value: Discretized
 
     @property
-    def worth(self) -> Fraction:
+    def scale(self) -> Fraction:
         """What one of the integer is worth in the variance."""
         of_sample = self.function in (AggregateFunction.VAR_SAMP, AggregateFunction.STDDEV_SAMP)
         return self.value.step**2 / (self.rows * (self.rows - of_sample))
@@ -120,14 +120,14 @@ class Variance:
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
-    """`low + width * cell`, as `type`: the middle of the cell that was chosen `place`th.
+class QuantileValue:
+    """`low + width * cell`, as `type`: the middle of the cell that was chosen `index`th.
 
     The last cell's may lie beyond all values, of which `high` is the highest. `count` is the place
     of the group's rows, where these are counted beside.
     """
 
-    place: int
+    index: int
     low: Fraction
     width: Fraction
     high: Fraction
@@ -136,52 +136,52 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """The one of `values` that was chosen `place`th; `count` as in `Position`."""
+class ChosenValue:
+    """The one of `values` that was chosen `index`th; `count` as in `QuantileValue`."""
 
-    place: int
+    index: int
     values: tuple[Value, ...]
     count: int | None = None
 
 
-Formula = Linear | Mean | Moments | Variance | Position | Named
+Estimator = LinearEstimator | Mean | Moments | Variance | QuantileValue | ChosenValue
 
 
 @dataclass(frozen=True, slots=True)
-class FormulaOutput:
+class EstimatedColumn:
     """A released column, its formula, and which part of what it gives is shown."""
 
     column: Column
-    formula: Formula
-    part: Part = Part.VALUE
+    estimator: Estimator
+    output_kind: OutputKind = OutputKind.VALUE
 
 
-def summed(formula: Formula) -> tuple[int, ...]:
-    """The places of the statistics that `formula` reads; none of what is chosen."""
-    match formula:
-        case Linear(terms=terms, said=said, others=others):
+def statistic_indices(estimator: Estimator) -> tuple[int, ...]:
+    """The places of the statistics that `estimator` reads; none of what is chosen."""
+    match estimator:
+        case LinearEstimator(summands=terms, response_variance=said, cross_group=others):
             # Of other groups no further statistics are read.
-            rows = () if said is None else said.rows.terms
-            elsewhere = () if others is None else others.terms
+            rows = () if said is None else said.rows.summands
+            elsewhere = () if others is None else others.summands
             return tuple(place for place, _ in (*terms, *rows, *elsewhere))
         case Mean(total=total, count=count):
             return total, count
         case Moments():
-            return formula.places
-        case Variance(place=place):
+            return estimator.indices
+        case Variance(index=place):
             return (place,)
-        case Position() | Named():
+        case QuantileValue() | ChosenValue():
             return ()
         case missing:
             assert_never(missing)
 
 
-def counted(formula: Formula) -> int | None:
-    """The place of the rows without which `formula` has no value; None if none is counted."""
-    match formula:
-        case Mean() | Moments() | Position() | Named():
-            return formula.count
-        case Linear() | Variance():
+def row_count_index(estimator: Estimator) -> int | None:
+    """The place of the rows without which `estimator` has no value; None if none is counted."""
+    match estimator:
+        case Mean() | Moments() | QuantileValue() | ChosenValue():
+            return estimator.count
+        case LinearEstimator() | Variance():
             return None
         case missing:
             assert_never(missing)

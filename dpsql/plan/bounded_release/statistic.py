@@ -2,8 +2,8 @@
 
 avg(x), var_pop(x)   with x in [1, 50], in whole steps
 
-Ones                 1
-Amount(x)            x - 25, in [-24, 25]
+RowCount             1
+Sum(x)               x - 25, in [-24, 25]
 Square(x)            (x - 25)^2 - 625, in [-625, 0]
 """
 
@@ -18,8 +18,8 @@ from dpsql.schema.sql_type import Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """`argument` in integer steps, clamped to [low, high], less `centre`.
+class Discretized:
+    """`argument` in integer steps, clamped to [low, high], less `center`.
 
     A row where it is NULL or NaN has no value. One integer is worth `step`.
     """
@@ -28,12 +28,12 @@ class Measured:
     step: Fraction
     low: int
     high: int
-    centre: int
+    center: int
 
     @property
     def radius(self) -> int:
         """The farthest from the centre that a value may lie."""
-        return max(self.high - self.centre, self.centre - self.low)
+        return max(self.high - self.center, self.center - self.low)
 
     @property
     def decimal(self) -> Decimal | None:
@@ -45,97 +45,97 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Ones:
+class RowCount:
     """1 for each row: the term of COUNT(*)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class NonNullCount:
     """1 for each row whose `argument` isn't NULL or NaN, else 0: the term of COUNT(x)."""
 
     argument: Expression
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class Sum:
     """`value`, 0 where there is none: the term of SUM."""
 
-    value: Measured
+    value: Discretized
 
 
 @dataclass(frozen=True, slots=True)
 class Square:
     """The square of `value` less the largest there may be, so that few values are far from 0."""
 
-    value: Measured
+    value: Discretized
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
     """The product of two values, 0 where one of them is missing."""
 
-    left: Measured
-    right: Measured
+    left: Discretized
+    right: Discretized
 
 
 @dataclass(frozen=True, slots=True)
-class Deviations:
+class PairwiseDeviations:
     """The squared differences of all pairs of rows: n·Σy² - (Σy)² of clamped values y.
 
     It is no sum over rows, and bounded only where rows are replaced and none is left out. Where
     there are other than `rows` rows, it is scaled to what its bound is of.
     """
 
-    value: Measured
+    value: Discretized
     rows: int
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
+class UnitCount:
     """1 for each unit in the group, however many rows it has there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class UnitsOverLimit:
     """1 for each unit that has more rows in the group than it counts for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class DistinctValues:
     """1 for each distinct value of `argument` that any unit has; NULL is none.
 
-    Each unit brings at most `most` of them to a group; None: as many as it may have rows there.
+    Each unit brings at most `limit` of them to a group; None: as many as it may have rows there.
     """
 
     argument: Expression
-    most: int | None
+    limit: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class DistinctSum:
     """`value` of each distinct value of its argument that any unit has: the term of SUM(DISTINCT).
 
-    Each unit brings at most `most` of them to a group, as of those that are counted.
+    Each unit brings at most `limit` of them to a group, as of those that are counted.
     """
 
-    value: Measured
-    most: int | None
+    value: Discretized
+    limit: int | None
 
 
 Term = (
-    Ones
-    | Present
-    | Amount
+    RowCount
+    | NonNullCount
+    | Sum
     | Square
     | Product
-    | Deviations
-    | Presence
-    | Over
-    | Distinct
+    | PairwiseDeviations
+    | UnitCount
+    | UnitsOverLimit
+    | DistinctValues
     | DistinctSum
 )
 
-MOST_ROWS = 2**36
+MAX_ROWS = 2**36
 """So many rows' squared differences fit 128 bits."""
 
 
@@ -150,16 +150,16 @@ class Statistic:
     def interval(self) -> tuple[int, int]:
         """What each row's term is clamped to, as emitted; of all pairs of rows, what one moves."""
         match self.term:
-            case Ones() | Present() | Presence() | Over() | Distinct():
+            case RowCount() | NonNullCount() | UnitCount() | UnitsOverLimit() | DistinctValues():
                 return 0, 1
-            case Amount(value=value) | DistinctSum(value=value):
-                return value.low - value.centre, value.high - value.centre
+            case Sum(value=value) | DistinctSum(value=value):
+                return value.low - value.center, value.high - value.center
             case Square(value=value):
                 return -(value.radius**2), 0
             case Product(left=left, right=right):
                 most = left.radius * right.radius
                 return -most, most
-            case Deviations(value=value, rows=rows):
+            case PairwiseDeviations(value=value, rows=rows):
                 return 0, (rows - 1) * (value.high - value.low) ** 2
             case missing:
                 assert_never(missing)
@@ -168,11 +168,11 @@ class Statistic:
     def step(self) -> Fraction:
         """What one integer is worth."""
         match self.term:
-            case Ones() | Present() | Presence() | Over() | Distinct():
+            case RowCount() | NonNullCount() | UnitCount() | UnitsOverLimit() | DistinctValues():
                 return Fraction(1)
-            case Amount(value=value) | DistinctSum(value=value):
+            case Sum(value=value) | DistinctSum(value=value):
                 return value.step
-            case Square(value=value) | Deviations(value=value):
+            case Square(value=value) | PairwiseDeviations(value=value):
                 return value.step**2
             case Product(left=left, right=right):
                 return left.step * right.step
@@ -180,24 +180,27 @@ class Statistic:
                 assert_never(missing)
 
     @property
-    def is_of_rows(self) -> bool:
+    def is_row_sum(self) -> bool:
         """Rows are summed, so that half of a unit's rows count half; units and values are not."""
-        return not isinstance(self.term, Presence | Over) and not self.is_of_values
+        return (
+            not isinstance(self.term, UnitCount | UnitsOverLimit)
+            and not self.is_over_distinct_values
+        )
 
     @property
-    def is_of_values(self) -> bool:
+    def is_over_distinct_values(self) -> bool:
         """Distinct values are counted or summed, however many units have them."""
-        return isinstance(self.term, Distinct | DistinctSum)
+        return isinstance(self.term, DistinctValues | DistinctSum)
 
     @property
-    def counts_every_row(self) -> bool:
+    def is_row_count(self) -> bool:
         """It is the number of rows, whatever their values."""
-        return isinstance(self.term, Ones) and self.filter is None
+        return isinstance(self.term, RowCount) and self.filter is None
 
     @property
-    def is_summed(self) -> bool:
+    def needs_sum(self) -> bool:
         """It isn't told by there being rows, or by their number."""
-        return self.is_of_rows and not self.counts_every_row
+        return self.is_row_sum and not self.is_row_count
 
     @property
     def magnitude(self) -> int:

@@ -11,9 +11,9 @@ from typing import TypeGuard
 from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.plan.duration import DAY, UNITS, Duration
 from dpsql.plan.expression import Expression, Literal, Scalar
-from dpsql.plan.functions.domain_rules import MOST_VALUES, corners, listed, monotone, perhaps
-from dpsql.plan.functions.function import Application, Function, Signature, Total
-from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.plan.functions.domain_rules import MAX_VALUES, corner_values, listed, monotone, nullable
+from dpsql.plan.functions.function import Application, Function, Signature, Totalization
+from dpsql.plan.functions.text import MAX_CHARACTERS
 from dpsql.plan.functions.type_rules import first, fixed
 from dpsql.privacy.domain import Domain, Value, of_values
 from dpsql.privacy.domain import Interval as Bounds
@@ -37,28 +37,31 @@ _SINCE_EPOCH: Template = (
 )
 
 
-def _moved(found: Application) -> Domain:
+def _moved(application: Application) -> Domain:
     """Later moments stay later, but for those that months push onto the same last day."""
-    length = Duration.read(str((found.domains[1].values or ("",))[0]))
-    if length is None or (len(found.domains) > 2 and _mixed(length)):
+    length = Duration.read(str((application.domains[1].values or ("",))[0]))
+    if length is None or (len(application.domains) > 2 and _mixed(length)):
         return Domain(nullable=True)
-    values = _steps(found, length)
+    values = _steps(application, length)
     if values is not None:
-        return of_values(values, nullable=found.null)
-    extremes = corners(found)
+        return of_values(values, nullable=application.null)
+    extremes = corner_values(application)
     if extremes is None:
         return Domain(nullable=True)
-    timed = length.months and isinstance(found.call.arguments[0].type, Timestamp)
+    timed = length.months and isinstance(application.call.arguments[0].type, Timestamp)
     # 30 January 23:00 and 31 January 01:00, a month later, are both on 28 February.
     margin = Fraction(DAY if timed else 0)
-    return Domain(Bounds(extremes[0] - margin, extremes[1] + margin), nullable=found.null)
+    return Domain(Bounds(extremes[0] - margin, extremes[1] + margin), nullable=application.null)
 
 
-def _steps(found: Application, length: Duration) -> tuple[Value, ...] | None:
+def _steps(application: Application, length: Duration) -> tuple[Value, ...] | None:
     """Every moment that comes of listed ones; None if they aren't, or months are counted."""
-    starts, *counts = _listed(found, 0), *(_listed(found, p) for p in range(2, len(found.domains)))
+    starts, *counts = (
+        _listed(application, 0),
+        *(_listed(application, p) for p in range(2, len(application.domains))),
+    )
     times = counts[0] if counts else (1,)
-    if length.months or not starts or not times or len(starts) * len(times) > MOST_VALUES:
+    if length.months or not starts or not times or len(starts) * len(times) > MAX_VALUES:
         return None
     one = dt.timedelta(days=length.days, microseconds=length.microseconds)
     moments: dict[Value, None] = {}
@@ -72,9 +75,9 @@ def _steps(found: Application, length: Duration) -> tuple[Value, ...] | None:
     return tuple(moments)
 
 
-def _listed(found: Application, place: int) -> tuple[Scalar, ...] | None:
-    domain = found.domains[place].as_not_null()
-    return listed(domain, found.call.arguments[place].type, MOST_VALUES)
+def _listed(application: Application, place: int) -> tuple[Scalar, ...] | None:
+    domain = application.domains[place].as_not_null()
+    return listed(domain, application.call.arguments[place].type, MAX_VALUES)
 
 
 def _is_whole(count: Scalar) -> TypeGuard[int | Fraction]:
@@ -97,7 +100,7 @@ def _zoneless(arguments: tuple[Expression, ...]) -> bool:
     return (
         isinstance(pattern, Literal)
         and isinstance(pattern.value, str)
-        and len(pattern.value) <= MOST_CHARACTERS
+        and len(pattern.value) <= MAX_CHARACTERS
         and re.search(r"%-?[zZ]", pattern.value.replace("%%", "")) is None
     )
 
@@ -107,7 +110,7 @@ def _difference(name: str, *aliases: str) -> Function:
         name,
         _dated,
         monotone(),
-        Total.TRY,
+        Totalization.TRY,
         f"{name}('day', a, b)",
         aliases,
         constants=frozenset({0}),
@@ -135,14 +138,14 @@ SHIFTS = (
         "+",
         first(fixed(_DATE, Integer(32), gives=_DATE), fixed(Integer(32), _DATE, gives=_DATE)),
         monotone(),
-        Total.TRY,
+        Totalization.TRY,
         "day + 1",
     ),
     Function(
         "-",
         first(fixed(_DATE, _DATE, gives=BIGINT), fixed(_DATE, Integer(32), gives=_DATE)),
         monotone(),
-        Total.TRY,
+        Totalization.TRY,
         "day - 1",
     ),
     Function(
@@ -155,7 +158,7 @@ SHIFTS = (
             )
         ),
         _moved,
-        Total.TRY,
+        Totalization.TRY,
         "moment + INTERVAL '1 month'",
         constants=frozenset({1}),
         engine=lambda arity: ("+", 0, 1) if arity == 2 else ("+", 0, ("*", 1, 2)),
@@ -165,8 +168,8 @@ SHIFTS = (
     Function(
         "make_date",
         fixed(BIGINT, BIGINT, BIGINT, gives=_DATE),
-        perhaps,
-        Total.TRY,
+        nullable,
+        Totalization.TRY,
         "make_date(2024, 12, 31)",
     ),
     Function(
@@ -175,15 +178,15 @@ SHIFTS = (
             fixed(BIGINT, gives=_MOMENT),
             fixed(BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, Double(), gives=_MOMENT),
         ),
-        lambda found: (monotone() if len(found.domains) == 1 else perhaps)(found),
-        Total.TRY,
+        lambda found: (monotone() if len(found.domains) == 1 else nullable)(found),
+        Totalization.TRY,
         "make_timestamp(2024, 12, 31, 23, 59, 59)",
     ),
     Function(
         "strptime",
         fixed(_TEXT, _TEXT, gives=_MOMENT),
-        perhaps,
-        Total.TRY,
+        nullable,
+        Totalization.TRY,
         "strptime(text, '%Y-%m-%d')",
         ("try_strptime",),
         constants=frozenset({1}),
@@ -195,7 +198,7 @@ SHIFTS = (
         "to_timestamp",
         fixed(Double(), gives=_MOMENT),
         monotone(),
-        Total.TRY,
+        Totalization.TRY,
         "to_timestamp(1704067200)",
         engine=lambda _: _SINCE_EPOCH,
     ),
@@ -206,7 +209,7 @@ SHIFTS = (
             *(fixed(kind, gives=BIGINT) for kind in (_DATE, _MOMENT)),
         ),
         monotone(),
-        Total.TRY,
+        Totalization.TRY,
         "epoch_ms(moment)",
     ),
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dpsql.plan.duration import unit_named
-from dpsql.plan.functions.domain_rules import finite_within, monotone
-from dpsql.plan.functions.function import Application, Function, Rule, Total
+from dpsql.plan.functions.domain_rules import finite_interval, monotone
+from dpsql.plan.functions.function import Application, Function, Rule, Totalization
 from dpsql.plan.functions.type_rules import times
 from dpsql.privacy.domain import Domain
 from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
@@ -35,12 +35,12 @@ def part_named(name: str) -> str | None:
 
 
 def _part(name: str, rule: Rule, *aliases: str, gives: SqlType = BIGINT) -> Function:
-    return Function(name, times(gives), rule, Total.TRY, f"{name}(moment)", aliases)
+    return Function(name, times(gives), rule, Totalization.TRY, f"{name}(moment)", aliases)
 
 
 def _named(names: tuple[str, ...]) -> Rule:
     def rule(found: Application) -> Domain:
-        return Domain(values=names, nullable=found.absurd)
+        return Domain(values=names, nullable=found.out_of_domain)
 
     return rule
 
@@ -54,18 +54,18 @@ PARTS = (
     _part("year", _growing),
     _part("isoyear", _growing),
     _part("yearweek", _growing),
-    _part("quarter", finite_within(1, 4)),
-    _part("month", finite_within(1, 12)),
-    _part("week", finite_within(1, 53), "weekofyear"),
-    _part("dayofyear", finite_within(1, 366)),
-    _part("day", finite_within(1, 31), "dayofmonth"),
-    _part("dayofweek", finite_within(0, 6), "weekday"),
-    _part("isodow", finite_within(1, 7)),
-    _part("hour", finite_within(0, 23)),
-    _part("minute", finite_within(0, 59)),
-    _part("second", finite_within(0, 59)),
-    _part("millisecond", finite_within(0, 59_999)),
-    _part("microsecond", finite_within(0, 59_999_999)),
+    _part("quarter", finite_interval(1, 4)),
+    _part("month", finite_interval(1, 12)),
+    _part("week", finite_interval(1, 53), "weekofyear"),
+    _part("dayofyear", finite_interval(1, 366)),
+    _part("day", finite_interval(1, 31), "dayofmonth"),
+    _part("dayofweek", finite_interval(0, 6), "weekday"),
+    _part("isodow", finite_interval(1, 7)),
+    _part("hour", finite_interval(0, 23)),
+    _part("minute", finite_interval(0, 59)),
+    _part("second", finite_interval(0, 59)),
+    _part("millisecond", finite_interval(0, 59_999)),
+    _part("microsecond", finite_interval(0, 59_999_999)),
     _part("epoch", _growing, gives=Double()),
     _part("julian", _growing, gives=Double()),
     _part("epoch_us", _growing),

@@ -9,25 +9,25 @@ from dataclasses import replace
 
 from dpsql.plan.duration import DAY, UNITS, Duration, Unit
 from dpsql.plan.expression import Expression, Literal, Scalar
-from dpsql.plan.functions.domain_rules import MOST_VALUES, ends, monotone, perhaps
+from dpsql.plan.functions.domain_rules import MAX_VALUES, ends, monotone, nullable
 from dpsql.plan.functions.evaluation import Operand, evaluated
-from dpsql.plan.functions.function import Application, Function, Rule, Total
-from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.plan.functions.function import Application, Function, Rule, Totalization
+from dpsql.plan.functions.text import MAX_CHARACTERS
 from dpsql.plan.functions.type_rules import first, fixed, times
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import Date, Interval, Timestamp, Varchar
 
-MOST_MOMENTS = 1_000_000
+MAX_TIMESTAMPS = 1_000_000
 """Grids of more points are known by their ends only."""
 
 
-def grid(low: dt.date, high: dt.date, unit: Unit) -> tuple[dt.date, ...] | None:
+def truncation_grid(low: dt.date, high: dt.date, unit: Unit) -> tuple[dt.date, ...] | None:
     """Every step of `unit` from `low` to `high`; None if there are too many."""
     if unit.months:
         count = ((high.year - low.year) * 12 + high.month - low.month) // unit.size
     else:
         count = (high - low) // dt.timedelta(microseconds=unit.size)
-    if count >= MOST_MOMENTS:
+    if count >= MAX_TIMESTAMPS:
         return None
     places = range(0, unit.size * count + 1, unit.size)
     if unit.months:
@@ -46,34 +46,34 @@ def _is_unit(arguments: tuple[Expression, ...]) -> bool:
     return isinstance(unit, Literal) and unit.value in UNITS
 
 
-def _truncated(found: Application) -> Domain:
+def _truncated(application: Application) -> Domain:
     """Every step of the unit, from the first moment's to the last one's."""
-    return _stepped(found, UNITS[str(_constant(found.domains[0]))])
+    return _stepped(application, UNITS[str(_constant(application.domains[0]))])
 
 
-def _bucketed(found: Application) -> Domain:
+def _bucketed(application: Application) -> Domain:
     """Every bucket, from the first moment's to the last one's."""
-    width = Duration.read(str(_constant(found.domains[0])))
-    if width is None or (width.months and len(found.domains) > 2):
-        return monotone()(found)
+    width = Duration.read(str(_constant(application.domains[0])))
+    if width is None or (width.months and len(application.domains) > 2):
+        return monotone()(application)
     if width.months:
-        return _stepped(found, Unit(width.months, months=True))
+        return _stepped(application, Unit(width.months, months=True))
     size = width.days * DAY + width.microseconds
     # Buckets of dates begin on dates: those of 36 hours begin one or two days apart.
-    uneven = isinstance(found.call.type, Date) and size % DAY != 0
-    return _stepped(found, Unit(DAY if uneven else size, months=False))
+    uneven = isinstance(application.call.type, Date) and size % DAY != 0
+    return _stepped(application, Unit(DAY if uneven else size, months=False))
 
 
-def _stepped(found: Application, unit: Unit) -> Domain:
-    known = monotone()(found)
-    edges = ends(known, found.call.type)
+def _stepped(application: Application, unit: Unit) -> Domain:
+    known = monotone()(application)
+    edges = ends(known, application.call.type)
     if not edges:
         return known
-    values = grid(_moment(edges[0]), _moment(edges[-1]), unit)
+    values = truncation_grid(_timestamp(edges[0]), _timestamp(edges[-1]), unit)
     return known if values is None else replace(known, values=values)
 
 
-def on_grid(unit_of: Callable[[Application], str], otherwise: Rule) -> Rule:
+def truncation(unit_of: Callable[[Application], str], otherwise: Rule) -> Rule:
     """A call whose value depends on the step of a unit alone that its first argument lies in."""
 
     def rule(found: Application) -> Domain:
@@ -91,26 +91,26 @@ def on_grid(unit_of: Callable[[Application], str], otherwise: Rule) -> Rule:
     return rule
 
 
-def _steps(found: Application, unit: str) -> tuple[dt.date, ...] | None:
+def _steps(application: Application, unit: str) -> tuple[dt.date, ...] | None:
     """Every step of `unit` that the first argument may lie in."""
-    kind = found.call.arguments[0].type
-    edges = ends(found.domains[0], kind)
+    kind = application.call.arguments[0].type
+    edges = ends(application.domains[0], kind)
     if not edges:
         return None
     operands = Operand((unit,) * len(edges), Varchar()), Operand(edges, kind)
     steps = evaluated(("date_trunc", 0, 1), operands, Timestamp(), len(edges))
     if steps is None or None in steps:
         return None
-    low, high = _moment(steps[0]), _moment(steps[-1])
+    low, high = _timestamp(steps[0]), _timestamp(steps[-1])
     size = UNITS[unit]
-    many = not size.months and (high - low) // dt.timedelta(microseconds=size.size) >= MOST_VALUES
-    moments = None if many else grid(low, high, size)
+    many = not size.months and (high - low) // dt.timedelta(microseconds=size.size) >= MAX_VALUES
+    moments = None if many else truncation_grid(low, high, size)
     if moments is None or not isinstance(kind, Date):
         return moments
     return tuple(moment.date() for moment in moments if isinstance(moment, dt.datetime))
 
 
-def _moment(value: object) -> dt.date:
+def _timestamp(value: object) -> dt.date:
     assert isinstance(value, dt.date)
     return value
 
@@ -123,9 +123,9 @@ _DAILY = "aAwudbBmyYjUWVGxZ%"
 _HOURLY = "HIp"
 
 
-def _grain(found: Application) -> str:
+def _grain(application: Application) -> str:
     """The unit that a format shows."""
-    pattern = str(_constant(found.domains[1]))
+    pattern = str(_constant(application.domains[1]))
     shown = set("".join(re.findall(r"%-?(.)", pattern, re.DOTALL)))
     if shown <= set(_DAILY):
         return "day"
@@ -136,7 +136,7 @@ def _grain(found: Application) -> str:
 
 def _is_short(arguments: tuple[Expression, ...]) -> bool:
     pattern = arguments[1]
-    return isinstance(pattern, Literal) and len(str(pattern.value)) <= MOST_CHARACTERS
+    return isinstance(pattern, Literal) and len(str(pattern.value)) <= MAX_CHARACTERS
 
 
 _BUCKETED = first(
@@ -152,7 +152,7 @@ GRIDS = (
         "date_trunc",
         first(*(fixed(Varchar(), kind, gives=Timestamp()) for kind in (Date(), Timestamp()))),
         _truncated,
-        Total.TRY,
+        Totalization.TRY,
         "date_trunc('month', moment)",
         ("datetrunc",),
         constants=frozenset({0}),
@@ -162,7 +162,7 @@ GRIDS = (
         "time_bucket",
         _BUCKETED,
         _bucketed,
-        Total.TRY,
+        Totalization.TRY,
         "time_bucket(INTERVAL '15 minutes', moment)",
         constants=frozenset({0, 2}),
         probed=True,
@@ -170,15 +170,15 @@ GRIDS = (
     Function(
         "last_day",
         times(Date()),
-        on_grid(lambda _: "month", monotone()),
-        Total.TRY,
+        truncation(lambda _: "month", monotone()),
+        Totalization.TRY,
         "last_day(moment)",
     ),
     Function(
         "strftime",
         first(*(fixed(kind, Varchar(), gives=Varchar()) for kind in (Date(), Timestamp()))),
-        on_grid(_grain, perhaps),
-        Total.TRY,
+        truncation(_grain, nullable),
+        Totalization.TRY,
         "strftime(moment, '%Y-%m')",
         constants=frozenset({1}),
         accepts=_is_short,

@@ -11,39 +11,39 @@ import math
 from fractions import Fraction
 
 from dpsql.plan.functions.function import Application, Rule
-from dpsql.privacy.domain import Domain, Interval, Value, coordinate, day, moment, of_values
+from dpsql.privacy.domain import Domain, Interval, Value, coordinate, day, of_values, timestamp
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
 
-MOST_VALUES = 300_000
+MAX_VALUES = 300_000
 """Longer lists of values aren't made: their intervals have to do."""
 
 
-def anything(found: Application) -> Domain:
+def top(application: Application) -> Domain:
     """Nothing is known but that only NULL gives NULL."""
-    return Domain(nullable=found.null)
+    return Domain(nullable=application.null)
 
 
-def perhaps(found: Application) -> Domain:
+def nullable(application: Application) -> Domain:
     """Nothing is known, not even that."""
-    del found
+    del application
     return Domain(nullable=True)
 
 
-def truth(found: Application) -> Domain:
+def boolean(application: Application) -> Domain:
     """TRUE or FALSE."""
-    return Domain(values=(False, True), nullable=found.null)
+    return Domain(values=(False, True), nullable=application.null)
 
 
-def within(low: int | None, high: int | None) -> Rule:
+def interval(low: int | None, high: int | None) -> Rule:
     """Between `low` and `high`; NULL only of NULL."""
     bounds = _interval(low, high)
     return lambda found: Domain(bounds, nullable=found.null)
 
 
-def finite_within(low: int | None, high: int | None) -> Rule:
+def finite_interval(low: int | None, high: int | None) -> Rule:
     """Between `low` and `high`; NULL of NULL, of NaN and of what is infinite."""
     bounds = _interval(low, high)
-    return lambda found: Domain(bounds, nullable=found.absurd)
+    return lambda found: Domain(bounds, nullable=found.out_of_domain)
 
 
 def monotone(low: int | None = None, high: int | None = None) -> Rule:
@@ -55,7 +55,7 @@ def monotone(low: int | None = None, high: int | None = None) -> Rule:
     image = _interval(low, high)
 
     def rule(found: Application) -> Domain:
-        extremes = corners(found)
+        extremes = corner_values(found)
         if extremes is None:
             return Domain(image, nullable=True)
         around = Interval(*extremes)
@@ -64,7 +64,7 @@ def monotone(low: int | None = None, high: int | None = None) -> Rule:
     return rule
 
 
-def whole(rule: Rule) -> Rule:
+def floor_interval(rule: Rule) -> Rule:
     """What `rule` says of a call that only gives whole numbers: they can be listed."""
 
     def listing(found: Application) -> Domain:
@@ -73,27 +73,30 @@ def whole(rule: Rule) -> Rule:
         if isinstance(found.call.type, Integer) or ends is None:
             return known
         numbers = range(math.ceil(ends[0]), math.floor(ends[1]) + 1)
-        if not numbers or numbers[MOST_VALUES:]:  # len() knows no number beyond a machine word
+        if not numbers or numbers[MAX_VALUES:]:  # len() knows no number beyond a machine word
             return known
         return of_values(tuple(map(Fraction, numbers)), nullable=known.nullable)
 
     return listing
 
 
-def corners(found: Application, *more: Value) -> tuple[Fraction, Fraction] | None:
+def corner_values(application: Application, *more: Value) -> tuple[Fraction, Fraction] | None:
     """The least and the largest value at combinations of the arguments' ends; None if not known.
 
     The first argument is tried at `more` places too.
     """
-    places = [ends(d, a.type) for d, a in zip(found.domains, found.call.arguments, strict=True)]
+    places = [
+        ends(d, a.type)
+        for d, a in zip(application.domains, application.call.arguments, strict=True)
+    ]
     if not all(places):
         return None
     places[0] += more
     points = itertools.product(*places)
-    values = found.at(*zip(*points, strict=True))
+    values = application.at(*zip(*points, strict=True))
     if values is None:
         return None
-    known = [None if value is None else _place(value) for value in values]
+    known = [None if value is None else _coordinate(value) for value in values]
     numbers = [place for place in known if place is not None]
     return (min(numbers), max(numbers)) if numbers and len(numbers) == len(known) else None
 
@@ -129,8 +132,8 @@ def listed(domain: Domain, kind: SqlType, at_most: int) -> tuple[Value | None, .
     return (*values, None) if domain.nullable else values
 
 
-def _inner(found: tuple[Fraction, Fraction], kind: SqlType) -> tuple[Value, ...]:
-    low, high = found
+def _inner(application: tuple[Fraction, Fraction], kind: SqlType) -> tuple[Value, ...]:
+    low, high = application
     match kind:
         case Integer(bits=bits, signed=signed):
             least, most = (
@@ -145,7 +148,7 @@ def _inner(found: tuple[Fraction, Fraction], kind: SqlType) -> tuple[Value, ...]
         case Date():
             return day(math.ceil(low)), day(math.floor(high))
         case Timestamp():
-            return moment(math.ceil(low)), moment(math.floor(high))
+            return timestamp(math.ceil(low)), timestamp(math.floor(high))
         case _:
             return ()
 
@@ -156,7 +159,7 @@ def _below(number: Fraction) -> float:
     return nearest if nearest <= number else math.nextafter(nearest, -math.inf)
 
 
-def _place(value: Value) -> Fraction | None:
+def _coordinate(value: Value) -> Fraction | None:
     return coordinate(value)
 
 

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from dpsql.engine.duckdb.constant_evaluation import (
     Argument,
+    EvaluationRaised,
+    EvaluationUnavailable,
     Template,
-    Unanswered,
-    Undefined,
     evaluate,
 )
 from dpsql.plan.expression import Scalar
@@ -35,11 +35,11 @@ from dpsql.schema.sql_type import (
     Varchar,
 )
 
-MOST_FAILURES = 64
+MAX_FAILURES = 64
 """Calls that raise are found by halving; a set with more of them is given up."""
 
 
-MOST_REMEMBERED = 1_000
+MAX_CACHED = 1_000
 """Rows of an answer that is kept for the next one who asks."""
 
 
@@ -54,7 +54,7 @@ def evaluated(
     call: Template, operands: tuple[Operand, ...], result: SqlType, rows: int
 ) -> tuple[Scalar, ...] | None:
     """The values of the total form of `call`, row by row; None if too many rows raise."""
-    remember = rows <= MOST_REMEMBERED
+    remember = rows <= MAX_CACHED
     return (_evaluated if remember else _evaluated.__wrapped__)(call, operands, result, rows)
 
 
@@ -63,9 +63,9 @@ def _evaluated(
     call: Template, operands: tuple[Operand, ...], result: SqlType, rows: int
 ) -> tuple[Scalar, ...] | None:
     try:
-        texts = _total(call, _arguments(operands), rows, [MOST_FAILURES])
+        texts = _total(call, _arguments(operands), rows, [MAX_FAILURES])
         return tuple(None if text is None else _value(text, result) for text in texts)
-    except (Undefined, OverflowError):
+    except (EvaluationRaised, OverflowError):
         return None
 
 
@@ -73,7 +73,7 @@ def raises(call: Template, operands: tuple[Operand, ...]) -> bool:
     """The call isn't answered for its one row of operands."""
     try:
         evaluate(call, _arguments(operands), 1)
-    except Undefined:
+    except EvaluationRaised:
         return True
     return False
 
@@ -122,9 +122,9 @@ def _total(
 ) -> list[str | None]:
     try:
         return evaluate(call, arguments, rows)
-    except Unanswered:
+    except EvaluationUnavailable:
         raise
-    except Undefined:
+    except EvaluationRaised:
         left[0] -= 1
         if left[0] < 0:
             raise

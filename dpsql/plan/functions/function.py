@@ -13,7 +13,7 @@ from dpsql.privacy.domain import Domain
 from dpsql.schema.sql_type import SqlType
 
 
-class Total(Enum):
+class Totalization(Enum):
     """How a call is written so that it can't raise.
 
     PLAIN: the function is total as it is. TRY: NULL where it would raise. FINITE: NULL where it
@@ -47,7 +47,7 @@ class Application:
         return any(domain.nullable for domain in self.domains)
 
     @property
-    def absurd(self) -> bool:
+    def out_of_domain(self) -> bool:
         """An argument may be NULL, NaN, infinite or next to overflow."""
         return any(
             d.nullable or (d.values is None and (d.bounds is None or d.bounds.ends is None))
@@ -82,7 +82,7 @@ class Function:
     name: str
     types: Types
     domain: Rule
-    total: Total
+    total: Totalization
     usage: str
     aliases: tuple[str, ...] = ()
     constants: frozenset[int] = frozenset()

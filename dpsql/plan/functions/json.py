@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.functions.domain_rules import perhaps
-from dpsql.plan.functions.function import Function, Total
-from dpsql.plan.functions.text import MOST_CHARACTERS
+from dpsql.plan.functions.domain_rules import nullable
+from dpsql.plan.functions.function import Function, Totalization
+from dpsql.plan.functions.text import MAX_CHARACTERS
 from dpsql.plan.functions.type_rules import texts
 from dpsql.schema.sql_type import Varchar
 
@@ -23,7 +23,7 @@ def _path(arguments: tuple[Expression, ...]) -> bool:
     return (
         isinstance(path, Literal)
         and isinstance(path.value, str)
-        and len(path.value) <= MOST_CHARACTERS
+        and len(path.value) <= MAX_CHARACTERS
         and _PATH.fullmatch(path.value) is not None
     )
 
@@ -32,8 +32,8 @@ DOCUMENTS = (
     Function(
         "json_extract_string",
         texts(2, Varchar()),
-        perhaps,
-        Total.TRY,
+        nullable,
+        Totalization.TRY,
         "json_extract_string(text, '$.a[0]')",
         constants=frozenset({1}),
         accepts=_path,

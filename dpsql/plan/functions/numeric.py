@@ -8,8 +8,15 @@ from functools import reduce
 from math import ceil, floor
 
 from dpsql.plan.expression import Expression
-from dpsql.plan.functions.domain_rules import anything, corners, perhaps, truth, within
-from dpsql.plan.functions.function import Application, Function, Rule, Signature, Total, Types
+from dpsql.plan.functions.domain_rules import boolean, corner_values, interval, nullable, top
+from dpsql.plan.functions.function import (
+    Application,
+    Function,
+    Rule,
+    Signature,
+    Totalization,
+    Types,
+)
 from dpsql.plan.functions.type_rules import binary, doubles, first, fixed, times, unary
 from dpsql.plan.numeric_types import integer_type, quotient_type, remainder_type
 from dpsql.privacy.domain import Domain, Interval
@@ -19,25 +26,25 @@ _ZERO = Interval(Fraction(0), Fraction(0))
 _UNBOUNDED = Interval(None, None)
 
 
-def _remainder(found: Application) -> Domain:
+def _remainder(application: Application) -> Domain:
     """Closer to zero than the divisor and than the dividend, on the dividend's side."""
-    dividend, divisor = (d.bounds or _UNBOUNDED for d in found.domains)
+    dividend, divisor = (d.bounds or _UNBOUNDED for d in application.domains)
     if divisor.ends is None:
         return Domain(nullable=True)
     size = max(map(abs, divisor.ends))
-    if isinstance(found.call.type, Integer):
+    if isinstance(application.call.type, Integer):
         size = max(size - 1, Fraction(0))
     bounds = Interval(-size, size).intersection(dividend.union(_ZERO))
-    return Domain(bounds, nullable=found.absurd or Fraction(0) in divisor)
+    return Domain(bounds, nullable=application.out_of_domain or Fraction(0) in divisor)
 
 
-def _quotient(found: Application) -> Domain:
+def _quotient(application: Application) -> Domain:
     """Monotone in each operand while the divisor keeps its sign, NULL by zero."""
-    dividend, divisor = (d.bounds or _UNBOUNDED for d in found.domains)
-    extremes = None if Fraction(0) in divisor else corners(found)
+    dividend, divisor = (d.bounds or _UNBOUNDED for d in application.domains)
+    extremes = None if Fraction(0) in divisor else corner_values(application)
     if extremes is not None:
-        return Domain(Interval(*extremes), nullable=found.null)
-    whole = isinstance(found.call.type, Integer)
+        return Domain(Interval(*extremes), nullable=application.null)
+    whole = isinstance(application.call.type, Integer)
     quotients = dividend.divide(divisor, Fraction(1)) if whole else None
     ends = None if quotients is None else quotients.ends
     if ends is None:
@@ -45,8 +52,8 @@ def _quotient(found: Application) -> Domain:
     return Domain(Interval(*map(Fraction, (floor(ends[0]), ceil(ends[1])))), nullable=True)
 
 
-def _not_negative(found: Application) -> Domain:
-    del found
+def _not_negative(application: Application) -> Domain:
+    del application
     return Domain(Interval(Fraction(0), None), nullable=True)
 
 
@@ -90,31 +97,42 @@ _FLOAT = doubles(1, Boolean())
 _FLOAT_OR_TIME = first(_FLOAT, times(Boolean()))
 
 NUMERIC = (
-    Function("%", binary(remainder_type), _remainder, Total.FINITE, "x % 7", ("mod",)),
-    Function("//", binary(quotient_type), _quotient, Total.FINITE, "x // 7"),
-    Function("greatest", _alike, _extreme(largest=True), Total.PLAIN, "greatest(a, b)", unify=True),
-    Function("least", _alike, _extreme(largest=False), Total.PLAIN, "least(a, b)", unify=True),
+    Function("%", binary(remainder_type), _remainder, Totalization.FINITE, "x % 7", ("mod",)),
+    Function("//", binary(quotient_type), _quotient, Totalization.FINITE, "x // 7"),
     Function(
-        "gcd", _DIVISORS, _not_negative, Total.TRY, "gcd(12, n)", ("greatest_common_divisor",)
+        "greatest", _alike, _extreme(largest=True), Totalization.PLAIN, "greatest(a, b)", unify=True
     ),
-    Function("lcm", _DIVISORS, _not_negative, Total.TRY, "lcm(12, n)", ("least_common_multiple",)),
-    Function("&", binary(_bits), anything, Total.PLAIN, "n & 7"),
-    Function("|", binary(_bits), anything, Total.PLAIN, "n | 8"),
-    Function("xor", binary(_bits), anything, Total.PLAIN, "xor(n, 8)"),
-    Function("~", _one_integer(lambda kind: kind), anything, Total.PLAIN, "~n"),
-    Function("<<", binary(_bits), perhaps, Total.TRY, "n << 2"),
-    Function(">>", binary(_bits), perhaps, Total.TRY, "n >> 2"),
+    Function(
+        "least", _alike, _extreme(largest=False), Totalization.PLAIN, "least(a, b)", unify=True
+    ),
+    Function(
+        "gcd",
+        _DIVISORS,
+        _not_negative,
+        Totalization.TRY,
+        "gcd(12, n)",
+        ("greatest_common_divisor",),
+    ),
+    Function(
+        "lcm", _DIVISORS, _not_negative, Totalization.TRY, "lcm(12, n)", ("least_common_multiple",)
+    ),
+    Function("&", binary(_bits), top, Totalization.PLAIN, "n & 7"),
+    Function("|", binary(_bits), top, Totalization.PLAIN, "n | 8"),
+    Function("xor", binary(_bits), top, Totalization.PLAIN, "xor(n, 8)"),
+    Function("~", _one_integer(lambda kind: kind), top, Totalization.PLAIN, "~n"),
+    Function("<<", binary(_bits), nullable, Totalization.TRY, "n << 2"),
+    Function(">>", binary(_bits), nullable, Totalization.TRY, "n >> 2"),
     Function(
         "bit_count",
         # DuckDB has none for UHUGEINT.
         _one_integer(lambda kind: None if kind == UHUGEINT else Integer(8)),
         # It counts in a TINYINT, where 128 is -128.
-        within(-128, 127),
-        Total.PLAIN,
+        interval(-128, 127),
+        Totalization.PLAIN,
         "bit_count(n)",
     ),
-    Function("isnan", _FLOAT, truth, Total.PLAIN, "isnan(x)"),
-    Function("isinf", _FLOAT_OR_TIME, truth, Total.PLAIN, "isinf(x)"),
-    Function("isfinite", _FLOAT_OR_TIME, truth, Total.PLAIN, "isfinite(x)"),
-    Function("signbit", _FLOAT, truth, Total.PLAIN, "signbit(x)"),
+    Function("isnan", _FLOAT, boolean, Totalization.PLAIN, "isnan(x)"),
+    Function("isinf", _FLOAT_OR_TIME, boolean, Totalization.PLAIN, "isinf(x)"),
+    Function("isfinite", _FLOAT_OR_TIME, boolean, Totalization.PLAIN, "isfinite(x)"),
+    Function("signbit", _FLOAT, boolean, Totalization.PLAIN, "signbit(x)"),
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.functions.domain_rules import anything, truth
-from dpsql.plan.functions.function import Function, Rule, Total
-from dpsql.plan.functions.text import MOST_CHARACTERS, MOST_GROWTH, growth
+from dpsql.plan.functions.domain_rules import boolean, top
+from dpsql.plan.functions.function import Function, Rule, Totalization
+from dpsql.plan.functions.text import MAX_CHARACTERS, MAX_GROWTH, growth
 from dpsql.plan.functions.type_rules import first, fixed, texts
 from dpsql.schema.sql_type import Boolean, Integer, SqlType, Varchar
 
@@ -18,7 +18,7 @@ _GROUP = Integer(32)
 def _short(arguments: tuple[Expression, ...]) -> bool:
     """Every argument after the text is a constant, of a length that compiles at once."""
     return all(
-        isinstance(a, Literal) and len(str(a.value)) <= MOST_CHARACTERS for a in arguments[1:]
+        isinstance(a, Literal) and len(str(a.value)) <= MAX_CHARACTERS for a in arguments[1:]
     )
 
 
@@ -26,8 +26,8 @@ def _like(name: str, operator: str, *aliases: str) -> Function:
     return Function(
         name,
         texts(2, Boolean()),
-        truth,
-        Total.PLAIN,
+        boolean,
+        Totalization.PLAIN,
         f"text {name.upper()} 'a%'",
         aliases,
         constants=frozenset({1}),
@@ -40,8 +40,8 @@ def _escaped(name: str, operator: str) -> Function:
     return Function(
         name,
         texts(3, Boolean()),
-        truth,
-        Total.TRY,
+        boolean,
+        Totalization.TRY,
         f"text {operator} 'a!%' ESCAPE '!'",
         constants=frozenset({1, 2}),
         accepts=_readable,
@@ -67,7 +67,7 @@ def _expression(name: str, gives: SqlType, rule: Rule, usage: str, *aliases: str
         name,
         first(texts(2, gives), texts(3, gives)),
         rule,
-        Total.TRY,
+        Totalization.TRY,
         usage,
         aliases,
         constants=frozenset({1, 2}),
@@ -81,7 +81,7 @@ def _no_reference(arguments: tuple[Expression, ...]) -> bool:
     replacement = arguments[2]
     return (
         _short(arguments)
-        and growth(arguments) <= MOST_GROWTH
+        and growth(arguments) <= MAX_GROWTH
         and isinstance(replacement, Literal)
         and isinstance(replacement.value, str)
         and re.fullmatch(r"([^\\]|\\[0-9\\])*", replacement.value) is not None
@@ -94,8 +94,8 @@ PATTERN = (
     _like("glob", "~~~"),
     _escaped("like_escape", "LIKE"),
     _escaped("ilike_escape", "ILIKE"),
-    _expression("regexp_matches", Boolean(), truth, "regexp_matches(text, 'a+b')", "regexp_like"),
-    _expression("regexp_full_match", Boolean(), truth, "regexp_full_match(text, 'a+b')"),
+    _expression("regexp_matches", Boolean(), boolean, "regexp_matches(text, 'a+b')", "regexp_like"),
+    _expression("regexp_full_match", Boolean(), boolean, "regexp_full_match(text, 'a+b')"),
     Function(
         "regexp_extract",
         first(
@@ -103,8 +103,8 @@ PATTERN = (
             fixed(_TEXT, _TEXT, _GROUP, gives=_TEXT),
             fixed(_TEXT, _TEXT, _GROUP, _TEXT, gives=_TEXT),
         ),
-        anything,
-        Total.TRY,
+        top,
+        Totalization.TRY,
         "regexp_extract(text, '(a+)b', 1)",
         constants=frozenset({1, 2, 3}),
         accepts=_short,
@@ -113,8 +113,8 @@ PATTERN = (
     Function(
         "regexp_replace",
         first(texts(3, _TEXT), texts(4, _TEXT)),
-        anything,
-        Total.TRY,
+        top,
+        Totalization.TRY,
         "regexp_replace(text, 'a+', 'b', 'g')",
         constants=frozenset({1, 2, 3}),
         accepts=_no_reference,

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpsql.plan.expression import Expression, Literal
-from dpsql.plan.functions.domain_rules import corners, monotone, whole
-from dpsql.plan.functions.function import Application, Function, Signature, Total
+from dpsql.plan.functions.domain_rules import corner_values, floor_interval, monotone
+from dpsql.plan.functions.function import Application, Function, Signature, Totalization
 from dpsql.plan.functions.type_rules import doubles, unary
 from dpsql.plan.numeric_types import is_number
 from dpsql.privacy.domain import Domain, Interval
 from dpsql.schema.sql_type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
 
-MOST_DIGITS = 38
+MAX_DIGITS = 38
 
 
 def _same(kind: SqlType) -> SqlType | None:
@@ -80,14 +80,14 @@ def _trunc(arguments: tuple[Expression, ...]) -> Signature | None:
 def _to_digits(
     arguments: tuple[Expression, ...],
     plain: Callable[[SqlType], SqlType | None],
-    places: Callable[[SqlType, int], SqlType | None],
+    precision: Callable[[SqlType, int], SqlType | None],
 ) -> Signature | None:
     match arguments:
         case (number,):
             gives = plain(number.type)
             return None if gives is None else Signature((number.type,), gives)
         case (number, Literal(value=int() as digits)):
-            gives = places(number.type, digits)
+            gives = precision(number.type, digits)
             return None if gives is None else Signature((number.type, Integer(32)), gives)
         case (number, _) if is_number(number.type):
             # Its type depends on the digits, which have to be a constant: said by `accepts`.
@@ -96,57 +96,64 @@ def _to_digits(
             return None
 
 
-def _few_digits(arguments: tuple[Expression, ...]) -> bool:
+def _has_exact_digits(arguments: tuple[Expression, ...]) -> bool:
     return all(
-        isinstance(a, Literal) and isinstance(a.value, int) and abs(a.value) <= MOST_DIGITS
+        isinstance(a, Literal) and isinstance(a.value, int) and abs(a.value) <= MAX_DIGITS
         for a in arguments[1:]
     )
 
 
-def _size(found: Application) -> Domain:
+def _size(application: Application) -> Domain:
     """The extremes of |x| are at the ends, or at 0 between them."""
-    bounds = found.domains[0].bounds
+    bounds = application.domains[0].bounds
     zero = (0,) if bounds is not None and Fraction(0) in bounds else ()
-    extremes = corners(found, *zero)
+    extremes = corner_values(application, *zero)
     if extremes is None:
         return Domain(Interval(Fraction(0), None), nullable=True)
-    return Domain(Interval(*extremes), nullable=found.null)
+    return Domain(Interval(*extremes), nullable=application.null)
 
 
-def _maybe_whole(found: Application) -> Domain:
+def _maybe_whole(application: Application) -> Domain:
     """round(x) and trunc(x) give whole numbers, round(x, 2) doesn't."""
-    one = len(found.domains) == 1 or found.domains[1].values == (0,)
-    return (whole(monotone()) if one else monotone())(found)
+    one = len(application.domains) == 1 or application.domains[1].values == (0,)
+    return (floor_interval(monotone()) if one else monotone())(application)
 
 
 ROUNDING = (
-    Function("abs", unary(_same), _size, Total.TRY, "abs(x)"),
+    Function("abs", unary(_same), _size, Totalization.TRY, "abs(x)"),
     Function(
         "sign",
         unary(lambda kind: Integer(8) if is_number(kind) else None),
         monotone(-1, 1),
-        Total.TRY,
+        Totalization.TRY,
         "sign(x)",
     ),
-    Function("floor", unary(_floored), whole(monotone()), Total.TRY, "floor(x)"),
-    Function("ceil", unary(_floored), whole(monotone()), Total.TRY, "ceil(x)", ("ceiling",)),
+    Function("floor", unary(_floored), floor_interval(monotone()), Totalization.TRY, "floor(x)"),
+    Function(
+        "ceil",
+        unary(_floored),
+        floor_interval(monotone()),
+        Totalization.TRY,
+        "ceil(x)",
+        ("ceiling",),
+    ),
     Function(
         "round",
         _round,
         _maybe_whole,
-        Total.TRY,
+        Totalization.TRY,
         "round(x, 2)",
         constants=frozenset({1}),
-        accepts=_few_digits,
+        accepts=_has_exact_digits,
     ),
     Function(
         "trunc",
         _trunc,
         _maybe_whole,
-        Total.TRY,
+        Totalization.TRY,
         "trunc(x, 2)",
         constants=frozenset({1}),
-        accepts=_few_digits,
+        accepts=_has_exact_digits,
     ),
-    Function("even", doubles(1), whole(monotone()), Total.TRY, "even(x)"),
+    Function("even", doubles(1), floor_interval(monotone()), Totalization.TRY, "even(x)"),
 )

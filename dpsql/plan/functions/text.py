@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from dpsql.plan.expression import Call, Expression, Literal
-from dpsql.plan.functions.domain_rules import anything, perhaps, truth, within
-from dpsql.plan.functions.function import Application, Function, Rule, Signature, Total, Types
+from dpsql.plan.functions.domain_rules import boolean, interval, nullable, top
+from dpsql.plan.functions.function import (
+    Application,
+    Function,
+    Rule,
+    Signature,
+    Totalization,
+    Types,
+)
 from dpsql.plan.functions.type_rules import first, fixed, texts
 from dpsql.privacy.domain import Domain
 from dpsql.schema.sql_type import (
@@ -19,10 +26,10 @@ from dpsql.schema.sql_type import (
 
 _TEXT = Varchar()
 _INT = Integer(32)
-MOST_CHARACTERS = 1_000
+MAX_CHARACTERS = 1_000
 """The longest text that a constant may put in the place of a shorter one."""
 
-MOST_GROWTH = 100_000
+MAX_GROWTH = 100_000
 """How many times longer replacements in one expression may make a text."""
 
 _CODE_POINTS = 0x10FFFF
@@ -49,32 +56,32 @@ def _padded(arguments: tuple[Expression, ...]) -> bool:
     length, fill = arguments[1:]
     return (
         isinstance(length, Literal)
-        and abs(_number(length)) <= MOST_CHARACTERS
+        and abs(_number(length)) <= MAX_CHARACTERS
         and isinstance(fill, Literal)
         and isinstance(fill.value, str)
-        and 0 < len(fill.value) <= MOST_CHARACTERS
+        and 0 < len(fill.value) <= MAX_CHARACTERS
     )
 
 
-def _length(most: int) -> Rule:
-    """From 0 to `most` for each character."""
+def _length(maximum: int) -> Rule:
+    """From 0 to `maximum` for each character."""
 
     def rule(found: Application) -> Domain:
         (text,) = found.domains
-        return within(0, None if text.length is None else most * text.length)(found)
+        return interval(0, None if text.length is None else maximum * text.length)(found)
 
     return rule
 
 
-def _no_longer(found: Application) -> Domain:
+def _no_longer(application: Application) -> Domain:
     """A part of the first argument, which has no more characters."""
-    return Domain(nullable=found.null, declared_length=found.domains[0].length)
+    return Domain(nullable=application.null, declared_length=application.domains[0].length)
 
 
 def _short(arguments: tuple[Expression, ...]) -> bool:
     """Constants that can't make a text grow out of hand, in calls of calls neither."""
-    return growth(arguments) <= MOST_GROWTH and all(
-        isinstance(a, Literal) and isinstance(a.value, str) and len(a.value) <= MOST_CHARACTERS
+    return growth(arguments) <= MAX_GROWTH and all(
+        isinstance(a, Literal) and isinstance(a.value, str) and len(a.value) <= MAX_CHARACTERS
         for a in arguments[1:]
     )
 
@@ -113,27 +120,27 @@ def _separated(arguments: tuple[Expression, ...]) -> Signature | None:
     return _printed(2)(arguments) if arguments and arguments[0].type == _TEXT else None
 
 
-def _never_null(found: Application) -> Domain:
-    del found
+def _never_null(application: Application) -> Domain:
+    del application
     return Domain(nullable=False)
 
 
-def _as_separator(found: Application) -> Domain:
+def _as_separator(application: Application) -> Domain:
     """NULLs are skipped, but a NULL separator makes all NULL."""
-    return Domain(nullable=found.domains[0].nullable)
+    return Domain(nullable=application.domains[0].nullable)
 
 
 def _text(name: str, *aliases: str) -> Function:
-    return Function(name, texts(1, _TEXT), anything, Total.PLAIN, f"{name}(text)", aliases)
+    return Function(name, texts(1, _TEXT), top, Totalization.PLAIN, f"{name}(text)", aliases)
 
 
 def _trim(name: str) -> Function:
     types = first(texts(1, _TEXT), texts(2, _TEXT))
-    return Function(name, types, _no_longer, Total.PLAIN, f"{name}(text, 'x')")
+    return Function(name, types, _no_longer, Totalization.PLAIN, f"{name}(text, 'x')")
 
 
 def _search(name: str, result: Types, rule: Rule, *aliases: str) -> Function:
-    return Function(name, result, rule, Total.PLAIN, f"{name}(text, 'part')", aliases)
+    return Function(name, result, rule, Totalization.PLAIN, f"{name}(text, 'part')", aliases)
 
 
 def _side(name: str) -> Function:
@@ -141,7 +148,7 @@ def _side(name: str) -> Function:
         name,
         fixed(_TEXT, BIGINT, gives=_TEXT),
         _no_longer,
-        Total.PLAIN,
+        Totalization.PLAIN,
         f"{name}(text, 3)",
         constants=frozenset({1}),
         accepts=_places,
@@ -152,8 +159,8 @@ def _pad(name: str) -> Function:
     return Function(
         name,
         fixed(_TEXT, _INT, _TEXT, gives=_TEXT),
-        anything,
-        Total.PLAIN,
+        top,
+        Totalization.PLAIN,
         f"{name}(text, 8, '0')",
         constants=frozenset({1, 2}),
         accepts=_padded,
@@ -164,8 +171,8 @@ def _replacing(name: str) -> Function:
     return Function(
         name,
         texts(3, _TEXT),
-        anything,
-        Total.PLAIN,
+        top,
+        Totalization.PLAIN,
         f"{name}(text, 'a', 'b')",
         constants=frozenset({1, 2}),
         accepts=_short,
@@ -188,23 +195,28 @@ TEXT = (
         "length",
         texts(1, BIGINT),
         _length(1),
-        Total.PLAIN,
+        Totalization.PLAIN,
         "length(text)",
         ("len", "char_length", "character_length"),
     ),
-    Function("strlen", texts(1, BIGINT), _length(4), Total.PLAIN, "strlen(text)"),
-    Function("ascii", texts(1, _INT), within(0, _CODE_POINTS), Total.PLAIN, "ascii(text)"),
+    Function("strlen", texts(1, BIGINT), _length(4), Totalization.PLAIN, "strlen(text)"),
+    Function("ascii", texts(1, _INT), interval(0, _CODE_POINTS), Totalization.PLAIN, "ascii(text)"),
     Function(
-        "unicode", texts(1, _INT), within(-1, _CODE_POINTS), Total.PLAIN, "unicode(text)", ("ord",)
+        "unicode",
+        texts(1, _INT),
+        interval(-1, _CODE_POINTS),
+        Totalization.PLAIN,
+        "unicode(text)",
+        ("ord",),
     ),
-    Function("chr", fixed(_INT, gives=_TEXT), perhaps, Total.TRY, "chr(65)"),
+    Function("chr", fixed(_INT, gives=_TEXT), nullable, Totalization.TRY, "chr(65)"),
     _side("left"),
     _side("right"),
     Function(
         "substring",
         first(fixed(_TEXT, BIGINT, gives=_TEXT), fixed(_TEXT, BIGINT, BIGINT, gives=_TEXT)),
         _no_longer,
-        Total.PLAIN,
+        Totalization.PLAIN,
         "substring(text FROM 1 FOR 2)",
         ("substr",),
         constants=frozenset({1, 2}),
@@ -214,20 +226,20 @@ TEXT = (
         "split_part",
         fixed(_TEXT, _TEXT, BIGINT, gives=_TEXT),
         _no_longer,
-        Total.PLAIN,
+        Totalization.PLAIN,
         "split_part(text, '-', 1)",
         constants=frozenset({2}),
         accepts=_part,
     ),
-    _search("contains", texts(2, Boolean()), truth),
-    _search("starts_with", texts(2, Boolean()), truth, "prefix", "^@"),
-    _search("ends_with", texts(2, Boolean()), truth, "suffix"),
-    _search("strpos", texts(2, BIGINT), within(0, None), "instr", "position"),
+    _search("contains", texts(2, Boolean()), boolean),
+    _search("starts_with", texts(2, Boolean()), boolean, "prefix", "^@"),
+    _search("ends_with", texts(2, Boolean()), boolean, "suffix"),
+    _search("strpos", texts(2, BIGINT), interval(0, None), "instr", "position"),
     _replacing("replace"),
     _replacing("translate"),
     _pad("lpad"),
     _pad("rpad"),
-    Function("||", _printed(2), anything, Total.PLAIN, "text || 'more'"),
-    Function("concat", _printed(1), _never_null, Total.PLAIN, "concat(text, 'more')"),
-    Function("concat_ws", _separated, _as_separator, Total.PLAIN, "concat_ws('-', a, b)"),
+    Function("||", _printed(2), top, Totalization.PLAIN, "text || 'more'"),
+    Function("concat", _printed(1), _never_null, Totalization.PLAIN, "concat(text, 'more')"),
+    Function("concat_ws", _separated, _as_separator, Totalization.PLAIN, "concat_ws('-', a, b)"),
 )

@@ -5,19 +5,19 @@ from __future__ import annotations
 from fractions import Fraction
 
 from dpsql.plan.functions.domain_rules import (
-    corners,
-    finite_within,
+    corner_values,
+    finite_interval,
     monotone,
-    perhaps,
+    nullable,
 )
-from dpsql.plan.functions.function import Application, Function, Rule, Total
+from dpsql.plan.functions.function import Application, Function, Rule, Totalization
 from dpsql.plan.functions.type_rules import doubles, first
 from dpsql.privacy.domain import Domain, Interval
 
 
-def _power(found: Application) -> Domain:
+def _power(application: Application) -> Domain:
     """Monotone in base and exponent over bases from 0 on; a square turns at 0."""
-    base, exponent = found.domains
+    base, exponent = application.domains
     if base.bounds is None or base.bounds.low is None:
         return Domain(nullable=True)
     fixed = (
@@ -27,14 +27,14 @@ def _power(found: Application) -> Domain:
     if base.bounds.low < 0 and not turns:
         return Domain(nullable=True)
     zero = (Fraction(0),) if Fraction(0) in base.bounds else ()
-    extremes = corners(found, *zero)
+    extremes = corner_values(application, *zero)
     if extremes is None:
         return Domain(nullable=True)
-    return Domain(Interval(*extremes), nullable=found.null)
+    return Domain(Interval(*extremes), nullable=application.null)
 
 
 def _function(name: str, rule: Rule, *aliases: str) -> Function:
-    return Function(name, doubles(1), rule, Total.FINITE, f"{name}(x)", aliases)
+    return Function(name, doubles(1), rule, Totalization.FINITE, f"{name}(x)", aliases)
 
 
 _increasing = monotone()
@@ -49,28 +49,28 @@ TRANSCENDENTAL = (
     Function(
         "log",
         first(doubles(1), doubles(2)),
-        lambda found: (_increasing if len(found.domains) == 1 else perhaps)(found),
-        Total.FINITE,
+        lambda found: (_increasing if len(found.domains) == 1 else nullable)(found),
+        Totalization.FINITE,
         "log(x)",
     ),
-    Function("power", doubles(2), _power, Total.FINITE, "power(x, 2)", ("pow", "**", "^")),
+    Function("power", doubles(2), _power, Totalization.FINITE, "power(x, 2)", ("pow", "**", "^")),
     _function("degrees", _increasing),
     _function("radians", _increasing),
-    _function("sin", finite_within(-1, 1)),
-    _function("cos", finite_within(-1, 1)),
-    _function("tan", perhaps),
-    _function("cot", perhaps),
+    _function("sin", finite_interval(-1, 1)),
+    _function("cos", finite_interval(-1, 1)),
+    _function("tan", nullable),
+    _function("cot", nullable),
     _function("asin", monotone(-2, 2)),
     _function("acos", monotone(0, 4)),
     _function("atan", monotone(-2, 2)),
-    Function("atan2", doubles(2), finite_within(-4, 4), Total.FINITE, "atan2(y, x)"),
+    Function("atan2", doubles(2), finite_interval(-4, 4), Totalization.FINITE, "atan2(y, x)"),
     _function("sinh", _increasing),
-    _function("cosh", perhaps),
+    _function("cosh", nullable),
     _function("tanh", monotone(-1, 1)),
     _function("asinh", _increasing),
     _function("acosh", monotone(0)),
     _function("atanh", _increasing),
-    _function("gamma", perhaps),
-    _function("lgamma", perhaps),
-    Function("pi", doubles(0), perhaps, Total.PLAIN, "pi()"),
+    _function("gamma", nullable),
+    _function("lgamma", nullable),
+    Function("pi", doubles(0), nullable, Totalization.PLAIN, "pi()"),
 )

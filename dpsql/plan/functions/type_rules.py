@@ -61,14 +61,14 @@ def binary(result: Callable[[SqlType, SqlType], SqlType | None]) -> Types:
         if len(arguments) != 2:
             return None
         left, right = arguments
-        kinds = _beside(left, right), _beside(right, left)
+        kinds = _literal_type(left, right), _literal_type(right, left)
         gives = result(*kinds)
         return None if gives is None else Signature(kinds, gives)
 
     return types
 
 
-def _beside(argument: Expression, other: Expression) -> SqlType:
+def _literal_type(argument: Expression, other: Expression) -> SqlType:
     """The argument's type; an integer constant takes that of the integer beside it, if it fits."""
     kind = other.type
     if isinstance(kind, Integer) and not isinstance(other, Literal) and _fits(argument, kind):

@@ -32,7 +32,7 @@ from dpsql.errors import NotSupportedError
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
-LEAST_DELTA = Fraction(1, 10**9)
+MIN_DELTA = Fraction(1, 10**9)
 """Below it the errors of floating point would count."""
 
 WIDEST = 2**12
@@ -43,34 +43,34 @@ _FINEST, _COARSEST = 1e-7, 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """A coordinate with this noise, moved by at most `move`."""
+class ShiftedNoise:
+    """A coordinate with this noise, moved by at most `shift`."""
 
     mechanism: DiscreteLaplace | DiscreteGaussian
-    move: int
+    shift: int
 
 
 @dataclass(frozen=True, slots=True)
-class Pure:
+class PureLoss:
     """Anything that is ε-DP."""
 
     epsilon: Fraction
 
 
-Measured = Moved | Pure
+ComposedLoss = ShiftedNoise | PureLoss
 
 
-def composed_epsilon(measured: Mapping[Measured, int], delta: Fraction) -> Fraction:
-    """An ε at which all of `measured`, each so many times, are (ε, `delta`)-DP together.
+def composed_epsilon(losses: Mapping[ComposedLoss, int], delta: Fraction) -> Fraction:
+    """An ε at which all of `losses`, each so many times, are (ε, `delta`)-DP together.
 
-    Rounded up to 10⁻⁶. `delta` is at least LEAST_DELTA, `measured` not empty, and no Gaussian noise
+    Rounded up to 10⁻⁶. `delta` is at least MIN_DELTA, `losses` not empty, and no Gaussian noise
     wider than WIDEST: its law would be listed number by number.
     """
-    if delta < LEAST_DELTA or not measured:
+    if delta < MIN_DELTA or not losses:
         raise ValueError("nothing to compose, or at too small a delta")
-    interval = _interval(measured)
+    interval = _interval(losses)
     total = None
-    for one, times in measured.items():
+    for one, times in losses.items():
         law = _law(one, interval).self_compose(times)
         total = law if total is None else total.compose(law)
     assert total is not None
@@ -78,11 +78,11 @@ def composed_epsilon(measured: Mapping[Measured, int], delta: Fraction) -> Fract
     return Fraction(math.ceil(Fraction(found) * 10**6) + 1, 10**6)
 
 
-def _law(measured: Measured, interval: float) -> Any:
+def _law(measured: ComposedLoss, interval: float) -> Any:
     match measured:
-        case Moved(mechanism=mechanism, move=move):
+        case ShiftedNoise(mechanism=mechanism, shift=move):
             return _law_of_noise(mechanism, move, interval)
-        case Pure(epsilon=epsilon):
+        case PureLoss(epsilon=epsilon):
             return _laplace(epsilon, 1, interval)
         case missing:
             assert_never(missing)
@@ -115,17 +115,17 @@ def _laplace(rate: Fraction, move: int, interval: float) -> Any:
     )
 
 
-def _interval(measured: Mapping[Measured, int]) -> float:
+def _interval(measured: Mapping[ComposedLoss, int]) -> float:
     """Cells so fine that some 2^18 of them hold all losses."""
     widest = sum(times * _typical(one) for one, times in measured.items())
     return min(max(widest / _CELLS, _FINEST), _COARSEST)
 
 
-def _typical(measured: Measured) -> float:
+def _typical(measured: ComposedLoss) -> float:
     match measured:
-        case Pure(epsilon=epsilon):
+        case PureLoss(epsilon=epsilon):
             return float(epsilon)
-        case Moved(mechanism=mechanism, move=move):
+        case ShiftedNoise(mechanism=mechanism, shift=move):
             return move / math.sqrt(max(float(mechanism.variance), 1e-9))
         case missing:
             assert_never(missing)

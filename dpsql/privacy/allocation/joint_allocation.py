@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dpsql.privacy.allocation.noise_allocation import Many, Weights, each, rounded_up
+from dpsql.privacy.allocation.noise_allocation import PerStatistic, Weights, broadcast, rounded_up
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
@@ -23,10 +23,10 @@ _ROUNDS = 60
 
 
 def split_gaussian_jointly(
-    blocks: Sequence[Corners], weights: Weights, groups: Many, rho: Fraction
+    blocks: Sequence[Corners], weights: Weights, groups: PerStatistic, rho: Fraction
 ) -> tuple[DiscreteGaussian, ...]:
     """Return mechanisms with Σ over blocks of groups·the worst Σ c²/(2·variance) <= rho."""
-    many = each(groups, len(blocks))
+    many = broadcast(groups, len(blocks))
     variances = [s**2 for s in _relative_scales(blocks, weights, many, power=2)]
     worst = sum(
         number * max(sum(c * c / v for c, v in zip(k, variances, strict=True)) for k in block)
@@ -37,10 +37,10 @@ def split_gaussian_jointly(
 
 
 def split_laplace_jointly(
-    blocks: Sequence[Corners], weights: Weights, groups: Many, epsilon: Fraction
+    blocks: Sequence[Corners], weights: Weights, groups: PerStatistic, epsilon: Fraction
 ) -> tuple[DiscreteLaplace, ...]:
     """Return mechanisms with Σ over blocks of groups·the worst corner's Σ c/scale <= epsilon."""
-    many = each(groups, len(blocks))
+    many = broadcast(groups, len(blocks))
     scales = _relative_scales(blocks, weights, many, power=1)
     worst = sum(
         number * max(sum(c / s for c, s in zip(k, scales, strict=True)) for k in block)

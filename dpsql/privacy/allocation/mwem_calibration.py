@@ -32,7 +32,7 @@ Noise = DiscreteLaplace | DiscreteGaussian
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class HistogramSensitivity:
     """How far neighbours move a histogram: no more than `groups` cells by `per_cell` each.
 
     That is in all, and in what `merged` of its cells add up to no more than in as many of those.
@@ -55,7 +55,7 @@ class Moves:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighing:
+class MwemParameters:
     """The mechanisms of a synopsis of `rounds` rounds.
 
     `total` is of the number of rows, `choice` of what is measured next. `amount` is what each
@@ -63,7 +63,7 @@ class Weighing:
     """
 
     rounds: int
-    moves: Moves
+    sensitivity: HistogramSensitivity
     total: Noise
     choice: Exponential
     amount: Fraction
@@ -71,57 +71,65 @@ class Weighing:
 
     def noise(self, merged: int) -> Noise:
         """That of a partition whose counts merge at most `merged` cells."""
-        return _noise(self.moves, merged, self.amount, gaussian=self.gaussian)
+        return _noise(self.sensitivity, merged, self.amount, gaussian=self.gaussian)
 
     def loss(self, accounting: Accounting) -> PrivacyLoss:
         """What all of it costs; of Gaussian noise ρ, which APPROX still has to convert."""
         if self.gaussian:
-            total = self.total.rho(self.moves.l1**2)
+            total = self.total.rho(self.sensitivity.l1**2)
             spent = total + self.rounds * (self.choice.rho() + self.amount)
         else:
             assert isinstance(self.total, DiscreteLaplace)
-            total = self.total.epsilon(self.moves.l1)
+            total = self.total.epsilon(self.sensitivity.l1)
             spent = total + self.rounds * (self.choice.epsilon + self.amount)
         return PrivacyLoss(accounting, spent)
 
 
-def weighing(moves: Moves, rounds: int, grant: PrivacyLoss) -> tuple[Weighing, PrivacyLoss]:
-    """The mechanisms within `grant`, and what they cost: the less noisy of those that it allows."""
-    match grant.accounting:
+def mwem_calibration(
+    sensitivity: HistogramSensitivity, rounds: int, query_loss: PrivacyLoss
+) -> tuple[MwemParameters, PrivacyLoss]:
+    """The mechanisms within `query_loss`, and what they cost: the less noisy of those allowed."""
+    match query_loss.accounting:
         case Accounting.PURE:
-            made = _pure(moves, rounds, grant.amount)
-            cost = made.loss(grant.accounting)
+            made = _pure(sensitivity, rounds, query_loss.amount)
+            cost = made.loss(query_loss.accounting)
         case Accounting.ZCDP:
-            made = _gaussian(moves, rounds, grant.amount)
-            cost = made.loss(grant.accounting)
+            made = _gaussian(sensitivity, rounds, query_loss.amount)
+            cost = made.loss(query_loss.accounting)
         case Accounting.APPROX:
-            made = _pure(moves, rounds, grant.amount)
-            cost = made.loss(grant.accounting)
-            if grant.delta:
-                other = _gaussian(moves, rounds, rho_of_epsilon(grant.amount, grant.delta))
+            made = _pure(sensitivity, rounds, query_loss.amount)
+            cost = made.loss(query_loss.accounting)
+            if query_loss.delta:
+                other = _gaussian(
+                    sensitivity, rounds, rho_of_epsilon(query_loss.amount, query_loss.delta)
+                )
                 if other.noise(1).variance < made.noise(1).variance:
-                    made, cost = other, grant  # (ε, δ) as converted from ρ
+                    made, cost = other, query_loss  # (ε, δ) as converted from ρ
         case missing:
             assert_never(missing)
-    if cost.amount > grant.amount or cost.delta > grant.delta:
+    if cost.amount > query_loss.amount or cost.delta > query_loss.delta:
         raise ArithmeticError("a synopsis passed its grant")
     return made, cost
 
 
-def _pure(moves: Moves, rounds: int, epsilon: Fraction) -> Weighing:
+def _pure(sensitivity: HistogramSensitivity, rounds: int, epsilon: Fraction) -> MwemParameters:
     each = epsilon * (1 - TOTAL_SHARE) / (2 * rounds)
-    total = _noise(moves, moves.groups, epsilon * TOTAL_SHARE, gaussian=False)
-    return Weighing(rounds, moves, total, Exponential(each, 2 * moves.l1), each, gaussian=False)
+    total = _noise(sensitivity, sensitivity.groups, epsilon * TOTAL_SHARE, gaussian=False)
+    return MwemParameters(
+        rounds, sensitivity, total, Exponential(each, 2 * sensitivity.l1), each, gaussian=False
+    )
 
 
-def _gaussian(moves: Moves, rounds: int, rho: Fraction) -> Weighing:
+def _gaussian(sensitivity: HistogramSensitivity, rounds: int, rho: Fraction) -> MwemParameters:
     each = rho * (1 - TOTAL_SHARE) / (2 * rounds)
-    total = _noise(moves, moves.groups, rho * TOTAL_SHARE, gaussian=True)
-    choice = Exponential(epsilon_of_choice(each), 2 * moves.l1)
-    return Weighing(rounds, moves, total, choice, each, gaussian=True)
+    total = _noise(sensitivity, sensitivity.groups, rho * TOTAL_SHARE, gaussian=True)
+    choice = Exponential(epsilon_of_choice(each), 2 * sensitivity.l1)
+    return MwemParameters(rounds, sensitivity, total, choice, each, gaussian=True)
 
 
-def _noise(moves: Moves, merged: int, amount: Fraction, *, gaussian: bool) -> Noise:
+def _noise(
+    sensitivity: HistogramSensitivity, merged: int, amount: Fraction, *, gaussian: bool
+) -> Noise:
     if gaussian:
-        return DiscreteGaussian(moves.l2_squared(merged) / (2 * amount))
-    return DiscreteLaplace(moves.l1 / amount)
+        return DiscreteGaussian(sensitivity.l2_squared(merged) / (2 * amount))
+    return DiscreteLaplace(sensitivity.l1 / amount)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
-LEAST_FOR_LAPLACE = Fraction(3, 2)
+MIN_DELTA_FOR_LAPLACE = Fraction(3, 2)
 """Below this zCDP loss of one statistic in one group, Gaussian noise is always less."""
 
 _HALVINGS = 16
@@ -24,16 +24,16 @@ _AS_CONTINUOUS = 8
 
 Weights = Sequence[Fraction | float]
 
-Many = int | Sequence[int]
+PerStatistic = int | Sequence[int]
 """Groups: of each statistic or block, or the same number of all."""
 
 
 def split_gaussian(
-    sensitivities: Sequence[int], weights: Weights, groups: Many, rho: Fraction
+    sensitivities: Sequence[int], weights: Weights, groups: PerStatistic, rho: Fraction
 ) -> tuple[DiscreteGaussian, ...]:
     """Return mechanisms with Σ groups_j·Δ_j²/(2·variance_j) <= rho, least in Σ c_j·variance_j."""
     # Minimise Σ c·v subject to Σ D²/(2v) = rho, D = √groups·Δ: v ∝ D/√c, that is, rho_j ∝ D_j·√c_j.
-    many = each(groups, len(sensitivities))
+    many = broadcast(groups, len(sensitivities))
     shares = _shares(sensitivities, weights, many, rho, powers=(1.0, 0.5, 0.5))
     return tuple(
         DiscreteGaussian(rounded_up(number * delta**2 / (2 * rho * share)))
@@ -42,11 +42,11 @@ def split_gaussian(
 
 
 def split_laplace(
-    sensitivities: Sequence[int], weights: Weights, groups: Many, epsilon: Fraction
+    sensitivities: Sequence[int], weights: Weights, groups: PerStatistic, epsilon: Fraction
 ) -> tuple[DiscreteLaplace, ...]:
     """Return mechanisms with Σ groups_j·Δ_j/scale_j <= ε, least in Σ c_j·2·scale_j²."""
     # Minimise Σ c·2b² subject to Σ D/b = ε, D = groups·Δ: b³ ∝ D/c, that is, ε_j ∝ D_j^⅔·c_j^⅓.
-    many = each(groups, len(sensitivities))
+    many = broadcast(groups, len(sensitivities))
     shares = _shares(sensitivities, weights, many, epsilon, powers=(2 / 3, 1 / 3, 2 / 3))
     return tuple(
         DiscreteLaplace(rounded_up(number * delta / (epsilon * share)))
@@ -69,7 +69,7 @@ def laplace_where_less(
 
 def _laplace_if_less(noise: DiscreteGaussian, delta: int) -> DiscreteLaplace | DiscreteGaussian:
     rho = noise.rho(delta**2)
-    if rho < LEAST_FOR_LAPLACE:
+    if rho < MIN_DELTA_FOR_LAPLACE:
         return noise
     # What loses ε loses no more than ε in ρ, and no less than ε - 1 (ε + e^-ε - 1 on fine grids).
     low, high = delta / (rho + 1), delta / rho
@@ -119,7 +119,7 @@ def _shares(
     return tuple(Fraction(part, total) for part in parts)
 
 
-def each(groups: Many, count: int) -> tuple[int, ...]:
+def broadcast(groups: PerStatistic, count: int) -> tuple[int, ...]:
     """The number of groups of each of `count`."""
     return (groups,) * count if isinstance(groups, int) else tuple(groups)
 

@@ -43,12 +43,12 @@ class Mechanism(Protocol):
 SMALLEST_TAIL = Fraction(1, 10**300)
 
 
-def noised(values: Sequence[int], noise: Integers) -> list[int]:
+def add_noise(values: Sequence[int], noise: Integers) -> list[int]:
     """Return the sums, as Python integers of any size."""
     return [value + draw for value, draw in zip(values, noise.tolist(), strict=True)]
 
 
-def noised_vector(values: Integers, noise: Integers) -> Integers:
+def add_noise_vector(values: Integers, noise: Integers) -> Integers:
     """Return the sums: of int64 where that holds them, else of Python integers of any size."""
     if values.dtype == object:
         check_integers(values.tolist())
@@ -75,7 +75,7 @@ def check_tail(probability: Fraction) -> None:
         raise ValueError("no tail is that small")
 
 
-def beyond(confidence: Fraction) -> Fraction:
+def tail_probability(confidence: Fraction) -> Fraction:
     """Return the probability that each tail beyond a half-width of this confidence may have."""
     if not 0 <= confidence < 1:
         raise ValueError("a confidence is at least 0 and below 1")

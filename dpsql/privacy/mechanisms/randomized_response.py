@@ -12,11 +12,11 @@ from fractions import Fraction
 
 from dpsql.privacy.directed_rounding import exp, ln
 
-MOST = 2**62
+MAX_CATEGORIES = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class RandomisedResponse:
+class RandomizedResponse:
     """Of `categories` answers, the true one is given `truth` times for each `lie` of any other."""
 
     truth: int
@@ -26,11 +26,11 @@ class RandomisedResponse:
     def __post_init__(self) -> None:
         if self.categories < 2:
             raise ValueError("there are at least two answers")
-        if not 1 <= self.lie < self.truth or self._all >= MOST:
+        if not 1 <= self.lie < self.truth or self._all >= MAX_CATEGORIES:
             raise ValueError("the truth is told more often than any other answer, but not always")
 
     @classmethod
-    def of_epsilon(cls, epsilon: Fraction, categories: int = 2) -> RandomisedResponse:
+    def of_epsilon(cls, epsilon: Fraction, categories: int = 2) -> RandomizedResponse:
         """Return the one whose loss is ε, or less by 1 in 10^9 at most for ε from 10^-6 to 20."""
         # truth/lie is e^ε, rounded down to as many binary digits as 62 bits allow.
         if epsilon <= 0:

@@ -119,8 +119,8 @@ def _number(value: Value) -> int | Fraction:
     return value
 
 
-def _double(value: Fraction, most: float) -> float:
-    return float(min(max(value, -Fraction(most)), Fraction(most)))
+def _double(value: Fraction, largest: float) -> float:
+    return float(min(max(value, -Fraction(largest)), Fraction(largest)))
 
 
 def _decimal(value: Fraction, precision: int, scale: int) -> decimal.Decimal:

@@ -15,22 +15,22 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
 
-from dpsql.plan.aggregate import Part
+from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.bounded_release.estimator import (
-    Formula,
-    Linear,
+    ChosenValue,
+    Estimator,
+    LinearEstimator,
     Mean,
     Moments,
-    Named,
-    Position,
-    Said,
+    QuantileValue,
+    ResponseVariance,
     Variance,
 )
 from dpsql.release.calibration import Noise
 from dpsql.release.columns.estimate import evaluate
 from dpsql.release.columns.moment_interval import interval
 from dpsql.release.columns.moments import moment, root, spread
-from dpsql.release.exact_answers import AsSaid
+from dpsql.release.exact_answers import NoNoise
 
 CONFIDENCE = Fraction(95, 100)
 _NORMAL = 1.959964
@@ -45,124 +45,135 @@ class Combined:
     width: int
 
 
-Spread = Noise | AsSaid | Combined
+NoiseSpread = Noise | NoNoise | Combined
 
 Error = tuple[Fraction | None, Fraction | None, Fraction | None]
 """The standard deviation of a value's noise, and the ends of its 95 % interval."""
 
 
-def part_of(part: Part, found: Error) -> Fraction | None:
-    """What `part` asks for of a value's error; None if no interval is known."""
-    spread, low, high = found
-    match part:
-        case Part.LOW:
+def select_part(output_kind: OutputKind, interval: Error) -> Fraction | None:
+    """What `output_kind` asks for of a value's error; None if no interval is known."""
+    spread, low, high = interval
+    match output_kind:
+        case OutputKind.LOW:
             return low
-        case Part.HIGH:
+        case OutputKind.HIGH:
             return high
-        case Part.STDDEV:
+        case OutputKind.STDDEV:
             return spread
-        case Part.VALUE | Part.CLIPPED | Part.OVER:
+        case OutputKind.VALUE | OutputKind.CLIPPED | OutputKind.OVER:
             raise ValueError("it is no part of a value's error")
         case missing:
             assert_never(missing)
 
 
-def error(formula: Formula, row: tuple[int, ...], mechanisms: Sequence[Spread]) -> Error:
+def error_interval(
+    estimator: Estimator, row: tuple[int, ...], mechanisms: Sequence[NoiseSpread]
+) -> Error:
     """How far noise may have moved a column's value in the group of these noisy integers."""
-    match formula:
-        case Linear():
-            value = evaluate(formula, row, ())
+    match estimator:
+        case LinearEstimator():
+            value = evaluate(estimator, row, ())
             if not isinstance(value, int | Fraction):
                 raise TypeError("a sum is a number")
-            spread, width = linear_error(formula, mechanisms)
-            if formula.said is not None:
-                spread, width = _with_answers(formula.said, Fraction(value), row, (spread, width))
+            spread, width = linear_error(estimator, mechanisms)
+            if estimator.response_variance is not None:
+                spread, width = _with_response_variance(
+                    estimator.response_variance, Fraction(value), row, (spread, width)
+                )
             return spread, value - width, value + width
         case Mean():
-            return _mean_error(formula, row, mechanisms)
+            return _mean_error(estimator, row, mechanisms)
         case Moments():
-            return _moment_error(formula, row, mechanisms)
-        case Variance(place=place):
-            return _variance_error(formula, row[place], mechanisms[place])
-        case Position() | Named():
+            return _moment_error(estimator, row, mechanisms)
+        case Variance(index=place):
+            return _variance_error(estimator, row[place], mechanisms[place])
+        case QuantileValue() | ChosenValue():
             raise ValueError("what is chosen has an error in rank only")
         case missing:
             assert_never(missing)
 
 
-def linear_error(formula: Linear, mechanisms: Sequence[Spread]) -> tuple[Fraction, Fraction]:
+def linear_error(
+    estimator: LinearEstimator, mechanisms: Sequence[NoiseSpread]
+) -> tuple[Fraction, Fraction]:
     """Standard deviation and 95 % half-width of a sum of noisy statistics, whatever they are."""
-    used = [(abs(factor), mechanisms[place]) for place, factor in formula.terms if factor]
-    spread = _root(sum(f * f * float(m.variance) for f, m in used)) * formula.step
+    used = [(abs(factor), mechanisms[place]) for place, factor in estimator.summands if factor]
+    spread = _root(sum(f * f * float(m.variance) for f, m in used)) * estimator.step
     if len(used) == 1:
         ((factor, only),) = used
-        return spread, factor * half_width(only) * formula.step
-    return spread, _root(sum((f * _width(m)) ** 2 for f, m in used)) * formula.step
+        return spread, factor * half_width(only) * estimator.step
+    return spread, _root(sum((f * _width(m)) ** 2 for f, m in used)) * estimator.step
 
 
-def mean_rows_error(formula: Mean, mechanisms: Sequence[Spread]) -> float:
+def mean_rows_error(estimator: Mean, mechanisms: Sequence[NoiseSpread]) -> float:
     """What the 95 % half-width of a mean is times its rows, at most, where these are many.
 
     Fieller's interval there, for a mean that lies at the end of its range.
     """
-    total, count = _width(mechanisms[formula.total]), _width(mechanisms[formula.count])
-    ends = (formula.low / formula.step, formula.high / formula.step)
-    radius = max(abs(end - formula.centre) for end in ends)
-    return float(formula.step) * math.hypot(total, float(radius) * count)
+    total, count = _width(mechanisms[estimator.total]), _width(mechanisms[estimator.count])
+    ends = (estimator.low / estimator.step, estimator.high / estimator.step)
+    radius = max(abs(end - estimator.center) for end in ends)
+    return float(estimator.step) * math.hypot(total, float(radius) * count)
 
 
-def _with_answers(
-    said: Said, value: Fraction, row: tuple[int, ...], noise: tuple[Fraction, Fraction]
+def _with_response_variance(
+    response: ResponseVariance,
+    value: Fraction,
+    row: tuple[int, ...],
+    noise: tuple[Fraction, Fraction],
 ) -> tuple[Fraction, Fraction]:
     """Noise beside randomised answers, of as many rows as are known of: many coins are normal.
 
     Of a count, as many rows as are estimated are inside.
     """
-    rows = evaluate(said.rows, row, ())
+    rows = evaluate(response.rows, row, ())
     if not isinstance(rows, int | Fraction):
         raise TypeError("a count is a number")
     count = Fraction(max(rows, 1))
     inside = min(max(value, Fraction(0)), count)
-    answers = said.inside * inside + said.outside * (count - inside)
+    answers = response.inside * inside + response.outside * (count - inside)
     spread, width = noise
     return root(spread**2 + answers), root(width**2 + Fraction(_NORMAL) ** 2 * answers)
 
 
-def _mean_error(formula: Mean, row: tuple[int, ...], mechanisms: Sequence[Spread]) -> Error:
-    pair = [mechanisms[formula.total], mechanisms[formula.count]]
-    total, count = float(row[formula.total]), float(max(row[formula.count], 1))
+def _mean_error(estimator: Mean, row: tuple[int, ...], mechanisms: Sequence[NoiseSpread]) -> Error:
+    pair = [mechanisms[estimator.total], mechanisms[estimator.count]]
+    total, count = float(row[estimator.total]), float(max(row[estimator.count], 1))
     of_total, of_count = (float(m.variance) for m in pair)
     ratio = total / count
-    spread = Fraction(math.sqrt(of_total + ratio**2 * of_count) / count) * formula.step
+    spread = Fraction(math.sqrt(of_total + ratio**2 * of_count) / count) * estimator.step
     # a²(N² - wN²) - 2aSN + S² - wS² = 0
     total_width, count_width = map(_width, pair)
     square, product, rest = count**2 - count_width**2, total * count, total**2 - total_width**2
     inside = product**2 - square * rest
     if square <= 0 or inside < 0:
-        return spread, formula.low, formula.high  # too few rows: it may be any mean
+        return spread, estimator.low, estimator.high  # too few rows: it may be any mean
     ends = [(product + sign * math.sqrt(inside)) / square for sign in (-1, 1)]
-    low, high = (formula.step * (formula.centre + Fraction(end)) for end in ends)
+    low, high = (estimator.step * (estimator.center + Fraction(end)) for end in ends)
     return (
         spread,
-        min(max(low, formula.low), formula.high),
-        min(max(high, formula.low), formula.high),
+        min(max(low, estimator.low), estimator.high),
+        min(max(high, estimator.low), estimator.high),
     )
 
 
-def _moment_error(formula: Moments, row: tuple[int, ...], mechanisms: Sequence[Spread]) -> Error:
-    value = moment(formula, row)
+def _moment_error(
+    estimator: Moments, row: tuple[int, ...], mechanisms: Sequence[NoiseSpread]
+) -> Error:
+    value = moment(estimator, row)
     if value is None:
         return None, None, None
     variance = Fraction(0)
-    for place in formula.places:
+    for place in estimator.indices:
         deviation = math.ceil(math.sqrt(mechanisms[place].variance))
         ends = [
-            moment(formula, (*row[:place], row[place] + move, *row[place + 1 :]))
+            moment(estimator, (*row[:place], row[place] + move, *row[place + 1 :]))
             for move in (deviation, -deviation)
         ]
         variance += max(abs(value - end) for end in (value, *ends) if end is not None) ** 2
-    widths = {place: _width(mechanisms[place]) for place in formula.places}
-    found = interval(formula, row, widths)
+    widths = {place: _width(mechanisms[place]) for place in estimator.indices}
+    found = interval(estimator, row, widths)
     if found is None:
         return root(variance), None, None
     return root(variance), min(found[0], value), max(found[1], value)
@@ -181,27 +192,27 @@ def combined(own: Sequence[Noise], variances: Sequence[float]) -> tuple[Combined
     )
 
 
-def half_width(noise: Spread) -> int:
+def half_width(noise: NoiseSpread) -> int:
     """The 95 % half-width of one draw, or of a weighted sum of some."""
     return noise.width if isinstance(noise, Combined) else noise.half_width(CONFIDENCE)
 
 
-def _variance_error(formula: Variance, pairs: int, noise: Spread) -> Error:
+def _variance_error(estimator: Variance, pairs: int, noise: NoiseSpread) -> Error:
     """The value grows with the noisy integer, so that the ends of one are those of the other."""
     deviation, width = math.ceil(math.sqrt(noise.variance)), _width(noise)
-    value = spread(formula, pairs)
-    moved = [abs(spread(formula, pairs + move) - value) for move in (deviation, -deviation)]
-    return max(moved), spread(formula, pairs - width), spread(formula, pairs + width)
+    value = spread(estimator, pairs)
+    moved = [abs(spread(estimator, pairs + move) - value) for move in (deviation, -deviation)]
+    return max(moved), spread(estimator, pairs - width), spread(estimator, pairs + width)
 
 
 @lru_cache(maxsize=1024)
-def _width(noise: Spread) -> int:
+def _width(noise: NoiseSpread) -> int:
     """The 95 % half-width of a part of a sum.
 
     It is 1.96 standard deviations of normal noise, 2.12 of Laplace noise; that of a sum is, nearly,
     the root of its parts' squares. Noise that is mostly 0 has one too: of many parts, one isn't 0.
     """
-    return 0 if isinstance(noise, AsSaid) else max(half_width(noise), 1)
+    return 0 if isinstance(noise, NoNoise) else max(half_width(noise), 1)
 
 
 def _root(value: float) -> Fraction:

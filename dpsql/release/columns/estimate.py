@@ -7,41 +7,41 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.plan.bounded_release.estimator import (
-    Formula,
-    Linear,
+    ChosenValue,
+    CrossGroupSum,
+    Estimator,
+    LinearEstimator,
     Mean,
     Moments,
-    Named,
-    Others,
-    Position,
+    QuantileValue,
     Variance,
 )
 from dpsql.privacy.domain import Value, day
-from dpsql.privacy.domain import moment as moment_of
+from dpsql.privacy.domain import timestamp as moment_of
 from dpsql.release.columns.moments import moment, spread
 from dpsql.schema.sql_type import Date, Decimal, Integer, SqlType, Timestamp
 
 
-def evaluate(formula: Formula, row: tuple[int, ...], chosen: tuple[int, ...]) -> Value | None:
+def evaluate(estimator: Estimator, row: tuple[int, ...], chosen: tuple[int, ...]) -> Value | None:
     """One column's value from a group's noisy statistics and choices; None if it has no meaning."""
-    match formula:
-        case Linear(others=Others()):
+    match estimator:
+        case LinearEstimator(cross_group=CrossGroupSum()):
             raise TypeError("what other groups add is a statistic of its own by now")
-        case Linear(terms=terms, step=step, type=kind, least=least):
-            total = formula.constant + step * sum(factor * row[place] for place, factor in terms)
+        case LinearEstimator(summands=terms, step=step, type=kind, minimum=least):
+            total = estimator.constant + step * sum(factor * row[place] for place, factor in terms)
             if least is not None:
                 total = max(total, Fraction(least))
             return _rounded(total, kind)
-        case Mean(total=total_place, count=count, centre=centre, step=step, low=low, high=high):
+        case Mean(total=total_place, count=count, center=centre, step=step, low=low, high=high):
             mean = step * (centre + Fraction(row[total_place], max(row[count], 1)))
             return min(max(mean, low), high)
         case Moments():
-            return moment(formula, row)
-        case Variance(place=place):
-            return spread(formula, row[place])
-        case Position(place=place, low=low, width=width, high=high, type=kind):
+            return moment(estimator, row)
+        case Variance(index=place):
+            return spread(estimator, row[place])
+        case QuantileValue(index=place, low=low, width=width, high=high, type=kind):
             return _middle(min(low + width * chosen[place], high), kind)
-        case Named(place=place, values=values):
+        case ChosenValue(index=place, values=values):
             return values[chosen[place]]
         case missing:
             assert_never(missing)

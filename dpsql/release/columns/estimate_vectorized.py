@@ -13,10 +13,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.plan.bounded_release.estimator import Formula, Linear, Mean
+from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Mean
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.columns.arrow import arrow_type
-from dpsql.release.columns.integer_arrays import BEYOND, combined, decimals, largest, numbers
+from dpsql.release.columns.integer_arrays import (
+    OUTSIDE_64_BITS,
+    combined,
+    decimals,
+    largest,
+    numbers,
+)
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 _EXACT = 2**53
@@ -24,13 +30,17 @@ _EXACT = 2**53
 
 
 def whole_column(
-    formula: Formula, statistics: Sequence[Integers], kind: SqlType
+    estimator: Estimator, statistics: Sequence[Integers], kind: SqlType
 ) -> pa.Array | None:
-    """The column that `formula` makes of noisy statistics; None if it has to go row by row."""
-    match formula:
-        case Linear(constant=constant, said=said) if constant or said is not None:
+    """The column that `estimator` makes of noisy statistics; None if it has to go row by row."""
+    match estimator:
+        case LinearEstimator(constant=constant, response_variance=said) if (
+            constant or said is not None
+        ):
             return None
-        case Linear(terms=terms, step=step, least=least) if least is None or step == 1:
+        case LinearEstimator(summands=terms, step=step, minimum=least) if (
+            least is None or step == 1
+        ):
             digits = 10 ** _scale(kind)
             factor = step * digits
             sums = combined(terms, statistics, max(1, abs(factor.numerator)))
@@ -38,7 +48,7 @@ def whole_column(
                 return None
             return _numbers(sums if least is None else np.maximum(sums, least), factor, kind)
         case Mean() if kind == Double():
-            return _mean(formula, statistics)
+            return _mean(estimator, statistics)
         case _:
             return None
 
@@ -57,25 +67,25 @@ def _numbers(sums: NDArray[np.int64], factor: Fraction, kind: SqlType) -> pa.Arr
             return decimals(scaled, arrow_type(kind))
         case Integer(bits=bits, signed=signed) if factor.denominator == 1:
             low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
-            kept = np.clip(scaled, low, min(high, BEYOND - 1))
+            kept = np.clip(scaled, low, min(high, OUTSIDE_64_BITS - 1))
             # Arrow's own name of NumPy's type needs pandas, in some versions.
             return numbers(kept.astype(np.dtype(f"{'' if signed else 'u'}int{bits}")))
         case Decimal(precision=precision) if factor.denominator == 1:
-            most = min(10**precision, BEYOND) - 1
+            most = min(10**precision, OUTSIDE_64_BITS) - 1
             return decimals(np.clip(scaled, -most, most), arrow_type(kind))
         case _:
             return None
 
 
-def _mean(formula: Mean, statistics: Sequence[Integers]) -> pa.Array | None:
-    count = statistics[formula.count]
+def _mean(estimator: Mean, statistics: Sequence[Integers]) -> pa.Array | None:
+    count = statistics[estimator.count]
     if count.dtype == object:
         return None
     rows = np.maximum(count, 1)
-    terms = ((0, formula.centre), (1, 1))
-    above, below = formula.step.numerator, formula.step.denominator
-    sums = combined(terms, (rows, statistics[formula.total]), above)
-    if sums is None or below * max(largest(rows), 1) >= BEYOND:
+    terms = ((0, estimator.center), (1, 1))
+    above, below = estimator.step.numerator, estimator.step.denominator
+    sums = combined(terms, (rows, statistics[estimator.total]), above)
+    if sums is None or below * max(largest(rows), 1) >= OUTSIDE_64_BITS:
         return None
     tops, bottoms = sums * np.int64(above), rows * np.int64(below)
     means = tops / bottoms
@@ -84,4 +94,4 @@ def _mean(formula: Mean, statistics: Sequence[Integers]) -> pa.Array | None:
     for row in rounded.nonzero()[0]:
         means[row] = float(Fraction(int(tops[row]), int(bottoms[row])))
     # Rounding keeps the order, so that bounds may be rounded first.
-    return numbers(np.clip(means, float(formula.low), float(formula.high)))
+    return numbers(np.clip(means, float(estimator.low), float(estimator.high)))

@@ -20,9 +20,9 @@ from dpsql.release.columns.arrow import arrow_array, arrow_type, canonical
 from dpsql.schema.sql_type import Integer, SqlType
 
 Keys = tuple[pa.Array, ...]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
-_FEW: Final = 1_000
+_SMALL: Final = 1_000
 """So many keys are sorted here: pyarrow's functions take a twentieth of a second to be imported."""
 
 
@@ -57,13 +57,13 @@ def listed_keys(bounded: BoundedRelease, query: EngineQuery) -> Keys:
     """The keys of a release that shows every cell of its enumerated domains, as it orders them."""
     keys = every_key(bounded, query)
     order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
-    return tuple(taken(key, order) for key in keys)
+    return tuple(take(key, order) for key in keys)
 
 
-def found_keys(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> Keys:
+def keys_of_rows(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> Keys:
     """The key of each row of `raw`."""
-    listed = {place for found in bounded.terms.domains for place in found.keys}
-    unlisted = [k for place, k in enumerate(bounded.terms.keys) if place not in listed]
+    listed = {place for found in bounded.contributions.domains for place in found.keys}
+    unlisted = [k for place, k in enumerate(bounded.contributions.keys) if place not in listed]
     count = len(query.domains)
     others = tuple(
         _typed(raw.column(f"g{count + n}"), key.expression.type) for n, key in enumerate(unlisted)
@@ -72,7 +72,7 @@ def found_keys(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> Ke
     return _in_order(bounded, query, parts, others)
 
 
-def cells_of(raw: pa.Table, query: EngineQuery) -> Places:
+def cells_of(raw: pa.Table, query: EngineQuery) -> Indices:
     """The number of each row's cell, among all that the domains have together."""
     places = np.zeros(raw.num_rows, dtype=np.int64)
     for n, domain in enumerate(query.domains):
@@ -80,28 +80,28 @@ def cells_of(raw: pa.Table, query: EngineQuery) -> Places:
     return places
 
 
-def ascending(keys: Keys, kept: Places) -> Places:
-    """`kept` in the order of their keys, NULL last."""
+def ascending(keys: Keys, subset: Indices) -> Indices:
+    """`subset` in the order of their keys, NULL last."""
     if not keys:
-        return kept
-    rows = [taken(key, kept) for key in keys]
-    if kept.size <= _FEW:
+        return subset
+    rows = [take(key, subset) for key in keys]
+    if subset.size <= _SMALL:
         listed = list(zip(*map(_nulls_last, rows), strict=True))
-        return kept[sorted(range(kept.size), key=listed.__getitem__)]
+        return subset[sorted(range(subset.size), key=listed.__getitem__)]
     import pyarrow.compute as pc  # noqa: PLC0415 - see _FEW
 
     table = pa.table(rows, names=_numbered(len(keys)))
     # NULLs are last unless something else is asked for.
     order = pc.sort_indices(table, sort_keys=[(n, "ascending") for n in table.column_names])
-    return np.asarray(kept[order.to_numpy()])
+    return np.asarray(subset[order.to_numpy()])
 
 
-def taken(column: pa.Array, places: Places) -> pa.Array:
-    """The values of `column` at `places`, in their order."""
-    if max(len(column), places.size) > _FEW:
-        return column.take(pa.array(places))
+def take(column: pa.Array, indices: Indices) -> pa.Array:
+    """The values of `column` at `indices`, in their order."""
+    if max(len(column), indices.size) > _SMALL:
+        return column.take(pa.array(indices))
     values = column.to_pylist()
-    return pa.array([values[place] for place in places], column.type)
+    return pa.array([values[place] for place in indices], column.type)
 
 
 def _nulls_last(column: pa.Array) -> list[tuple[bool, Any]]:
@@ -109,15 +109,15 @@ def _nulls_last(column: pa.Array) -> list[tuple[bool, Any]]:
 
 
 def _in_order(
-    bounded: BoundedRelease, query: EngineQuery, parts: list[Places], unlisted: Keys
+    bounded: BoundedRelease, query: EngineQuery, parts: list[Indices], unlisted: Keys
 ) -> Keys:
     """Columns in the order of the keys, from cells of the domains and from unlisted keys."""
-    domains = bounded.terms.domains
+    domains = bounded.contributions.domains
     by_place: dict[int, pa.Array] = {}
     for found, domain, numbers in zip(domains, query.domains, parts, strict=True):
         for place, column in zip(found.keys, _columns(domain), strict=True):
-            by_place[place] = taken(column, numbers)
-    rest = [place for place in range(len(bounded.terms.keys)) if place not in by_place]
+            by_place[place] = take(column, numbers)
+    rest = [place for place in range(len(bounded.contributions.keys)) if place not in by_place]
     by_place |= dict(zip(rest, unlisted, strict=True))
     return tuple(by_place[place] for place in range(len(by_place)))
 

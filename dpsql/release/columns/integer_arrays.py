@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 
-BEYOND = 2**63
+OUTSIDE_64_BITS = 2**63
 """int64 holds everything nearer to 0."""
 
 
@@ -53,12 +53,13 @@ def largest(values: Integers) -> int:
 
 
 def combined(
-    terms: Sequence[tuple[int, int]], vectors: Sequence[Integers], most: int = 1
+    terms: Sequence[tuple[int, int]], vectors: Sequence[Integers], factor_limit: int = 1
 ) -> NDArray[np.int64] | None:
-    """Σ factor · vector over (place, factor), None if `most` times it could pass int64."""
+    """Σ factor · vector over (place, factor), None if `factor_limit` times it could pass int64."""
     if any(vectors[place].dtype == object for place, _ in terms):
         return None
-    if most * sum(abs(f) * max(largest(vectors[p]), 1) for p, f in terms) >= BEYOND:
+    reach = sum(abs(f) * max(largest(vectors[p]), 1) for p, f in terms)
+    if factor_limit * reach >= OUTSIDE_64_BITS:
         return None
     found = np.zeros(vectors[0].size if vectors else 0, dtype=np.int64)
     for place, factor in terms:

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.bounded_release.estimator import Axis, Moments
+from dpsql.plan.bounded_release.estimator import MomentIndices, Moments
 from dpsql.release.columns.moments import root
 
 Ends = tuple[Fraction, Fraction]
@@ -37,20 +37,20 @@ _OF_SAMPLES = (
 )
 _CORRELATIONS = (AggregateFunction.CORR, AggregateFunction.REGR_R2)
 
-_LEAST_ROWS = 2
+_MIN_ROWS = 2
 _STEP = 1 / 16
 """Derivatives are differences over so many half-widths to both sides."""
 
 
-def interval(formula: Moments, row: tuple[int, ...], widths: Mapping[int, int]) -> Ends | None:
+def interval(estimator: Moments, row: tuple[int, ...], widths: Mapping[int, int]) -> Ends | None:
     """Where the value is without noise, in 95 of 100 cases; None if it may be any number.
 
     `widths` are the 95 % half-widths of the noise of each of `row`, by its place.
     """
-    found, function = _inside(formula, row, widths), formula.function
-    x, y = formula.x, formula.x if formula.y is None else formula.y
+    found, function = _inside(estimator, row, widths), estimator.function
+    x, y = estimator.x, estimator.x if estimator.y is None else estimator.y
     if function in _CORRELATIONS:
-        low, high = _within(found, Fraction(-1), Fraction(1))
+        low, high = _clipped(found, Fraction(-1), Fraction(1))
         if function is AggregateFunction.CORR:
             return low, high
         squares = low**2, high**2
@@ -60,30 +60,30 @@ def interval(formula: Moments, row: tuple[int, ...], widths: Mapping[int, int]) 
             return None
         step = y.step / x.step if function is AggregateFunction.REGR_SLOPE else y.step
         return found[0] * step, found[1] * step
-    fewest = max(row[formula.count] - widths[formula.count], _LEAST_ROWS)
+    fewest = max(row[estimator.count] - widths[estimator.count], _MIN_ROWS)
     most = Fraction(x.radius * y.radius)
     if function in _OF_SAMPLES:
         most *= Fraction(fewest, fewest - 1)
-    low, high = _within(found, Fraction(0) if function in _VARIANCES else -most, most)
+    low, high = _clipped(found, Fraction(0) if function in _VARIANCES else -most, most)
     low, high = low * x.step * y.step, high * x.step * y.step
     return (root(low), root(high)) if function in _DEVIATIONS else (low, high)
 
 
-def _within(found: Ends | None, least: Fraction, most: Fraction) -> Ends:
-    if found is None:
-        return least, most
-    low, high = (min(max(end, least), most) for end in found)
+def _clipped(interval: Ends | None, minimum: Fraction, maximum: Fraction) -> Ends:
+    if interval is None:
+        return minimum, maximum
+    low, high = (min(max(end, minimum), maximum) for end in interval)
     return low, high
 
 
-def _inside(formula: Moments, row: tuple[int, ...], widths: Mapping[int, int]) -> Ends | None:
+def _inside(estimator: Moments, row: tuple[int, ...], widths: Mapping[int, int]) -> Ends | None:
     """The interval of the value without its ends, in steps; None if it may be any."""
-    if row[formula.count] - widths[formula.count] <= _LEAST_ROWS:
+    if row[estimator.count] - widths[estimator.count] <= _MIN_ROWS:
         return None
     # Exactly: of many rows, noise is less than what doubles leave of a variance.
-    middle = _value(formula, {place: Fraction(row[place]) for place in formula.places})
+    middle = _value(estimator, {place: Fraction(row[place]) for place in estimator.indices})
     try:
-        moved = _moved(formula, {place: float(row[place]) for place in formula.places}, widths)
+        moved = _moved(estimator, {place: float(row[place]) for place in estimator.indices}, widths)
     except OverflowError:
         return None
     if middle is None or moved is None or not math.isfinite(moved):
@@ -91,14 +91,16 @@ def _inside(formula: Moments, row: tuple[int, ...], widths: Mapping[int, int]) -
     return middle - Fraction(moved), middle + Fraction(moved)
 
 
-def _moved(formula: Moments, point: Mapping[int, float], widths: Mapping[int, int]) -> float | None:
+def _moved(
+    estimator: Moments, point: Mapping[int, float], widths: Mapping[int, int]
+) -> float | None:
     """How far noise moves the value, by the largest derivatives that there may be."""
-    most = dict.fromkeys(formula.places, 0.0)
+    most = dict.fromkeys(estimator.indices, 0.0)
     for near in _near(point, widths):
-        for place in formula.places:
+        for place in estimator.indices:
             step = widths[place] * _STEP
-            above = _value(formula, {**near, place: near[place] + step})
-            below = _value(formula, {**near, place: near[place] - step})
+            above = _value(estimator, {**near, place: near[place] + step})
+            below = _value(estimator, {**near, place: near[place] - step})
             if above is None or below is None:
                 return None
             most[place] = max(most[place], abs(above - below) / (2 * _STEP))
@@ -113,22 +115,22 @@ def _near(point: Mapping[int, float], widths: Mapping[int, int]) -> Iterator[dic
             yield {**point, place: value + off}
 
 
-def _value(formula: Moments, sums: Mapping[int, Number]) -> Number | None:
+def _value(estimator: Moments, sums: Mapping[int, Number]) -> Number | None:
     """The value in steps, beyond all ends, and of deviations the variance; None without variance.
 
     Of REGR_R2 it is the correlation.
     """
-    count, function = sums[formula.count], formula.function
+    count, function = sums[estimator.count], estimator.function
     if count <= 1:
         return None
     sample = count / (count - 1) if function in _OF_SAMPLES else count / count
-    x_shift, x_variance = _axis(formula.x, count, sums)
+    x_shift, x_variance = _axis(estimator.x, count, sums)
     if function in _VARIANCES:
         return x_variance * sample
-    if formula.y is None or formula.product is None:
+    if estimator.y is None or estimator.product is None:
         raise ValueError(f"{function.value} takes two columns")
-    y_shift, y_variance = _axis(formula.y, count, sums)
-    covariance = sums[formula.product] / count - x_shift * y_shift
+    y_shift, y_variance = _axis(estimator.y, count, sums)
+    covariance = sums[estimator.product] / count - x_shift * y_shift
     if function in _COVARIANCES:
         return covariance * sample
     if x_variance <= 0:
@@ -136,14 +138,14 @@ def _value(formula: Moments, sums: Mapping[int, Number]) -> Number | None:
     if function is AggregateFunction.REGR_SLOPE:
         return covariance / x_variance
     if function is AggregateFunction.REGR_INTERCEPT:
-        x_mean, y_mean = formula.x.centre + x_shift, formula.y.centre + y_shift
+        x_mean, y_mean = estimator.x.center + x_shift, estimator.y.center + y_shift
         return y_mean - covariance / x_variance * x_mean
     if y_variance <= 0:
         return None
     return covariance / _root(x_variance * y_variance)
 
 
-def _axis(axis: Axis, count: Number, sums: Mapping[int, Number]) -> tuple[Number, Number]:
+def _axis(axis: MomentIndices, count: Number, sums: Mapping[int, Number]) -> tuple[Number, Number]:
     """How far the mean is from the centre, and the variance; 0 where no squares were summed."""
     shift = sums[axis.total] / count
     if axis.square is None:

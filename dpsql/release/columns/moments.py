@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.bounded_release.estimator import Axis, Moments, Variance
+from dpsql.plan.bounded_release.estimator import MomentIndices, Moments, Variance
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
 
 
-def moment(formula: Moments, row: tuple[int, ...]) -> Fraction | None:
-    """The value of `formula`; None where noise left no variance to divide by."""
-    count = row[formula.count]
-    x = _axis(formula.x, count, row)
-    match formula.function:
+def moment(estimator: Moments, row: tuple[int, ...]) -> Fraction | None:
+    """The value of `estimator`; None where noise left no variance to divide by."""
+    count = row[estimator.count]
+    x = _axis(estimator.x, count, row)
+    match estimator.function:
         case AggregateFunction.VAR_POP:
             return x.variance
         case AggregateFunction.VAR_SAMP:
@@ -31,18 +31,18 @@ def moment(formula: Moments, row: tuple[int, ...]) -> Fraction | None:
         case AggregateFunction.STDDEV_SAMP:
             return root(x.variance * _of_sample(count))
         case _:
-            return _paired(formula, count, x, row)
+            return _paired(estimator, count, x, row)
 
 
-def spread(formula: Variance, pairs: int) -> Fraction:
+def spread(estimator: Variance, pairs: int) -> Fraction:
     """A variance or its root; `pairs` is the noisy sum of squared differences of all pairs.
 
     Half of the values at one end and half at the other have the largest: a quarter of the square
     of their width.
     """
-    quarter = Fraction((formula.value.high - formula.value.low) ** 2, 4)
-    variance = _within(Fraction(pairs), _ZERO, quarter * formula.rows**2) * formula.worth
-    return root(variance) if formula.is_root else variance
+    quarter = Fraction((estimator.value.high - estimator.value.low) ** 2, 4)
+    variance = _clipped(Fraction(pairs), _ZERO, quarter * estimator.rows**2) * estimator.scale
+    return root(variance) if estimator.is_root else variance
 
 
 def root(value: Fraction) -> Fraction:
@@ -57,17 +57,17 @@ class _Moment:
     variance: Fraction
 
 
-def _paired(formula: Moments, count: int, x: _Moment, row: tuple[int, ...]) -> Fraction | None:
-    if formula.y is None or formula.product is None:
-        raise ValueError(f"{formula.function.value} takes two columns")
-    y = _axis(formula.y, count, row)
-    steps = formula.x.step * formula.y.step
-    crossed = Fraction(row[formula.product], max(count, 1)) * steps
-    ours, theirs = x.mean - _centre(formula.x), y.mean - _centre(formula.y)
+def _paired(estimator: Moments, count: int, x: _Moment, row: tuple[int, ...]) -> Fraction | None:
+    if estimator.y is None or estimator.product is None:
+        raise ValueError(f"{estimator.function.value} takes two columns")
+    y = _axis(estimator.y, count, row)
+    steps = estimator.x.step * estimator.y.step
+    crossed = Fraction(row[estimator.product], max(count, 1)) * steps
+    ours, theirs = x.mean - _center(estimator.x), y.mean - _center(estimator.y)
     # No covariance is larger than both ranges allow.
-    most = formula.x.radius * formula.y.radius * steps
-    covariance = _within(crossed - ours * theirs, -most, most)
-    match formula.function:
+    most = estimator.x.radius * estimator.y.radius * steps
+    covariance = _clipped(crossed - ours * theirs, -most, most)
+    match estimator.function:
         case AggregateFunction.COVAR_POP:
             return covariance
         case AggregateFunction.COVAR_SAMP:
@@ -80,26 +80,26 @@ def _paired(formula: Moments, count: int, x: _Moment, row: tuple[int, ...]) -> F
             both = root(x.variance) * root(y.variance)
             if not both:
                 return None
-            found = _within(covariance / both, Fraction(-1), Fraction(1))
-            return found if formula.function is AggregateFunction.CORR else found**2
+            found = _clipped(covariance / both, Fraction(-1), Fraction(1))
+            return found if estimator.function is AggregateFunction.CORR else found**2
         case other:
             raise ValueError(f"{other.value} is no function of two columns' moments")
 
 
-def _axis(axis: Axis, count: int, row: tuple[int, ...]) -> _Moment:
+def _axis(axis: MomentIndices, count: int, row: tuple[int, ...]) -> _Moment:
     """Mean and variance of a column; its variance is 0 where no squares were summed."""
     rows = max(count, 1)
-    shift = _within(Fraction(row[axis.total], rows), -Fraction(axis.radius), Fraction(axis.radius))
-    mean = (axis.centre + shift) * axis.step
+    shift = _clipped(Fraction(row[axis.total], rows), -Fraction(axis.radius), Fraction(axis.radius))
+    mean = (axis.center + shift) * axis.step
     if axis.square is None:
         return _Moment(mean, _ZERO)
     most = Fraction(axis.radius**2)
     spread = Fraction(row[axis.square], rows) + most - shift**2
-    return _Moment(mean, _within(spread, _ZERO, most) * axis.step**2)
+    return _Moment(mean, _clipped(spread, _ZERO, most) * axis.step**2)
 
 
-def _centre(axis: Axis) -> Fraction:
-    return axis.centre * axis.step
+def _center(axis: MomentIndices) -> Fraction:
+    return axis.center * axis.step
 
 
 def _of_sample(count: int) -> Fraction:
@@ -108,5 +108,5 @@ def _of_sample(count: int) -> Fraction:
     return Fraction(rows, rows - 1)
 
 
-def _within(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
+def _clipped(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
     return min(max(value, low), high)

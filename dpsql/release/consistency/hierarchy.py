@@ -23,7 +23,7 @@ from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.columns.integer_arrays import rounded
 
 Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 _ROUNDING = 1 / 6
 """The variance of the difference of two numbers' rounding."""
@@ -37,7 +37,7 @@ class Hierarchy:
     """
 
     sizes: tuple[int, ...]
-    parents: tuple[Places, ...]
+    parents: tuple[Indices, ...]
 
     def variances(self, own: Sequence[float]) -> tuple[float, ...]:
         """Of each level the largest variance of a cell that adds up, `own` being the noise's."""

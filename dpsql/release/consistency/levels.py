@@ -9,18 +9,18 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from dpsql.release.consistency.hierarchy import Hierarchy, Places
+from dpsql.release.consistency.hierarchy import Hierarchy, Indices
 from dpsql.release.consistency.margins import Factors, Margins
 
 Level = Mapping[str, pa.Array]
 """The keys of a level's rows, by what they mean."""
 
-Structure = Hierarchy | Margins
-_Codes = tuple[dict[str, Places], ...]
-_FAR = 2**62
+Nesting = Hierarchy | Margins
+_Codes = tuple[dict[str, Indices], ...]
+_FAR_APART = 2**62
 
 
-def structure(levels: Sequence[Level], counts: Sequence[int]) -> Structure | None:
+def nesting(levels: Sequence[Level], counts: Sequence[int]) -> Nesting | None:
     """How `levels` of so many rows lie in each other, in the order of `levels`.
 
     Each by more keys than the one before, and then a hierarchy, whichever cells there are; or by
@@ -33,7 +33,7 @@ def structure(levels: Sequence[Level], counts: Sequence[int]) -> Structure | Non
 
 def _codes(levels: Sequence[Level]) -> _Codes:
     """Each key's values as numbers, the same in all levels; NULL is a value."""
-    found: tuple[dict[str, Places], ...] = tuple({} for _ in levels)
+    found: tuple[dict[str, Indices], ...] = tuple({} for _ in levels)
     for key in dict.fromkeys(key for level in levels for key in level):
         held = [place for place, level in enumerate(levels) if key in level]
         joined = pa.concat_arrays([levels[place][key] for place in held])
@@ -46,7 +46,7 @@ def _codes(levels: Sequence[Level]) -> _Codes:
 
 
 def _hierarchy(codes: _Codes, counts: Sequence[int]) -> Hierarchy | None:
-    parents: list[Places] = []
+    parents: list[Indices] = []
     for place, (above, below) in enumerate(pairwise(codes)):
         sizes = counts[place : place + 2]
         cells, inner = _numbered([[level[key] for key in above] for level in (above, below)], sizes)
@@ -70,7 +70,7 @@ def _margins(codes: _Codes, counts: Sequence[int]) -> Margins | None:
         where = tuple(place for place, level in enumerate(codes) if key in level)
         held.setdefault(where, []).append(key)
     factors: list[Factors] = [() for _ in codes]
-    numbers: list[tuple[Places, ...]] = [() for _ in codes]
+    numbers: list[tuple[Indices, ...]] = [() for _ in codes]
     sizes: list[int] = []
     for factor, (where, keys) in enumerate(held.items()):
         rows = [[codes[place][key] for key in keys] for place in where]
@@ -80,7 +80,7 @@ def _margins(codes: _Codes, counts: Sequence[int]) -> Margins | None:
         for place, part in zip(where, _split(joined, together), strict=True):
             factors[place] = (*factors[place], factor)
             numbers[place] = (*numbers[place], part)
-    places: list[Places] = []
+    places: list[Indices] = []
     for level, parts, count in zip(factors, numbers, counts, strict=True):
         shape = tuple(sizes[factor] for factor in level)
         if math.prod(shape) != count:
@@ -92,17 +92,17 @@ def _margins(codes: _Codes, counts: Sequence[int]) -> Margins | None:
     return Margins(tuple(sizes), tuple(factors), tuple(places))
 
 
-def _numbered(levels: Sequence[Sequence[Places]], counts: Sequence[int]) -> list[Places]:
+def _numbered(levels: Sequence[Sequence[Indices]], counts: Sequence[int]) -> list[Indices]:
     """One number for each combination of numbers, the same in all `levels`."""
     whole = [np.zeros(count, dtype=np.int64) for count in counts]
     for parts in zip(*levels, strict=True):
         most = 1 + max(int(part.max(initial=0)) for part in parts)
-        if max(int(numbers.max(initial=0)) for numbers in whole) >= _FAR // most:
+        if max(int(numbers.max(initial=0)) for numbers in whole) >= _FAR_APART // most:
             dense = np.unique(np.concatenate(whole), return_inverse=True)[1]
             whole = _split(dense, whole)
         whole = [numbers * most + part for numbers, part in zip(whole, parts, strict=True)]
     return whole
 
 
-def _split(joined: Places, like: Sequence[Places]) -> list[Places]:
+def _split(joined: Indices, like: Sequence[Indices]) -> list[Indices]:
     return np.split(joined, np.cumsum([part.size for part in like])[:-1])

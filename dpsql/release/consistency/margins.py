@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.columns.integer_arrays import rounded
-from dpsql.release.consistency.hierarchy import Floats, Places
+from dpsql.release.consistency.hierarchy import Floats, Indices
 
 Factors = tuple[int, ...]
 
@@ -36,12 +36,12 @@ Factors = tuple[int, ...]
 class Margins:
     """Margins over `levels`, each of distinct factors in ascending order, of these `sizes`.
 
-    `places` say for each level where its rows lie among all combinations, the last factor fastest.
+    `indices` say for each level where its rows lie among all combinations, the last factor fastest.
     """
 
     sizes: tuple[int, ...]
     levels: tuple[Factors, ...]
-    places: tuple[Places, ...]
+    indices: tuple[Indices, ...]
 
     @property
     def work(self) -> int:
@@ -66,7 +66,7 @@ class Margins:
         """The margins nearest to `noisy` ones, by inverse variances, that add up: integers."""
         sums: dict[Factors, Any] = {}
         for level, places, values, variance in zip(
-            self.levels, self.places, noisy, own, strict=True
+            self.levels, self.indices, noisy, own, strict=True
         ):
             grid = np.empty(self._cells(level))
             grid[places] = values.astype(np.float64)
@@ -79,7 +79,7 @@ class Margins:
         whole = _whole(dict(zip(self.levels, margins, strict=True)))
         return tuple(
             np.asarray(whole[level].reshape(-1)[places])
-            for level, places in zip(self.levels, self.places, strict=True)
+            for level, places in zip(self.levels, self.indices, strict=True)
         )
 
     def _precisions(self, own: Sequence[float]) -> dict[Factors, float]:

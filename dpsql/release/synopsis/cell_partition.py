@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_PARTITIONS = 1_000
+MAX_PARTITIONS = 1_000
 """From so many a round chooses: of more, those with the fewest boxes."""
 
 Shape = tuple[int, ...]
@@ -57,9 +57,9 @@ def partitions(shape: Shape) -> tuple[Partition, ...]:
     sizes = [[2**k for k in range((n - 1).bit_length() + 1)] for n in shape]
     found = (Partition(shape, chosen) for chosen in product(*sizes))
     several = sorted((p for p in found if p.boxes > 1), key=lambda p: (p.boxes, p.sizes))
-    return tuple(several[:MOST_PARTITIONS])
+    return tuple(several[:MAX_PARTITIONS])
 
 
 def count_partitions(shape: Shape) -> int:
     """How many `partitions` there are."""
-    return min(math.prod((n - 1).bit_length() + 1 for n in shape) - 1, MOST_PARTITIONS)
+    return min(math.prod((n - 1).bit_length() + 1 for n in shape) - 1, MAX_PARTITIONS)

@@ -16,20 +16,25 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.analysis.sensitivity import filled_groups, rows_per_group
-from dpsql.analysis.stability import limited_distance
+from dpsql.analysis.sensitivity import groups_at_row_limit, rows_per_group
+from dpsql.analysis.stability import limited_stability
 from dpsql.errors import Refused, TooComplex
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
 from dpsql.plan.bounded_release.engine_query import EngineQuery
-from dpsql.plan.bounded_release.statistic import Ones
+from dpsql.plan.bounded_release.statistic import RowCount
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.privacy.allocation.mwem_calibration import Moves, Noise, Weighing, weighing
+from dpsql.privacy.allocation.mwem_calibration import (
+    HistogramSensitivity,
+    MwemParameters,
+    Noise,
+    mwem_calibration,
+)
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.add_noise import RawGroups, all_totals
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.arrow import arrow_array
-from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, taken
+from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, take
 from dpsql.release.synopsis.cell_partition import Partition, count_partitions, partitions
 from dpsql.schema.sql_type import SqlType
 
@@ -40,47 +45,50 @@ _STEPS, _LAST_STEPS = 40, 300
 """Of fitting, after each round and after the last."""
 
 
-MOST_CELLS = 100_000
+MAX_CELLS = 100_000
 """A synopsis has no more: each round looks at all of them."""
 
 
-def weighed(bounded: BoundedRelease, steps: int, grant: PrivacyLoss, rounds: int) -> Measurement:
-    """The mechanisms of a synopsis over the cells of `bounded`, within `grant`.
+def calibrate_mwem(
+    bounded: BoundedRelease, steps: int, query_loss: PrivacyLoss, rounds: int
+) -> Measurement:
+    """The mechanisms of a synopsis over the cells of `bounded`, within `query_loss`.
 
     `steps` units are removed or added from one neighbour to the other: the rows of each are in at
     most so many groups, at most so many in each and in all, in either database.
     """
-    if bounded.selection is not None or not bounded.terms.keys:
+    if bounded.partition_count_index is not None or not bounded.contributions.keys:
         raise Refused(
             "the keys of a synopsis are listed, and one of these has no domain",
             hint="declare its values or bounds, or group it by CASE, date_trunc or extract",
             note="synopsis",
         )
-    cells = math.prod(len(domain.cells) for domain in bounded.terms.domains)
-    if cells > MOST_CELLS:
+    cells = math.prod(len(domain.cells) for domain in bounded.contributions.domains)
+    if cells > MAX_CELLS:
         raise TooComplex(
-            f"the keys have {cells:,} combinations, and a synopsis has at most {MOST_CELLS:,}",
+            f"the keys have {cells:,} combinations, and a synopsis has at most {MAX_CELLS:,}",
             hint="use fewer or coarser keys",
             note="synopsis",
         )
-    if [statistic.term for statistic in bounded.terms.statistics] != [Ones()]:
+    if [statistic.term for statistic in bounded.contributions.statistics] != [RowCount()]:
         raise Refused("a synopsis counts rows that nobody knows the number of", note="synopsis")
-    changed = limited_distance(bounded.limited, steps)
+    changed = limited_stability(bounded.limited, steps)
     # A unit's rows may be in more cells than they fill: together they are no more than fill these,
     # and in a box that merges some cells no more than fill as many.
-    filled = filled_groups(bounded.limited, changed.per_unit)
-    moves = Moves(filled, changed.count * rows_per_group(bounded.limited))
-    made, loss = weighing(moves, rounds, grant)
-    return Measurement((made.noise(1),), None, loss, weighing=made)
+    filled = groups_at_row_limit(bounded.limited, changed.groups_per_unit)
+    moves = HistogramSensitivity(filled, changed.units * rows_per_group(bounded.limited))
+    made, loss = mwem_calibration(moves, rounds, query_loss)
+    return Measurement((made.noise(1),), None, loss, mwem=made)
 
 
-def told(bounded: BoundedRelease, measurement: Measurement) -> tuple[str, ...]:
+def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[str, ...]:
     """What EXPLAIN says of the rounds."""
-    made = measurement.weighing
+    made = measurement.mwem
     assert made is not None
-    shape = tuple(len(domain.cells) for domain in bounded.terms.domains)
+    shape = tuple(len(domain.cells) for domain in bounded.contributions.domains)
+    change = made.sensitivity.l1
     return (
-        f"a unit moves the histogram by {made.moves.l1} rows at most, in all its cells together",
+        f"a unit moves the histogram by {change} rows at most, in all its cells together",
         f"the number of rows is measured with {made.total.name} noise",
         f"{made.rounds} rounds, each of one choice and one measurement of what was chosen",
         f"among {count_partitions(shape)} partitions of {math.prod(shape):,} cells",
@@ -91,7 +99,7 @@ def synopsis_table(
     raw: RawGroups,
     bounded: BoundedRelease,
     query: EngineQuery,
-    made: Weighing,
+    parameters: MwemParameters,
     randomness: Randomness,
 ) -> pa.Table:
     """The keys of every cell, in ascending order, and its weight."""
@@ -101,33 +109,33 @@ def synopsis_table(
     grid = np.asarray(totals, dtype=np.int64).reshape(shape)
     for axis, order in enumerate(ranks):
         grid = np.take(grid, order, axis=axis)
-    weights = weigh(grid, made, randomness)
+    weights = fit_weights(grid, parameters, randomness)
     for axis, order in enumerate(ranks):
         weights = np.take(weights, np.argsort(order), axis=axis)
     keys = every_key(bounded, query)
     order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
     named = {
-        f"c{key.column.id}": taken(column, order)
-        for key, column in zip(bounded.terms.keys, keys, strict=True)
+        f"c{key.column.id}": take(column, order)
+        for key, column in zip(bounded.contributions.keys, keys, strict=True)
     }
     named[f"c{bounded.outputs[0].column.id}"] = pa.array(weights.ravel()[order])
     return pa.table(named)
 
 
-def weigh(cells: Counts, made: Weighing, randomness: Randomness) -> Weights:
-    """The weights of `cells`, a grid; all that is read of it is noisy, at the loss of `made`."""
-    (rows,) = made.total.release([int(cells.sum())], randomness)
+def fit_weights(cells: Counts, parameters: MwemParameters, randomness: Randomness) -> Weights:
+    """The weights of `cells`, a grid; all that is read is noisy, at the loss of `parameters`."""
+    (rows,) = parameters.total.release([int(cells.sum())], randomness)
     total = min(max(float(rows), 1.0), 2.0**50)
     weights = np.full(cells.shape, total / cells.size)
     among = partitions(cells.shape)
     measured: list[_Measured] = []
-    for number in range(made.rounds if among else 0):
-        chosen = _choose(among, cells, weights, made, randomness)
-        noise = made.noise(chosen.merged)
+    for number in range(parameters.rounds if among else 0):
+        chosen = _choose(among, cells, weights, parameters, randomness)
+        noise = parameters.noise(chosen.merged)
         exact = chosen.sums(cells)
         noisy = noise.release_vector(exact.ravel(), randomness).reshape(exact.shape)
         measured.append(_Measured(chosen, noisy.astype(np.float64), 1 / float(noise.variance)))
-        steps = _LAST_STEPS if number == made.rounds - 1 else _STEPS
+        steps = _LAST_STEPS if number == parameters.rounds - 1 else _STEPS
         weights = _fitted(weights, measured, total, steps)
     return weights
 
@@ -142,10 +150,10 @@ class _Measured:
 
 
 def _choose(
-    among: tuple[Partition, ...],
+    candidates: tuple[Partition, ...],
     cells: Counts,
     weights: Weights,
-    made: Weighing,
+    parameters: MwemParameters,
     randomness: Randomness,
 ) -> Partition:
     """The partition whose counts are likely farthest from the weights', beyond their noise.
@@ -154,13 +162,13 @@ def _choose(
     since the weights and the noise's size are the same whatever the rows are.
     """
     losses = []
-    for one in among:
+    for one in candidates:
         told = np.rint(one.sums(weights)).astype(np.int64)
         farthest = int(np.abs(told - one.sums(cells)).sum())
-        beyond = one.boxes * _deviation(made.noise(one.merged))
+        beyond = one.boxes * _deviation(parameters.noise(one.merged))
         losses.append(math.floor(min(beyond, 2.0**60)) - farthest)
-    (chosen,) = made.choice.choose(losses, randomness)
-    return among[int(chosen)]
+    (chosen,) = parameters.choice.choose(losses, randomness)
+    return candidates[int(chosen)]
 
 
 def _deviation(noise: Noise) -> float:

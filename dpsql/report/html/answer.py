@@ -8,16 +8,16 @@ from decimal import Decimal
 from typing import Final
 
 from dpsql.report.cost import paid
-from dpsql.report.error_columns import SIGN, half_width_rows
+from dpsql.report.error_columns import PLUS_MINUS, half_width_rows
 from dpsql.report.html.template import render
 from dpsql.report.result.python_value import Value, python_rows
 from dpsql.report.result.result import Result
 from dpsql.report.result.type_objects import NUMBER
 
-MOST_ROWS: Final = 100
+MAX_ROWS: Final = 100
 """More aren't shown: they are there to be fetched."""
 
-MOST_SIGNS: Final = 200
+MAX_CHARACTERS: Final = 200
 """Of one value."""
 
 
@@ -35,7 +35,7 @@ class Cell:
 def answer_page(result: Result) -> str:
     """A fragment in which nothing acts. At most `MOST_ROWS` rows."""
     numeric = [column[1] == NUMBER for column in result.description]
-    some = result.table.slice(0, MOST_ROWS)
+    some = result.table.slice(0, MAX_ROWS)
     widths = half_width_rows(result, some.num_rows)
     rows = [
         [
@@ -49,7 +49,7 @@ def answer_page(result: Result) -> str:
 
 
 def _lines(result: Result) -> Iterator[str]:
-    more = result.table.num_rows - MOST_ROWS
+    more = result.table.num_rows - MAX_ROWS
     if more > 0:
         yield f"… and {more:,} more row{'' if more == 1 else 's'}"
     if result.privacy is not None:
@@ -60,8 +60,8 @@ def _lines(result: Result) -> Iterator[str]:
 def _cell(value: Value, width: float | None, *, is_number: bool) -> Cell:
     has_error = value is not None and width is not None
     return Cell(
-        _cut(_spelled(value)),
-        f"{SIGN} {width:.6g}" if has_error else "",
+        _cut(_text_of(value)),
+        f"{PLUS_MINUS} {width:.6g}" if has_error else "",
         is_number,
         value is None,
         isinstance(value, int | float | Decimal)
@@ -70,7 +70,7 @@ def _cell(value: Value, width: float | None, *, is_number: bool) -> Cell:
     )
 
 
-def _spelled(value: Value) -> str:
+def _text_of(value: Value) -> str:
     match value:
         case None:
             return "NULL"
@@ -83,4 +83,4 @@ def _spelled(value: Value) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MOST_SIGNS else f"{text[:MOST_SIGNS]}…"
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:MAX_CHARACTERS]}…"

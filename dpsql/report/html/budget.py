@@ -9,13 +9,13 @@ from decimal import Decimal
 
 from dpsql.ledger.refusal import Refusal
 from dpsql.report.budget import Allowance, Budget
-from dpsql.report.budget_history import Point, Record, shares
+from dpsql.report.budget_history import Point, Record, spend_by
 from dpsql.report.html.template import render
-from dpsql.report.local_epsilon import beside_ledger
+from dpsql.report.local_epsilon import local_epsilon_lines
 from dpsql.schema.model import Schema
-from dpsql.session.compile.loss_conversion import amount
+from dpsql.session.compile.loss_conversion import to_ledger_currency
 
-_MOST_STATEMENTS = 20
+_MAX_STATEMENTS = 20
 _LATEST = 200
 _WIDTH, _HEIGHT = 720, 160
 
@@ -41,17 +41,17 @@ def page(
     now: datetime,
 ) -> str:
     """What is left, the burn-down, what each analyst and statement took, refusals, entries."""
-    cap = amount(schema, schema.budget.epsilon)
-    by_analyst = shares(schema, cap, ((r.analyst, r) for r in records), len(records))
+    cap = to_ledger_currency(schema, schema.budget.epsilon)
+    by_analyst = spend_by(schema, cap, ((r.analyst, r) for r in records), len(records))
     statements = ((" ".join(r.statement.split()), r) for r in records)
-    by_statement = shares(schema, cap, statements, _MOST_STATEMENTS)
+    by_statement = spend_by(schema, cap, statements, _MAX_STATEMENTS)
     return render(
         "budget.html.j2",
-        title=f"Privacy budget of {schema.account}",
+        title=f"Privacy budget of {schema.ledger_name}",
         now=_time(now),
         balance=list(_balance(budget)),
         enough=_enough(budget),
-        beside=beside_ledger(schema),
+        beside=local_epsilon_lines(schema),
         burn_down=_burn_down(points, now) if points else None,
         spent=[
             ("Spent by analyst", "analyst", by_analyst),

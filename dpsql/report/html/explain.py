@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dpsql.report.explain_text import HIDDEN, noise, price, threshold
 from dpsql.report.html.template import render
-from dpsql.session.explain.report import Proof, ReleaseProof
+from dpsql.session.explain.report import PrivacyReport, ReleaseReport
 
 
-def page(proof: Proof) -> str:
+def page(proof: PrivacyReport) -> str:
     """The fragment, in which nothing acts."""
     return render(
         "explain.html.j2", proof=proof, price=price(proof.price), noise=_noise, hidden=HIDDEN
     )
 
 
-def _noise(release: ReleaseProof) -> list[str]:
+def _noise(release: ReleaseReport) -> list[str]:
     lines = [noise(column) for column in release.noise]
     return lines if release.threshold is None else [*lines, threshold(release.threshold)]

@@ -33,20 +33,20 @@ class Result:
         return tuple(map(_describe, self.names, self.types))
 
 
-def answered(answer: Answer) -> Result:
+def from_answer(answer: Answer) -> Result:
     """The result of a query."""
     return Result(answer.names, answer.types, answer.table, answer.privacy, answer.half_widths)
 
 
-def texts(names: Sequence[str], rows: Iterable[Sequence[str | None]]) -> Result:
+def text_result(names: Sequence[str], rows: Iterable[Sequence[str | None]]) -> Result:
     """A result of text columns."""
     listed = list(rows)
     arrays = [pa.array([row[place] for row in listed], pa.string()) for place in range(len(names))]
-    table = pa.table(arrays, names=distinct(names))
+    table = pa.table(arrays, names=unique_names(names))
     return Result(tuple(names), (Varchar(),) * len(names), table)
 
 
-def distinct(names: Sequence[str]) -> list[str]:
+def unique_names(names: Sequence[str]) -> list[str]:
     """`names` with a number behind each that stood before: a, a_1. For forms that need it."""
     taken = set(names)
     found: list[str] = []

@@ -17,7 +17,7 @@ from rich.text import Text
 from dpsql.report.result.python_value import Row, Value
 from dpsql.report.result.result import Description
 from dpsql.report.result.type_objects import NUMBER
-from dpsql.report.terminal.sanitize import visible
+from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import spell
 from dpsql.session.answer.answer import ColumnPrivacy
 
@@ -41,7 +41,7 @@ def table(
     found = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column, width in zip(columns, widths, strict=True):
         found.add_column(
-            Text(visible(column[0])),
+            Text(sanitize(column[0])),
             justify="right" if column[1] == NUMBER else "left",
             overflow="fold",
         )
@@ -72,7 +72,7 @@ def records(
         for column, value, own in zip(columns, row, widths, strict=True):
             width = None if own is None else own[number - 1]
             error = f"± {width:.6g}" if noise and width is not None else ""
-            found.add_row(Text(visible(column[0])), _value(value, width), Text(error, style="dim"))
+            found.add_row(Text(sanitize(column[0])), _value(value, width), Text(error, style="dim"))
         parts.append(found)
     return Group(*parts)
 
@@ -84,9 +84,9 @@ def bar(part: float) -> str:
     return "█" * full + (_EIGHTHS[rest] if rest else "")
 
 
-def _cells(row: Row, place: int, widths: Widths, *, noise: bool) -> Iterator[Text]:
+def _cells(row: Row, index: int, widths: Widths, *, noise: bool) -> Iterator[Text]:
     for value, own in zip(row, widths, strict=True):
-        width = None if own is None else own[place]
+        width = None if own is None else own[index]
         yield _value(value, width)
         if noise and own is not None:
             yield Text("" if value is None or width is None else f"{width:.6g}", style="dim")

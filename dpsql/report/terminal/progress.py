@@ -8,10 +8,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final, TypeVar
 
-from dpsql.session.interruptible import begin, over
+from dpsql.session.interruptible import is_done, start
 from dpsql.session.run.charge_and_run import RUNNING
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 AFTER_SECONDS: Final = 1.0
 
@@ -44,12 +44,12 @@ class Watch:
         if self._cancelled:
             raise Cancelled(charged=self._charged)
 
-    def run(self, work: Callable[[], Found], interrupt: Callable[[], None]) -> Found:
+    def run(self, work: Callable[[], Result], interrupt: Callable[[], None]) -> Result:
         """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the end."""
-        outcome = begin(work)
+        outcome = start(work)
         began = time.monotonic()
         try:
-            while not over(outcome):
+            while not is_done(outcome):
                 seconds = time.monotonic() - began
                 if seconds >= AFTER_SECONDS:
                     self._show(seconds)
@@ -59,12 +59,12 @@ class Watch:
             self._clear()
         return outcome.result()
 
-    def _cancel(self, outcome: Future[Found], interrupt: Callable[[], None]) -> None:
+    def _cancel(self, outcome: Future[Result], interrupt: Callable[[], None]) -> None:
         """Stop the work. A second Ctrl-C doesn't wait for it."""
         self._cancelled = True
         try:
             interrupt()
-            while not over(outcome):
+            while not is_done(outcome):
                 interrupt()
         except KeyboardInterrupt:
             raise Cancelled(charged=self._charged, running=True) from None

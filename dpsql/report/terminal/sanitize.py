@@ -5,16 +5,16 @@ from __future__ import annotations
 from rich.cells import cell_len
 
 
-def visible(text: str) -> str:
+def sanitize(text: str) -> str:
     """`text` on one line, with escapes for whatever isn't printable."""
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
     )
 
 
-def visible_lines(text: str) -> str:
+def sanitize_lines(text: str) -> str:
     """`text` with its line breaks, and escapes for whatever else isn't printable."""
-    return "\n".join(map(visible, text.split("\n")))
+    return "\n".join(map(sanitize, text.split("\n")))
 
 
 def width(text: str) -> int:

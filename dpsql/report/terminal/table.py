@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dpsql.report.result.python_value import Row, Value
 from dpsql.report.result.result import Description
 from dpsql.report.result.type_objects import NUMBER
-from dpsql.report.terminal.sanitize import visible, width
+from dpsql.report.terminal.sanitize import sanitize, width
 
 _NULL = "NULL"
 
@@ -15,20 +15,20 @@ _NULL = "NULL"
 def plain(columns: Sequence[Description], rows: Sequence[Row]) -> str:
     """Columns under their names, two blanks apart, numbers to the right."""
     cells = [[spell(value) for value in row] for row in rows]
-    names = [visible(column[0]) for column in columns]
+    names = [sanitize(column[0]) for column in columns]
     return _aligned(names, cells, list(map(_is_number, columns)))
 
 
 def listing(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of texts."""
-    cells = [[visible(text) for text in row] for row in rows]
+    cells = [[sanitize(text) for text in row] for row in rows]
     return _aligned(names, cells, [False] * len(names))
 
 
 def markdown(columns: Sequence[Description], rows: Sequence[Row]) -> str:
     """A table of GitHub's Markdown."""
     lines = [
-        [_escaped(visible(column[0])) for column in columns],
+        [_escaped(sanitize(column[0])) for column in columns],
         ["---:" if _is_number(column) else "---" for column in columns],
         *([_escaped(spell(value)) for value in row] for row in rows),
     ]
@@ -46,7 +46,7 @@ def print_on_terminal(columns: Sequence[Description], rows: Sequence[Row]) -> No
     for column in columns:
         # Text, since a plain string would be read for markup.
         table.add_column(
-            Text(visible(column[0])),
+            Text(sanitize(column[0])),
             justify="right" if _is_number(column) else "left",
             overflow="fold",
         )
@@ -65,7 +65,7 @@ def spell(value: Value) -> str:
         case float():
             return f"{value:.10g}"
         case _:
-            return visible(str(value))
+            return sanitize(str(value))
 
 
 def _is_number(column: Description) -> bool:
@@ -80,8 +80,8 @@ def _aligned(names: Sequence[str], cells: Sequence[Sequence[str]], right: Sequen
     return "\n".join("  ".join(map(_padded, line, widths, right)).rstrip() for line in lines)
 
 
-def _padded(text: str, most: int, right: bool) -> str:  # noqa: FBT001 - mapped over columns
-    blanks = " " * (most - width(text))
+def _padded(text: str, size: int, right: bool) -> str:  # noqa: FBT001 - mapped over columns
+    blanks = " " * (size - width(text))
     return blanks + text if right else text + blanks
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from dpsql.errors import SchemaFault, SourceFault
 from dpsql.schema.load.column_types import Read
 from dpsql.schema.load.load import schema_of
-from dpsql.schema.load.yaml_document import Place, read_document
+from dpsql.schema.load.yaml_document import DocumentPath, read_document
 
 _MOST_MENDED: Final = 200
 """A file with more faults than that is of another kind."""
@@ -39,9 +39,9 @@ def all_faults(path: Path, read: Read) -> Iterator[SchemaFault]:
         try:
             schema_of(replace(document, data=copied.data), read=read)
         except SchemaFault as fault:
-            if not copied.follows(fault.place):
+            if not copied.follows(fault.document_path):
                 yield fault
-            if not copied.mend(fault.place):
+            if not copied.mend(fault.document_path):
                 return
         except SourceFault:
             return
@@ -54,19 +54,19 @@ class _Copy:
 
     def __init__(self, data: Any) -> None:
         self.data = data
-        self._mended: set[Place] = set()
+        self._mended: set[DocumentPath] = set()
         self._gone: set[str | int] = set()
 
-    def follows(self, place: Place) -> bool:
-        """Whether the fault at `place` may be one of the mending."""
-        if place and place[-1] in self._gone:
+    def follows(self, path: DocumentPath) -> bool:
+        """Whether the fault at `path` may be one of the mending."""
+        if path and path[-1] in self._gone:
             return True
-        there = self._there(place)
+        there = self._there(path)
         return any(there == mended[: len(there)] for mended in self._mended)
 
-    def mend(self, place: Place) -> bool:
-        """Change or take out what is at `place`; False where nothing is left to be done."""
-        there = self._there(place)
+    def mend(self, path: DocumentPath) -> bool:
+        """Change or take out what is at `path`; False where nothing is left to be done."""
+        there = self._there(path)
         while there in self._mended and there:
             there = there[:-1]
         if not there:
@@ -98,7 +98,7 @@ class _Copy:
             written.pop(name, None)
         written |= {"unit": own[0]} if own else {"public": True}
 
-    def _take_out(self, there: Place) -> None:
+    def _take_out(self, there: DocumentPath) -> None:
         *above, last = there
         around = self.data
         for step in above:
@@ -107,15 +107,15 @@ class _Copy:
         if len(there) in {2, 4}:  # a table, a unit, a view, an analyst; a column
             self._gone.add(last)
 
-    def _there(self, place: Place) -> Place:
-        """As much of `place` as there is."""
+    def _there(self, path: DocumentPath) -> DocumentPath:
+        """As much of `path` as there is."""
         found = self.data
-        for length, step in enumerate(place):
+        for length, step in enumerate(path):
             match found, step:
                 case dict(), _ if step in found:
                     found = found[step]
                 case list(), int() if step < len(found):
                     found = found[step]
                 case _:
-                    return place[:length]
-        return place
+                    return path[:length]
+        return path

@@ -9,25 +9,25 @@ from typing import Final
 
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.schema.budget import Budget, PerQuery
-from dpsql.schema.load.file_format import AnalystForm, BudgetForm, PerQueryForm, fill
-from dpsql.schema.load.yaml_document import Document, Place
-from dpsql.schema.refresh_schedule import Every
+from dpsql.schema.load.file_format import AnalystSection, BudgetSection, PerQuerySection, fill
+from dpsql.schema.load.yaml_document import Document, DocumentPath
+from dpsql.schema.refresh_schedule import RefreshInterval
 
-LEAST_EPSILON: Final = Fraction(1, 1_000_000)
-MOST_EPSILON: Final = Fraction(64)
+MIN_EPSILON: Final = Fraction(1, 1_000_000)
+MAX_EPSILON: Final = Fraction(64)
 LARGE_EPSILON: Final = Fraction(500)
 """As much as an owner may allow who says so: e^ε is still a double."""
-MOST_UNITS: Final = 1000
-MOST_RELEASES: Final = 1000
-LEAST_DELTA: Final = Fraction(1, 10**18)
+MAX_UNITS: Final = 1000
+MAX_RELEASES: Final = 1000
+MIN_DELTA: Final = Fraction(1, 10**18)
 
 
-def read_budget(document: Document, data: object) -> tuple[Budget, Every | None]:
+def read_budget(document: Document, data: object) -> tuple[Budget, RefreshInterval | None]:
     """Read `budget`, and how often it is refreshed, None if never.
 
     Accounting is zcdp by default where there is a delta for it, pure where there is none.
     """
-    form = fill(BudgetForm, document, ("budget",), data)
+    form = fill(BudgetSection, document, ("budget",), data)
     if form.allow_large_epsilon:
         _check_large(document, form.epsilon)
     else:
@@ -36,42 +36,42 @@ def read_budget(document: Document, data: object) -> tuple[Budget, Every | None]
     named = form.accounting or ("zcdp" if form.delta else "pure")
     accounting = Accounting(named)
     if accounting is Accounting.PURE and form.delta:
-        raise document.fault(
+        raise document.error(
             ("budget", "delta"),
             "a pure budget has no delta",
             "write delta: 0, or another accounting",
         )
     if accounting is not Accounting.PURE and not form.delta:
-        raise document.fault(
+        raise document.error(
             ("budget",), f"{named} needs a delta above 0", "add delta: 1.0e-6, or accounting: pure"
         )
-    every = None if form.refresh is None else Every(form.refresh)
+    every = None if form.refresh is None else RefreshInterval(form.refresh)
     return Budget(form.epsilon, form.delta, accounting), every
 
 
 def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery:
     """Read `per_query`: by default a tenth of the budget, and at most all of it."""
     place = ("per_query",)
-    form = fill(PerQueryForm, document, place, data)
+    form = fill(PerQuerySection, document, place, data)
     most = budget.epsilon if form.max_epsilon is None else form.max_epsilon
-    tenth = min(max(budget.epsilon / 10, LEAST_EPSILON), most)
+    tenth = min(max(budget.epsilon / 10, MIN_EPSILON), most)
     epsilon = tenth if form.epsilon is None else form.epsilon
     delta = budget.delta / 10 if form.delta is None else form.delta
     _check_epsilon(document, (*place, "epsilon"), epsilon, budget.epsilon)
     _check_epsilon(document, (*place, "max_epsilon"), most, budget.epsilon)
     _check_delta(document, (*place, "delta"), delta)
     if epsilon > most:
-        raise document.fault((*place, "epsilon"), "above max_epsilon", "lower it, or raise that")
+        raise document.error((*place, "epsilon"), "above max_epsilon", "lower it, or raise that")
     if most > budget.epsilon:
-        raise document.fault(
+        raise document.error(
             (*place, "max_epsilon"), "above budget.epsilon", "no query can spend it: lower it"
         )
     if delta > budget.delta:
-        raise document.fault(
+        raise document.error(
             (*place, "delta"), "above budget.delta", "no query can spend it: lower it"
         )
     if budget.delta and not delta:
-        raise document.fault((*place, "delta"), "is 0", "write a share of budget.delta")
+        raise document.error((*place, "delta"), "is 0", "write a share of budget.delta")
     return PerQuery(epsilon, most, delta)
 
 
@@ -84,49 +84,49 @@ def read_analysts(
     for name, written in (data or {}).items():
         place = ("analysts", name)
         if not (name.isprintable() and name.strip() == name and 1 <= len(name) <= 128):
-            raise document.fault(place, "not a name", "use 1 to 128 printable characters")
+            raise document.error(place, "not a name", "use 1 to 128 printable characters")
         other = seen.setdefault(unicodedata.normalize("NFKC", name).casefold(), name)
         if other != name:
-            raise document.fault(place, f"looks like {other}", "rename one of them")
-        caps[name] = fill(AnalystForm, document, place, written).epsilon
+            raise document.error(place, f"looks like {other}", "rename one of them")
+        caps[name] = fill(AnalystSection, document, place, written).epsilon
         _check_epsilon(document, (*place, "epsilon"), caps[name], budget.epsilon)
     return caps
 
 
 def read_group_size(document: Document, written: int) -> int:
     """Read `group_size`: in how many units neighbouring databases differ at most."""
-    if not 1 <= written <= MOST_UNITS:
-        raise document.fault(
-            ("group_size",), "out of range", f"write a number of units from 1 to {MOST_UNITS}"
+    if not 1 <= written <= MAX_UNITS:
+        raise document.error(
+            ("group_size",), "out of range", f"write a number of units from 1 to {MAX_UNITS}"
         )
     return written
 
 
 def read_releases(document: Document, written: int) -> int:
     """Read `releases`: how many releases and synopses one analyst may keep."""
-    if not 0 <= written <= MOST_RELEASES:
-        raise document.fault(
-            ("releases",), "out of range", f"write a number from 0 to {MOST_RELEASES}"
+    if not 0 <= written <= MAX_RELEASES:
+        raise document.error(
+            ("releases",), "out of range", f"write a number from 0 to {MAX_RELEASES}"
         )
     return written
 
 
 def _check_epsilon(
-    document: Document, place: Place, epsilon: Fraction, budget: Fraction = MOST_EPSILON
+    document: Document, path: DocumentPath, epsilon: Fraction, budget: Fraction = MAX_EPSILON
 ) -> None:
-    if not LEAST_EPSILON <= epsilon <= max(budget, MOST_EPSILON):
+    if not MIN_EPSILON <= epsilon <= max(budget, MAX_EPSILON):
         advice = "write a number from 1e-6 to 64"
-        if place == ("budget", "epsilon") and epsilon > MOST_EPSILON:
+        if path == ("budget", "epsilon") and epsilon > MAX_EPSILON:
             advice += ", or allow_large_epsilon: true beside it, which hides hardly anything"
-        raise document.fault(place, "out of range", advice)
+        raise document.error(path, "out of range", advice)
 
 
 def _check_large(document: Document, epsilon: Fraction) -> None:
-    if not LEAST_EPSILON <= epsilon <= LARGE_EPSILON:
+    if not MIN_EPSILON <= epsilon <= LARGE_EPSILON:
         advice = f"write a number from 1e-6 to {LARGE_EPSILON}"
-        raise document.fault(("budget", "epsilon"), "out of range", advice)
+        raise document.error(("budget", "epsilon"), "out of range", advice)
 
 
-def _check_delta(document: Document, place: Place, delta: Fraction) -> None:
-    if delta and not LEAST_DELTA <= delta < 1:
-        raise document.fault(place, "out of range", "write 0, or a number from 1e-18 to below 1")
+def _check_delta(document: Document, path: DocumentPath, delta: Fraction) -> None:
+    if delta and not MIN_DELTA <= delta < 1:
+        raise document.error(path, "out of range", "write 0, or a number from 1e-18 to below 1")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
-from dpsql.schema.load.yaml_document import Document, Place
+from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.model import Schema, Source
 from dpsql.schema.source_types import reading
 from dpsql.schema.sql_type import (
@@ -23,7 +23,7 @@ from dpsql.schema.sql_type import (
     parse_type,
 )
 
-Found = Mapping[str, Mapping[str, str]]
+SourceColumns = Mapping[str, Mapping[str, str]]
 """For each table of the source the type names of its columns, in order."""
 
 Read = Callable[[DuckDBSource], Mapping[str, Columns]]
@@ -50,7 +50,7 @@ def engine_source(schema: Schema) -> DuckDBSource:
     )
 
 
-def find_columns(source: Source, read: Read = read_catalogue) -> Found | None:
+def find_columns(source: Source, read: Read = read_catalog) -> SourceColumns | None:
     """Ask the source's catalogue; None where the source isn't there yet.
 
     A schema that declares every type can then be read, explained and tested without any data.
@@ -65,16 +65,16 @@ def find_columns(source: Source, read: Read = read_catalogue) -> Found | None:
     return {table: dict(columns) for table, columns in found.items()}
 
 
-def known_type(found: str) -> SqlType | None:
+def known_type(source_type: str) -> SqlType | None:
     """Name the type under which a column of the source is offered, None if there is none."""
-    return reading(found).type
+    return reading(source_type).type
 
 
 def column_type(
     document: Document,
-    place: Place,
+    path: DocumentPath,
     declared: str | None,
-    found: str | None,
+    source_type: str | None,
     *,
     is_delimited: bool,
     identifies: bool,
@@ -90,33 +90,35 @@ def column_type(
         fix = "see the list of types, or leave it out"
         if read is not None:
             fix = f"write {str(read).lower()}, as which it is read, or leave it out"
-        raise document.fault((*place, "type"), f"{declared} is not a type here", fix)
-    if written is None and (found is None or is_delimited):
+        raise document.error((*path, "type"), f"{declared} is not a type here", fix)
+    if written is None and (source_type is None or is_delimited):
         why = (
             "a CSV file has no types"
             if is_delimited
             else "its type is not known without the source"
         )
-        raise document.fault(place, why, "declare it, as in {type: bigint}")
-    if found is None or is_delimited:
+        raise document.error(path, why, "declare it, as in {type: bigint}")
+    if source_type is None or is_delimited:
         assert written is not None
         return written
-    offered = known_type(found)
+    offered = known_type(source_type)
     if offered is None:
-        raise document.fault(
-            place,
-            f"the source has {found:.80}, which is not read",
-            f"remove the column; {reading(found).why}",
+        raise document.error(
+            path,
+            f"the source has {source_type:.80}, which is not read",
+            f"remove the column; {reading(source_type).why}",
         )
-    if identifies and not reading(found).exact:
-        raise document.fault(
-            place, f"is a key of {found}, whose values can read alike", "use an integer or a text"
+    if identifies and not reading(source_type).exact:
+        raise document.error(
+            path,
+            f"is a key of {source_type}, whose values can read alike",
+            "use an integer or a text",
         )
     if written is None or written == offered:
         return offered
     if not _converts(offered, written, exactly=identifies):
-        raise document.fault(
-            (*place, "type"), f"the source has {found}", f"write {str(offered).lower()}"
+        raise document.error(
+            (*path, "type"), f"the source has {source_type}", f"write {str(offered).lower()}"
         )
     return written
 

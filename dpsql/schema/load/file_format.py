@@ -9,14 +9,14 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from dpsql.schema.load.yaml_document import Document, Place
+from dpsql.schema.load.yaml_document import Document, DocumentPath
 
 
-class Form(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A section: a mapping with known keys."""
 
 
-class File(Form, frozen=True, kw_only=True):
+class SchemaSection(Section, frozen=True, kw_only=True):
     """The whole file; sections of named things are read one by one, for the sake of their paths."""
 
     dataset: str
@@ -35,21 +35,21 @@ class File(Form, frozen=True, kw_only=True):
     version: object = None
 
 
-class UnitForm(Form, frozen=True, kw_only=True):
+class UnitSection(Section, frozen=True, kw_only=True):
     """A kind of privacy unit."""
 
     table: str
     key: str
 
 
-class UnitPath(Form, frozen=True, kw_only=True):
+class UnitPath(Section, frozen=True, kw_only=True):
     """The column of a table that leads to its privacy unit, or the columns that do together."""
 
     column: str | list[str]
     references: str | list[str]
 
 
-class LimitsForm(Form, frozen=True, kw_only=True):
+class LimitsSection(Section, frozen=True, kw_only=True):
     """What one unit may contribute."""
 
     groups: int | None = None
@@ -57,7 +57,7 @@ class LimitsForm(Form, frozen=True, kw_only=True):
     rows: int | None = None
 
 
-class TableForm(Form, frozen=True, kw_only=True):
+class TableSection(Section, frozen=True, kw_only=True):
     """A table; `unit` and `public` exclude each other."""
 
     unit: str | dict[str, object] | None = None
@@ -72,7 +72,7 @@ class TableForm(Form, frozen=True, kw_only=True):
     visible: bool = True
 
 
-class ViewForm(Form, frozen=True, kw_only=True):
+class ViewSection(Section, frozen=True, kw_only=True):
     """A query that analysts see as a table."""
 
     query: str
@@ -82,7 +82,7 @@ class ViewForm(Form, frozen=True, kw_only=True):
     visible: bool = True
 
 
-class ViewColumnForm(Form, frozen=True, kw_only=True):
+class ViewColumnSection(Section, frozen=True, kw_only=True):
     """A column of a view; its type is that of the query."""
 
     bounds: list[object] | None = None
@@ -91,7 +91,7 @@ class ViewColumnForm(Form, frozen=True, kw_only=True):
     comment: str = ""
 
 
-class ColumnForm(Form, frozen=True, kw_only=True):
+class ColumnSection(Section, frozen=True, kw_only=True):
     """A column; what it leaves out is unknown, except a type that the catalogue has."""
 
     type: str | None = None
@@ -105,13 +105,13 @@ class ColumnForm(Form, frozen=True, kw_only=True):
     source_name: str | None = None
 
 
-class ResponseForm(Form, frozen=True, kw_only=True):
+class ResponseSection(Section, frozen=True, kw_only=True):
     """How answers were randomised before they came."""
 
     epsilon: Fraction
 
 
-class BudgetForm(Form, frozen=True, kw_only=True):
+class BudgetSection(Section, frozen=True, kw_only=True):
     """What may be spent on the dataset."""
 
     epsilon: Fraction
@@ -121,7 +121,7 @@ class BudgetForm(Form, frozen=True, kw_only=True):
     allow_large_epsilon: bool = False
 
 
-class PerQueryForm(Form, frozen=True, kw_only=True):
+class PerQuerySection(Section, frozen=True, kw_only=True):
     """What a query spends."""
 
     epsilon: Fraction | None = None
@@ -129,30 +129,32 @@ class PerQueryForm(Form, frozen=True, kw_only=True):
     delta: Fraction | None = None
 
 
-class AnalystForm(Form, frozen=True, kw_only=True):
+class AnalystSection(Section, frozen=True, kw_only=True):
     """An analyst's own cap."""
 
     epsilon: Fraction
 
 
-FormKind = TypeVar("FormKind", bound=Form)
+SectionKind = TypeVar("SectionKind", bound=Section)
 
 
-def fill(form: type[FormKind], document: Document, place: Place, data: object) -> FormKind:
-    """Read the section at `place` as a `form`; a section left empty has only defaults."""
+def fill(
+    section: type[SectionKind], document: Document, path: DocumentPath, data: object
+) -> SectionKind:
+    """Read the section at `path` as a `section`; a section left empty has only defaults."""
     data = {} if data is None else data
-    known = form.__struct_fields__
+    known = section.__struct_fields__
     if isinstance(data, dict):
         for key in data:
             if key not in known:
                 keys = f"the keys here are {', '.join(known)}"
-                raise document.unknown((*place, key), "unknown key", known, keys)
+                raise document.unknown_key_error((*path, key), "unknown key", known, keys)
     try:
-        return msgspec.convert(data, form, dec_hook=_exact)
+        return msgspec.convert(data, section, dec_hook=_exact)
     except msgspec.ValidationError as error:
         what, _, inside = str(error).partition(" - at `$")
-        at = (*place, *_steps(inside.rstrip("`")))
-        raise document.fault(at, *_explained(what)) from None
+        at = (*path, *_steps(inside.rstrip("`")))
+        raise document.error(at, *_translated(what)) from None
 
 
 def _exact(kind: type, value: object) -> object:
@@ -166,14 +168,14 @@ def _exact(kind: type, value: object) -> object:
     return Fraction(value)
 
 
-def _steps(inside: str) -> Place:
+def _steps(inside: str) -> DocumentPath:
     steps: list[str | int] = []
     for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", inside):
         steps.append(name or int(index))
     return tuple(steps)
 
 
-def _explained(what: str) -> tuple[str, str]:
+def _translated(what: str) -> tuple[str, str]:
     """Translate msgspec's words into the file's: what is wrong, what to write."""
     missing = re.fullmatch(r"Object missing required field `(\w+)`", what)
     if missing:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-from dpsql.schema.load.yaml_document import Document, Place
+from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.qualified_name import MAIN, identity
 
 _LONGEST = 63  # PostgreSQL's clients cut longer ones
@@ -21,7 +21,7 @@ def is_plain(name: str) -> bool:
     )
 
 
-def offered_names(names: Iterable[str]) -> Mapping[str, str]:
+def visible_names(names: Iterable[str]) -> Mapping[str, str]:
     """A plain name for each of `names`, itself if it is one; those are left out that have none."""
     given = list(names)
     found = {name: name for name in given if is_plain(name)}
@@ -41,29 +41,29 @@ def is_table_name(name: str) -> bool:
     return is_plain(own) and (is_plain(space) if dot else True)
 
 
-def check_names(document: Document, place: Place, names: Iterable[str]) -> None:
-    """Refuse names under `place` that aren't plain, and pairs that SQL doesn't tell apart.
+def check_names(document: Document, path: DocumentPath, names: Iterable[str]) -> None:
+    """Refuse names under `path` that aren't plain, and pairs that SQL doesn't tell apart.
 
     DuckDB finds "Id" by "ID", so a column of one name could be read for one of the other.
     """
     seen: dict[str, str] = {}
-    is_column = place[-1] == "columns"
+    is_column = path[-1] == "columns"
     for name in names:
         if not is_plain(name):
-            raise document.fault(
-                (*place, name),
+            raise document.error(
+                (*path, name),
                 "not a plain name",
                 f"use letters, digits and _, at most {_LONGEST} bytes, in Unicode's form NFC"
                 + (", and source_name: for what the source calls it" if is_column else ""),
             )
         other = seen.setdefault(name.casefold(), name)
         if other != name:
-            raise document.fault(
-                (*place, name), f"differs from {other} only by case", "rename one of them"
+            raise document.error(
+                (*path, name), f"differs from {other} only by case", "rename one of them"
             )
 
 
-def check_stored(document: Document, place: Place, stored: Mapping[str, str]) -> None:
+def check_stored(document: Document, path: DocumentPath, stored: Mapping[str, str]) -> None:
     """Refuse columns that the source has under one name; `stored` are their names there.
 
     DuckDB finds it in any case, so that x and X are one column.
@@ -71,16 +71,16 @@ def check_stored(document: Document, place: Place, stored: Mapping[str, str]) ->
     seen: dict[str, str] = {}
     for name, there in stored.items():
         if not there or not there.isprintable():
-            at = (*place, name, "source_name")
-            raise document.fault(at, "names no column", "write the name that the source has")
+            at = (*path, name, "source_name")
+            raise document.error(at, "names no column", "write the name that the source has")
         other = seen.setdefault(there.casefold(), name)
         if other != name:
-            raise document.fault(
-                (*place, name), f"is the source's column that {other} is", "remove one of them"
+            raise document.error(
+                (*path, name), f"is the source's column that {other} is", "remove one of them"
             )
 
 
-def check_tables(document: Document, place: Place, names: Iterable[str]) -> None:
+def check_tables(document: Document, path: DocumentPath, names: Iterable[str]) -> None:
     """Refuse names of tables and views that aren't plain, with a schema before a dot or without.
 
     public.orders is the table orders, as statements mean both: one of them would hide the other.
@@ -89,22 +89,22 @@ def check_tables(document: Document, place: Place, names: Iterable[str]) -> None
     for name in names:
         space, _, own = name.rpartition(".")
         if not is_table_name(name):
-            raise document.fault(
-                (*place, name),
+            raise document.error(
+                (*path, name),
                 "not a plain name",
                 f"use letters, digits and _, at most {_LONGEST} bytes, in Unicode's form NFC, and"
                 " one dot after a schema",
             )
         if space.casefold() == MAIN:
-            raise document.fault(
-                (*place, name), "main is the schema of names without one", f"write {own}"
+            raise document.error(
+                (*path, name), "main is the schema of names without one", f"write {own}"
             )
         if space.casefold().startswith("pg_") or space.casefold() == "information_schema":
-            raise document.fault(
-                (*place, name), f"{space} is the catalogue's schema", "copy the table to another"
+            raise document.error(
+                (*path, name), f"{space} is the catalogue's schema", "copy the table to another"
             )
         other = seen.setdefault(identity(name), name)
         if other != name:
             same = other.casefold() == name.casefold()
             what = f"differs from {other} only by case" if same else f"is {other} to statements"
-            raise document.fault((*place, name), what, "rename one of them")
+            raise document.error((*path, name), what, "rename one of them")

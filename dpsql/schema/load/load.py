@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from dpsql.engine.duckdb.catalog import read_catalogue
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.schema.load.budget import (
     read_analysts,
     read_budget,
@@ -16,16 +16,17 @@ from dpsql.schema.load.budget import (
     read_releases,
 )
 from dpsql.schema.load.column_types import Read, find_columns
-from dpsql.schema.load.file_format import File, TableForm, UnitForm, fill
+from dpsql.schema.load.file_format import SchemaSection, TableSection, UnitSection, fill
 from dpsql.schema.load.identifiers import check_names, check_tables
 from dpsql.schema.load.paths import anchor_path, check_dataset, find_source, ledger_path
-from dpsql.schema.load.table import add_public_columns, check_rows, check_types, read_table
-from dpsql.schema.load.unit_path import Claim, read_claim
+from dpsql.schema.load.table import check_rows, check_types, read_table
+from dpsql.schema.load.undeclared_columns import add_public_columns
+from dpsql.schema.load.unit_path import UnitDeclaration, read_unit_declaration
 from dpsql.schema.load.view import read_views
 from dpsql.schema.load.yaml_document import Document, read_document
 from dpsql.schema.model import Neighbors, Schema, UnitKind
 from dpsql.schema.policy import policy_hash, policy_text
-from dpsql.schema.refresh_period import read_period, with_times
+from dpsql.schema.refresh_period import attach_time_columns, read_period
 
 
 def load_schema(
@@ -33,7 +34,7 @@ def load_schema(
     *,
     source: Path | None = None,
     today: dt.date | None = None,
-    read: Read = read_catalogue,
+    read: Read = read_catalog,
 ) -> Schema:
     """Read and check a schema file; `source` stands for the one that the file names.
 
@@ -50,14 +51,16 @@ def schema_of(
     *,
     source: Path | None = None,
     today: dt.date | None = None,
-    read: Read = read_catalogue,
+    read: Read = read_catalog,
 ) -> Schema:
     """The schema that `document` is, as `load_schema` reads it."""
-    file = fill(File, document, (), document.data)
+    file = fill(SchemaSection, document, (), document.data)
     check_dataset(document, file.dataset)
-    forms = _table_forms(document, file)
+    forms = _table_sections(document, file)
     units = _units(document, file, forms)
-    claims = {name: read_claim(document, name, form, units) for name, form in forms.items()}
+    claims = {
+        name: read_unit_declaration(document, name, form, units) for name, form in forms.items()
+    }
     _check_units(document, units, claims)
     where = find_source(document, file.source, forms, source)
     found = find_columns(where, read)
@@ -68,7 +71,7 @@ def schema_of(
     budget, every = read_budget(document, file.budget)
     neighbors, group_size = Neighbors(file.neighbors), read_group_size(document, file.group_size)
     check_rows(document, tables, neighbors)
-    timed = with_times(document, forms, tables, refreshed=every is not None)
+    timed = attach_time_columns(document, forms, tables, refreshed=every is not None)
     schema = Schema(
         dataset=file.dataset,
         path=document.path,
@@ -81,12 +84,12 @@ def schema_of(
         analysts=read_analysts(document, file.analysts, budget),
         ledger=ledger_path(document, file.ledger, file.dataset),
         anchor=anchor_path(file.dataset),
-        shares_answers=file.store == "shared",
+        has_shared_store=file.store == "shared",
         version=None if file.version is None else str(file.version),
         policy="",
         policy_hash="",
         period=read_period(
-            document, every, neighbors.apart(group_size), today or dt.datetime.now(dt.UTC).date()
+            document, every, neighbors.distance(group_size), today or dt.datetime.now(dt.UTC).date()
         ),
         group_size=group_size,
         releases=read_releases(document, file.releases),
@@ -104,36 +107,36 @@ def schema_of(
 def ledger_of(path: Path) -> tuple[Path | str, Path]:
     """Where the ledger of a schema file is, and the file; nothing else of it is looked at."""
     document = read_document(Path(path))
-    file = fill(File, document, (), document.data)
+    file = fill(SchemaSection, document, (), document.data)
     check_dataset(document, file.dataset)
     return ledger_path(document, file.ledger, file.dataset), document.path
 
 
-def _table_forms(document: Document, file: File) -> Mapping[str, TableForm]:
+def _table_sections(document: Document, file: SchemaSection) -> Mapping[str, TableSection]:
     place = ("tables",)
     if not file.tables:
-        raise document.fault(
+        raise document.error(
             place, "no table is declared", "declare one: a table not declared is not there"
         )
     check_tables(document, place, file.tables)
     return {
-        name: fill(TableForm, document, (*place, name), written)
+        name: fill(TableSection, document, (*place, name), written)
         for name, written in file.tables.items()
     }
 
 
 def _units(
-    document: Document, file: File, forms: Mapping[str, TableForm]
+    document: Document, file: SchemaSection, forms: Mapping[str, TableSection]
 ) -> Mapping[str, UnitKind]:
     check_names(document, ("units",), file.units)
     units = {}
     for name, written in file.units.items():
         place = ("units", name)
         if name.casefold() == "row":
-            raise document.fault(place, "row means that each row is a unit", "choose another name")
-        form = fill(UnitForm, document, place, written)
+            raise document.error(place, "row means that each row is a unit", "choose another name")
+        form = fill(UnitSection, document, place, written)
         if form.table not in forms:
-            raise document.unknown(
+            raise document.unknown_key_error(
                 (*place, "table", form.table), "no such table", forms, "declare it under tables"
             )
         units[name] = UnitKind(name, form.table, form.key)
@@ -141,11 +144,11 @@ def _units(
 
 
 def _check_units(
-    document: Document, units: Mapping[str, UnitKind], claims: Mapping[str, Claim]
+    document: Document, units: Mapping[str, UnitKind], declarations: Mapping[str, UnitDeclaration]
 ) -> None:
     """Refuse a unit kind whose table says otherwise: neither place can be changed alone."""
     for unit in units.values():
-        if claims[unit.table].kind != unit.name:
-            raise document.fault(
+        if declarations[unit.table].kind != unit.name:
+            raise document.error(
                 ("tables", unit.table), f"is the table of {unit.name}", f"write unit: {unit.name}"
             )

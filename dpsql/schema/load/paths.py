@@ -25,7 +25,7 @@ _DATASET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 def check_dataset(document: Document, dataset: str) -> None:
     """Refuse a dataset's name that could not name a folder."""
     if not _DATASET.fullmatch(dataset):
-        raise document.fault(
+        raise document.error(
             ("dataset",),
             f"{dataset!r:.80} does not name a dataset",
             "use up to 64 letters, digits, dots, - and _, and begin with a letter or digit",
@@ -37,7 +37,7 @@ def find_source(
 ) -> Source:
     """Find the DuckDB file or the folder; which of the two shows its name where it isn't there."""
     if override is None and "://" in written:
-        raise document.fault(
+        raise document.error(
             ("source",), "not a path", "name a DuckDB file, or a folder of Parquet or CSV files"
         )
     path = (
@@ -47,7 +47,7 @@ def find_source(
     )
     is_file = path.is_file() or (not path.exists() and path.suffix.lower() in _DATABASES)
     if path.suffix.lower() in _FILES and not path.is_dir():
-        raise document.fault(("source",), "is one table", "name the folder that holds the file")
+        raise document.error(("source",), "is one table", "name the folder that holds the file")
     if is_file:
         return Source(path, {})
     return Source(path, {table: _file(document, path, table) for table in tables})
@@ -57,11 +57,11 @@ def _file(document: Document, folder: Path, table: str) -> Path:
     inside, name = folder.joinpath(*table.split(".")[:-1]), bare(table)  # sales/orders.parquet
     parquet, delimited = inside / f"{name}.parquet", inside / f"{name}.csv"
     if parquet.exists() and delimited.exists():
-        raise document.fault(
+        raise document.error(
             ("tables", table), f"both {parquet.name} and {delimited.name} exist", "remove one"
         )
     if folder.exists() and not parquet.exists() and not delimited.exists():
-        raise document.fault(
+        raise document.error(
             ("tables", table),
             f"the source has neither {parquet.relative_to(folder)} nor"
             f" {delimited.relative_to(folder)}",
@@ -77,7 +77,7 @@ def ledger_path(document: Document, written: str | None, dataset: str) -> Path |
     """
     if written is not None and "://" in written:
         if not written.startswith(("postgresql://", "postgres://")):
-            raise document.fault(
+            raise document.error(
                 ("ledger",), "neither a file nor PostgreSQL", "write postgresql://host/database"
             )
         return written
@@ -93,7 +93,7 @@ def default_ledger(dataset: str) -> Path:
     return folder / dataset / "ledger.db"
 
 
-def beside_ledger(ledger: Path | str, anchor: Path, what: str) -> Path:
+def path_next_to_ledger(ledger: Path | str, anchor: Path, what: str) -> Path:
     """Place a file of a ledger's: it has the ledger's own name, so that no two ledgers share one.
 
     A ledger on a server has only its anchor here.

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from dpsql.schema.load.file_format import TableForm, UnitPath, fill
-from dpsql.schema.load.yaml_document import Document, Place
+from dpsql.schema.load.file_format import TableSection, UnitPath, fill
+from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.model import EntityUnit, Hop, Ownership, Public, Reference, RowUnit, UnitKind
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class UnitDeclaration:
     """What one table says of its owners: a unit kind by name, or a path's first step."""
 
-    place: Place
+    path: DocumentPath
     public: bool
     key: tuple[str, ...] | None
     visible: bool = True
@@ -28,7 +28,7 @@ class Claim:
     same_unit: tuple[str, ...] = ()
 
     @property
-    def leads_by(self) -> tuple[str, ...]:
+    def first_hop(self) -> tuple[str, ...]:
         """The columns that identity takes, declared or not."""
         return tuple(dict.fromkeys((*(self.key or ()), *self.columns, *self.same_unit)))
 
@@ -38,60 +38,62 @@ class Claim:
         return self.key or (self.columns if self.kind not in {None, "row"} else ())
 
 
-def read_claim(
-    document: Document, name: str, form: TableForm, units: Mapping[str, UnitKind]
-) -> Claim:
+def read_unit_declaration(
+    document: Document, name: str, section: TableSection, units: Mapping[str, UnitKind]
+) -> UnitDeclaration:
     """Read `unit`, `public`, `key`, `same_unit` and `visible` of a table."""
-    found = _claim(document, name, form, units)
-    if form.same_unit is not None and (found.public or found.kind == "row"):
+    found = _declaration(document, name, section, units)
+    if section.same_unit is not None and (found.public or found.kind == "row"):
         what = "nobody's" if found.public else "units of their own"
-        raise document.fault(("tables", name, "same_unit"), f"its rows are {what}", "remove it")
-    same = _key(document, ("tables", name), form.same_unit, "same_unit") or ()
-    return replace(found, visible=form.visible, same_unit=same)
+        raise document.error(("tables", name, "same_unit"), f"its rows are {what}", "remove it")
+    same = _key(document, ("tables", name), section.same_unit, "same_unit") or ()
+    return replace(found, visible=section.visible, same_unit=same)
 
 
-def _claim(document: Document, name: str, form: TableForm, units: Mapping[str, UnitKind]) -> Claim:
+def _declaration(
+    document: Document, name: str, section: TableSection, units: Mapping[str, UnitKind]
+) -> UnitDeclaration:
     place = ("tables", name)
-    key = _key(document, place, form.key, "key")
-    if form.public:
-        if form.unit is not None:
-            raise document.fault(place, "has a unit and is public", "remove unit, or public")
-        if form.limits is not None:
-            raise document.fault((*place, "limits"), "a public table has no limits", "remove them")
-        return Claim(place, public=True, key=key)
+    key = _key(document, place, section.key, "key")
+    if section.public:
+        if section.unit is not None:
+            raise document.error(place, "has a unit and is public", "remove unit, or public")
+        if section.limits is not None:
+            raise document.error((*place, "limits"), "a public table has no limits", "remove them")
+        return UnitDeclaration(place, public=True, key=key)
     at = (*place, "unit")
-    match form.unit:
+    match section.unit:
         case None:
-            raise document.fault(
+            raise document.error(
                 place,
                 "says neither whose its rows are nor that they are public",
                 "add unit: …, or public: true",
             )
         case "row":
-            return Claim(at, public=False, key=key, kind="row")
+            return UnitDeclaration(at, public=False, key=key, kind="row")
         case str() as kind:
             return _entity(document, at, name, key, units, kind)
         case written:
             columns, to = _path_of(document, at, fill(UnitPath, document, at, written))
-            return Claim(at, public=False, key=key, columns=columns, references=to)
+            return UnitDeclaration(at, public=False, key=key, columns=columns, references=to)
 
 
 def _path_of(
-    document: Document, at: Place, path: UnitPath
+    document: Document, at: DocumentPath, path: UnitPath
 ) -> tuple[tuple[str, ...], tuple[Reference, ...]]:
     """A path's first step: a column and what it references, or several of one table in step."""
     columns, written = _listed(path.column), _listed(path.references)
     if not columns or len(set(columns)) < len(columns):
-        raise document.fault((*at, "column"), "not a list of different columns", "name the columns")
+        raise document.error((*at, "column"), "not a list of different columns", "name the columns")
     to = tuple(read_reference(document, (*at, "references"), each) for each in written)
     if len(to) != len(columns):
-        raise document.fault(
+        raise document.error(
             (*at, "references"),
             f"{len(columns)} columns can't reference {len(to)}",
             "name as many on both sides, in the same order",
         )
     if len({each.table for each in to}) > 1:
-        raise document.fault(
+        raise document.error(
             (*at, "references"), "leads to several tables", "reference the key of one table"
         )
     return columns, to
@@ -103,72 +105,79 @@ def _listed(written: str | list[str]) -> tuple[str, ...]:
 
 def _entity(
     document: Document,
-    at: Place,
+    at: DocumentPath,
     name: str,
     key: tuple[str, ...] | None,
     units: Mapping[str, UnitKind],
     kind: str,
-) -> Claim:
+) -> UnitDeclaration:
     unit = units.get(kind)
     if unit is None:
         kinds = ", ".join(("row", *units))
-        raise document.unknown((*at, kind), "no such unit", units, f"the units are {kinds}")
+        raise document.unknown_key_error(
+            (*at, kind), "no such unit", units, f"the units are {kinds}"
+        )
     if unit.table != name:
-        raise document.fault(
+        raise document.error(
             at,
             f"the table of {kind} is {unit.table}",
             f"write unit: {{column: …, references: {unit.table}.{unit.key}}}",
         )
     if key not in {None, (unit.key,)}:
-        raise document.fault(
+        raise document.error(
             at, f"the key of {kind} is {unit.key}", f"write key: {unit.key}, or correct units"
         )
-    return Claim(at, public=False, key=key, kind=kind, columns=(unit.key,))
+    return UnitDeclaration(at, public=False, key=key, kind=kind, columns=(unit.key,))
 
 
 def _key(
-    document: Document, place: Place, written: str | list[str] | None, name: str
+    document: Document, path: DocumentPath, written: str | list[str] | None, name: str
 ) -> tuple[str, ...] | None:
     if written is None:
         return None
     key = _listed(written)
     if not key or len(set(key)) < len(key):
-        raise document.fault((*place, name), "not a list of different columns", "name the columns")
+        raise document.error((*path, name), "not a list of different columns", "name the columns")
     return key
 
 
-def read_reference(document: Document, place: Place, written: str) -> Reference:
+def read_reference(document: Document, path: DocumentPath, written: str) -> Reference:
     """Read table.column, or schema.table.column."""
     table, _, column = written.rpartition(".")
     if not table or not column or table.count(".") > 1:
-        raise document.fault(place, f"{written} is not table.column", "write table.column")
+        raise document.error(path, f"{written} is not table.column", "write table.column")
     return Reference(table, column)
 
 
 def check_reference(
-    document: Document, place: Place, to: tuple[Reference, ...], claims: Mapping[str, Claim]
+    document: Document,
+    path: DocumentPath,
+    to: tuple[Reference, ...],
+    declarations: Mapping[str, UnitDeclaration],
 ) -> None:
     """Refuse a reference that leads elsewhere than to the whole key of a declared table."""
     table = to[0].table
-    target = claims.get(table)
+    target = declarations.get(table)
     if target is None:
-        raise document.unknown(
-            (*place, table), "no such table", claims, "declare the table, or correct the name"
+        raise document.unknown_key_error(
+            (*path, table), "no such table", declarations, "declare the table, or correct the name"
         )
     key, asked = target.keyed_by, [each.column for each in to]
     if sorted(asked) != sorted(key):
         has = f"the key of {table} is {', '.join(key)}" if key else f"{table} has no key"
         what = f"{table}.{asked[0]} is" if len(asked) == 1 else f"{', '.join(asked)} are"
-        raise document.fault(
-            place,
+        raise document.error(
+            path,
             f"{what} not {'its' if len(asked) == 1 else 'their'} table's key: {has}",
             "reference a key",
         )
 
 
-def own(document: Document, name: str, claims: Mapping[str, Claim]) -> Ownership:
-    """Follow the path of table `name` to its entity; `claims` are those of all tables."""
-    claim = claims[name]
+def resolve_units(
+    document: Document, name: str, declarations: Mapping[str, UnitDeclaration]
+) -> Ownership:
+    """Follow the path of table `name` to its entity; `declarations` are those of all tables."""
+    claim = declarations[name]
     if claim.public:
         return Public()
     if claim.kind is not None:
@@ -176,21 +185,21 @@ def own(document: Document, name: str, claims: Mapping[str, Claim]) -> Ownership
     hops: list[Hop] = []
     seen = [name]
     while claim.references:
-        check_reference(document, (*claim.place, "references"), claim.references, claims)
+        check_reference(document, (*claim.path, "references"), claim.references, declarations)
         table = claim.references[0].table
-        target = claims[table]
+        target = declarations[table]
         if target.public or target.kind == "row":
             what = "public" if target.public else "of rows that are units themselves"
-            raise document.fault(
-                claims[name].place,
+            raise document.error(
+                declarations[name].path,
                 f"the path {_path(seen, table)} ends in a table {what}, at no entity",
                 "reference a table that has, or leads to, one of units",
             )
         if target.kind is not None:
             return EntityUnit(target.kind, tuple(hops), claim.columns[0])
         if table in seen:
-            raise document.fault(
-                claims[name].place,
+            raise document.error(
+                declarations[name].path,
                 f"the path {_path(seen, table)} is a cycle",
                 "reference a table that leads to one of units",
             )

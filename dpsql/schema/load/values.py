@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final, assert_never
 
-from dpsql.schema.load.yaml_document import Document, Place
+from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.model import Value
 from dpsql.schema.sql_type import (
     Array,
@@ -31,47 +31,45 @@ _LARGEST: Final = {32: (2 - Fraction(1, 2**23)) * 2**127, 64: Fraction(sys.float
 
 
 def read_bounds(
-    document: Document, place: Place, kind: SqlType, written: Sequence[object]
+    document: Document, path: DocumentPath, kind: SqlType, written: Sequence[object]
 ) -> tuple[Value, Value]:
     """Read an inclusive interval [low, high] of a type that has an order worth bounding."""
     if not isinstance(kind, Integer | Decimal | Double | Date | Timestamp):
-        raise document.fault(
-            place, f"{kind} takes no bounds", "list its values instead, or nothing"
-        )
+        raise document.error(path, f"{kind} takes no bounds", "list its values instead, or nothing")
     if len(written) != 2:
-        raise document.fault(place, "not two bounds", "write [low, high]")
+        raise document.error(path, "not two bounds", "write [low, high]")
     low, high = (
-        _read(document, (*place, index), kind, value) for index, value in enumerate(written)
+        _read(document, (*path, index), kind, value) for index, value in enumerate(written)
     )
     if low > high:  # type: ignore[operator]  # both are of the column's type
-        raise document.fault(
-            place, f"low {written[0]} is above high {written[1]}", "write the lower one first"
+        raise document.error(
+            path, f"low {written[0]} is above high {written[1]}", "write the lower one first"
         )
     return low, high
 
 
 def read_values(
-    document: Document, place: Place, kind: SqlType, written: Sequence[object]
+    document: Document, path: DocumentPath, kind: SqlType, written: Sequence[object]
 ) -> tuple[Value, ...]:
     """Read a finite set: a value that stood twice would be a key answered twice for one charge."""
     if isinstance(kind, Interval | Uuid | Array | Null):
-        raise document.fault(place, f"{kind} takes no values", "leave them out")
+        raise document.error(path, f"{kind} takes no values", "leave them out")
     if not written:
-        raise document.fault(place, "an empty list of values", "list them, or leave values out")
+        raise document.error(path, "an empty list of values", "list them, or leave values out")
     if isinstance(kind, Varchar) and _are_texts(written):
         return tuple(map(str, written))
     seen: dict[object, int] = {}
     values = []
     for index, each in enumerate(written):
         if each is None:
-            raise document.fault(
-                (*place, index), "NULL is not listed", "it is a key of every nullable column"
+            raise document.error(
+                (*path, index), "NULL is not listed", "it is a key of every nullable column"
             )
-        value = _read(document, (*place, index), kind, each)
+        value = _read(document, (*path, index), kind, each)
         first = seen.setdefault(_identity(kind, value), index)
         if first != index:
-            raise document.fault(
-                (*place, index), f"the same value as [{first}]", "remove one of them"
+            raise document.error(
+                (*path, index), f"the same value as [{first}]", "remove one of them"
             )
         values.append(value)
     return tuple(values)
@@ -84,7 +82,7 @@ def _are_texts(written: Sequence[object]) -> bool:
     )
 
 
-def _read(document: Document, place: Place, kind: SqlType, written: object) -> Value:
+def _read(document: Document, path: DocumentPath, kind: SqlType, written: object) -> Value:
     try:
         value = _canonical(kind, written)
     except ValueError as error:
@@ -93,7 +91,7 @@ def _read(document: Document, place: Place, kind: SqlType, written: object) -> V
         if value is not None:
             return value
         fix = f"write {_EXAMPLES[type(kind)]}"
-    raise document.fault(place, f"{written!s:.60} is not a value of {kind}", fix)
+    raise document.error(path, f"{written!s:.60} is not a value of {kind}", fix)
 
 
 def _canonical(kind: SqlType, written: object) -> Value | None:

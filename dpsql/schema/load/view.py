@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from dpsql.schema.load.file_format import ViewColumnForm, ViewForm, fill
+from dpsql.schema.load.file_format import ViewColumnSection, ViewSection, fill
 from dpsql.schema.load.identifiers import check_names, check_tables
 from dpsql.schema.load.table import read_limits
 from dpsql.schema.load.yaml_document import Document
@@ -20,7 +20,7 @@ def read_views(
     check_tables(document, ("views",), (*tables, *views))
     for name in views:
         if name in tables:
-            raise document.fault(
+            raise document.error(
                 ("views", name), "is the name of a table, too", "choose another name"
             )
     kept = replace(document, data=None)
@@ -29,7 +29,7 @@ def read_views(
 
 def _view(document: Document, name: str, data: object) -> View:
     place = ("views", name)
-    form = fill(ViewForm, document, place, data)
+    form = fill(ViewSection, document, place, data)
     columns = form.columns or {}
     check_names(document, (*place, "columns"), columns)
     at = (*place, "limits")
@@ -37,7 +37,7 @@ def _view(document: Document, name: str, data: object) -> View:
         name=name,
         query=form.query,
         columns={
-            column: _column(fill(ViewColumnForm, document, (*place, "columns", column), found))
+            column: _column(fill(ViewColumnSection, document, (*place, "columns", column), found))
             for column, found in columns.items()
         },
         limits=None
@@ -49,7 +49,7 @@ def _view(document: Document, name: str, data: object) -> View:
     )
 
 
-def _column(form: ViewColumnForm) -> ViewColumn:
+def _column(form: ViewColumnSection) -> ViewColumn:
     return ViewColumn(
         bounds=None if form.bounds is None else tuple(form.bounds),
         values=None if form.values is None else tuple(form.values),

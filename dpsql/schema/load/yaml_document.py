@@ -20,16 +20,16 @@ import yaml
 
 from dpsql.errors import SchemaFault
 
-Place = tuple[str | int, ...]
+DocumentPath = tuple[str | int, ...]
 """Where something stands in the document: keys and indexes from the top."""
 
 Scalar = str | int | Decimal | bool | dt.date | dt.datetime | None
 
-_MOST_BYTES: Final = 64 * 1024 * 1024
-_MOST_EXPLAINED: Final = 1024 * 1024  # bytes that the slow reader reads
-_MOST_LINES: Final = 10_000  # items of a list whose lines are known
-_MOST_DEPTH: Final = 32  # a schema needs 7
-_MOST_DIGITS: Final = 400  # a double has no more before or after its point
+_MAX_BYTES: Final = 64 * 1024 * 1024
+_MAX_QUOTED: Final = 1024 * 1024  # bytes that the slow reader reads
+_MAX_LINES: Final = 10_000  # items of a list whose lines are known
+_MAX_DEPTH: Final = 32  # a schema needs 7
+_MAX_DIGITS: Final = 400  # a double has no more before or after its point
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
@@ -64,24 +64,26 @@ class Document:
     data: object
     text: str
 
-    def fault(self, place: Place, what: str, fix: str) -> SchemaFault:
-        """Say what is wrong at `place`, naming file, line, path and fix."""
-        lines, known = _lines(self.path, self.text), place
+    def error(self, path: DocumentPath, what: str, fix: str) -> SchemaFault:
+        """Say what is wrong at `path`, naming file, line, path and fix."""
+        lines, known = _lines(self.path, self.text), path
         while known and known not in lines:
             known = known[:-1]
-        return _fault(self.path, lines.get(known, 1), place, what, fix)
+        return document_error(self.path, lines.get(known, 1), path, what, fix)
 
-    def unknown(self, place: Place, what: str, known: Iterable[str], fix: str) -> SchemaFault:
-        """Say that the last step of `place` is no known name, and which one may be meant."""
+    def unknown_key_error(
+        self, path: DocumentPath, what: str, known: Iterable[str], fix: str
+    ) -> SchemaFault:
+        """Say that the last step of `path` is no known name, and which one may be meant."""
         names = tuple(known)
         folded = {name.casefold(): name for name in names}
-        close = difflib.get_close_matches(str(place[-1]).casefold(), folded, n=1)
-        return self.fault(place, what, f"did you mean {folded[close[0]]}?" if close else fix)
+        close = difflib.get_close_matches(str(path[-1]).casefold(), folded, n=1)
+        return self.error(path, what, f"did you mean {folded[close[0]]}?" if close else fix)
 
 
-def _lines(path: Path, text: str) -> Mapping[Place, int]:
+def _lines(path: Path, text: str) -> Mapping[DocumentPath, int]:
     """The line of each place."""
-    lines: dict[Place, int] = {}
+    lines: dict[DocumentPath, int] = {}
     try:
         _Reader(path, text, _FAST, lines).document()
     except yaml.YAMLError:
@@ -89,9 +91,9 @@ def _lines(path: Path, text: str) -> Mapping[Place, int]:
     return lines
 
 
-def spell(place: Place) -> str:
+def format_path(path: DocumentPath) -> str:
     """Write a place as people do: tables.orders.columns.o_orderdate.bounds[0]."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).removeprefix(".")
 
 
@@ -102,16 +104,16 @@ def read_document(path: Path) -> Document:
         try:
             return _read(path, text, _FAST)
         except yaml.YAMLError:
-            if len(text) > _MOST_EXPLAINED:
+            if len(text) > _MAX_QUOTED:
                 raise
             # The slow reader says better what is wrong.
             return _read(path, text, yaml.BaseLoader)
     except yaml.MarkedYAMLError as error:
         line = 1 if error.problem_mark is None else error.problem_mark.line + 1
         fix = "indent with spaces" if "\\t" in str(error.problem) else "correct the YAML"
-        raise _fault(path, line, (), f"not YAML: {error.problem}", fix) from None
+        raise document_error(path, line, (), f"not YAML: {error.problem}", fix) from None
     except yaml.YAMLError:
-        raise _fault(
+        raise document_error(
             path, 1, (), "not YAML that can be read", "remove control characters"
         ) from None
 
@@ -119,18 +121,18 @@ def read_document(path: Path) -> Document:
 def _text(path: Path) -> str:
     try:
         with path.open("rb") as stream:
-            content = stream.read(_MOST_BYTES + 1)
+            content = stream.read(_MAX_BYTES + 1)
     except OSError as error:
         raise SchemaFault(
             f"{path}: can't be read: {error.strerror}", hint="name a schema file"
         ) from None
-    if len(content) > _MOST_BYTES:
-        raise _fault(path, 1, (), "longer than 64 MiB", "name a schema file")
+    if len(content) > _MAX_BYTES:
+        raise document_error(path, 1, (), "longer than 64 MiB", "name a schema file")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise _fault(path, line, (), "not UTF-8", "save the file as UTF-8") from None
+        raise document_error(path, line, (), "not UTF-8", "save the file as UTF-8") from None
 
 
 def _read(path: Path, text: str, loader: Any) -> Document:
@@ -141,12 +143,12 @@ class _Reader:
     """Reads the events of a text, and keeps the lines of its places where `lines` are given."""
 
     def __init__(
-        self, path: Path, text: str, loader: Any, lines: dict[Place, int] | None = None
+        self, path: Path, text: str, loader: Any, lines: dict[DocumentPath, int] | None = None
     ) -> None:
         self._path = path
         self._next: Callable[[], yaml.Event] = loader(text).get_event
         self._lines = lines
-        self._place: list[str | int] = []
+        self._document_path: list[str | int] = []
         self._names: dict[str, str] = {}
 
     def document(self) -> object:
@@ -155,10 +157,10 @@ class _Reader:
         while not isinstance(event := self._next(), yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
                 if nodes:
-                    raise self._fault(event, "not YAML: a second document", "correct the YAML")
+                    raise self._error(event, "not YAML: a second document", "correct the YAML")
                 nodes.append(self._node(self._next()))
         if not nodes:
-            raise _fault(self._path, 1, (), "the file is empty", "see `dpsql init`")
+            raise document_error(self._path, 1, (), "the file is empty", "see `dpsql init`")
         return nodes[0]
 
     def _node(self, event: yaml.Event) -> object:
@@ -169,27 +171,27 @@ class _Reader:
                 self._check_tag(event, tag)
                 return value if style else self._scalar(event, value)
             case yaml.AliasEvent():
-                raise self._fault(event, "an alias (*name) is not read", "write the value out")
+                raise self._error(event, "an alias (*name) is not read", "write the value out")
             case yaml.SequenceStartEvent(tag=tag) | yaml.MappingStartEvent(tag=tag):
-                if len(self._place) == _MOST_DEPTH:
-                    what = f"nested more than {_MOST_DEPTH} deep"
-                    raise self._fault(event, what, "see `dpsql init`")
+                if len(self._document_path) == _MAX_DEPTH:
+                    what = f"nested more than {_MAX_DEPTH} deep"
+                    raise self._error(event, what, "see `dpsql init`")
                 self._check_tag(event, tag)
                 is_list = isinstance(event, yaml.SequenceStartEvent)
                 return self._list(event) if is_list else self._mapping()
             case _:
                 what = "not YAML that can be read"
-                raise self._fault(event, what, "correct the YAML", tuple(self._place))
+                raise self._error(event, what, "correct the YAML", tuple(self._document_path))
 
     def _list(self, begin: yaml.Event) -> list[object]:
         found: list[object] = []
-        first, place = _line(begin), self._place
+        first, place = _line(begin), self._document_path
         place.append(0)
         while not isinstance(event := self._next(), yaml.SequenceEndEvent):
             place[-1] = len(found)
             if isinstance(event, yaml.ScalarEvent) and event.tag is None:
                 # A list of a million values has no line for each of them.
-                if self._lines is not None and len(found) < _MOST_LINES and _line(event) != first:
+                if self._lines is not None and len(found) < _MAX_LINES and _line(event) != first:
                     self._note(event)
                 text: str = event.value
                 is_text = event.style or (text[:1].isalpha() and text not in _WORDS)
@@ -201,42 +203,44 @@ class _Reader:
 
     def _mapping(self) -> dict[str, object]:
         found: dict[str, object] = {}
-        place, names = self._place, self._names
+        place, names = self._document_path, self._names
         while not isinstance(key := self._next(), yaml.MappingEndEvent):
             if not isinstance(key, yaml.ScalarEvent):
                 if isinstance(key, yaml.AliasEvent):
-                    raise self._fault(key, "an alias (*name) is not read", "write the value out")
+                    raise self._error(key, "an alias (*name) is not read", "write the value out")
                 what = "a key is not a name"
-                raise self._fault(key, what, "write name: value", tuple(place))
+                raise self._error(key, what, "write name: value", tuple(place))
             name = names.setdefault(key.value, key.value)
             place.append(name)
             if name in found:
-                raise self._fault(key, "stands twice", "remove one of them", tuple(place))
+                raise self._error(key, "stands twice", "remove one of them", tuple(place))
             self._note(key)
             found[name] = self._node(self._next())
             place.pop()
         return found
 
     def _scalar(self, event: yaml.Event, text: str) -> Scalar:
-        if text.isdigit() and text.isascii() and len(text) <= _MOST_DIGITS:
+        if text.isdigit() and text.isascii() and len(text) <= _MAX_DIGITS:
             return int(text)
         try:
             return _scalar(text)
         except OverflowError:
-            what, place = "no column holds such a number", tuple(self._place)
-            raise self._fault(event, what, "write fewer digits", place) from None
+            what, place = "no column holds such a number", tuple(self._document_path)
+            raise self._error(event, what, "write fewer digits", place) from None
 
     def _note(self, event: yaml.Event) -> None:
         if self._lines is not None:
-            self._lines.setdefault(tuple(self._place), _line(event))
+            self._lines.setdefault(tuple(self._document_path), _line(event))
 
     def _check_tag(self, event: yaml.Event, tag: str | None) -> None:
         if tag not in _DEFAULT_TAGS:
-            what, place = f"the tag {tag} is not read", tuple(self._place)
-            raise self._fault(event, what, "write the value alone", place)
+            what, place = f"the tag {tag} is not read", tuple(self._document_path)
+            raise self._error(event, what, "write the value alone", place)
 
-    def _fault(self, event: yaml.Event, what: str, fix: str, place: Place = ()) -> SchemaFault:
-        return _fault(self._path, _line(event), place, what, fix)
+    def _error(
+        self, event: yaml.Event, what: str, fix: str, path: DocumentPath = ()
+    ) -> SchemaFault:
+        return document_error(self._path, _line(event), path, what, fix)
 
 
 def _line(event: yaml.Event) -> int:
@@ -254,7 +258,7 @@ def _scalar(text: str) -> Scalar:
     if _NUMBER.fullmatch(text):
         number = Decimal(text)
         # 1e999999999 would be written out as a Fraction of a billion digits.
-        if len(text) > _MOST_DIGITS or abs(number.adjusted()) > _MOST_DIGITS:
+        if len(text) > _MAX_DIGITS or abs(number.adjusted()) > _MAX_DIGITS:
             raise OverflowError
         return int(text) if _INTEGER.fullmatch(text) else number
     if _MOMENT.fullmatch(text):
@@ -271,8 +275,11 @@ _DEFAULT_TAGS: Final = frozenset(
 )
 
 
-def _fault(path: Path, line: int, place: Place, what: str, fix: str) -> SchemaFault:
-    where = f"{path}, line {line}" + (f", {spell(place)}" if place else "")
-    found = SchemaFault(f"{where}: {what}; {fix}", hint=fix)
-    found.place = place
-    return found
+def document_error(
+    path: Path, line: int, document_path: DocumentPath, what: str, fix: str
+) -> SchemaFault:
+    """An error that names the file, the line and the path in the document."""
+    where = f"{path}, line {line}" + (f", {format_path(document_path)}" if document_path else "")
+    error = SchemaFault(f"{where}: {what}; {fix}", hint=fix)
+    error.document_path = document_path
+    return error

@@ -40,11 +40,11 @@ class Privacy:
     `thresholds` are the least noisy unit counts at which unlisted keys appear. `receipt` proves the
     charge, None if there was none: the owner's `dpsql ledger verify` finds it. What is `stored` was
     asked before, by this analyst or, where answers are shared, by another: free answers tell that.
-    `shown` has for each column of the answer how its values were made, None for keys and for what
-    is computed of released values; of values of several releases, how the noisiest were. Where a
-    value was summed from a stored answer of more groups, `summed` is of how many noisy cells it is,
-    at most; their noise is in the half-widths. `notes` say which totals were made to add up, and
-    which weren't and why.
+    `shown_columns` has for each column of the answer how its values were made, None for keys and
+    for what is computed of released values; of values of several releases, how the noisiest were.
+    Where a value was summed from a stored answer of more groups, `summed` is of how many noisy
+    cells it is, at most; their noise is in the half-widths. `notes` say which totals were made to
+    add up, and which weren't and why.
     """
 
     loss: PrivacyLoss | None
@@ -53,7 +53,7 @@ class Privacy:
     thresholds: tuple[int, ...]
     stored: bool
     receipt: str | None = None
-    shown: tuple[ColumnPrivacy | None, ...] = ()
+    shown_columns: tuple[ColumnPrivacy | None, ...] = ()
     summed: int = 0
     notes: tuple[str, ...] = ()
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.session.answer.answer import Answer
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
-MOST = 64
+MAX_ANSWERS = 64
 """Answers that are remembered."""
 
-MOST_BYTES = 32 * 2**20
+MAX_BYTES = 32 * 2**20
 """What they may hold together."""
 
 View = Callable[[Sequence[str]], Sequence[bytes]]
@@ -27,10 +27,10 @@ View = Callable[[Sequence[str]], Sequence[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """The answer of `prepared`, and the stored releases that it was made of, by their keys."""
+class CachedAnswer:
+    """The answer of `statement`, and the stored releases that it was made of, by their keys."""
 
-    prepared: Prepared
+    statement: CompiledStatement
     answer: Answer
     stored: Mapping[str, bytes]
 
@@ -40,40 +40,40 @@ class Given:
         return int(self.answer.table.nbytes) + sum(map(len, self.stored.values()))
 
 
-class Recall:
+class AnswerCache:
     """The last answers, by the statements that they are of."""
 
     def __init__(self) -> None:
         # A statement that is remembered is held, so that its id stays its own.
-        self._given: OrderedDict[int, Given] = OrderedDict()
+        self._cached: OrderedDict[int, CachedAnswer] = OrderedDict()
         self._size = 0
 
-    def add(self, prepared: Prepared, answer: Answer, stored: Mapping[str, bytes]) -> None:
+    def add(self, prepared: CompiledStatement, answer: Answer, stored: Mapping[str, bytes]) -> None:
         """`answer` is that of `prepared`, made of the releases `stored` in the ledger."""
         self._forget(id(prepared))
-        given = Given(prepared, answer, stored)
-        if given.size > MOST_BYTES:
+        given = CachedAnswer(prepared, answer, stored)
+        if given.size > MAX_BYTES:
             return
-        self._given[id(prepared)] = given
+        self._cached[id(prepared)] = given
         self._size += given.size
-        while len(self._given) > MOST or self._size > MOST_BYTES:
-            self._forget(next(iter(self._given)))
+        while len(self._cached) > MAX_ANSWERS or self._size > MAX_BYTES:
+            self._forget(next(iter(self._cached)))
 
-    def answer(self, prepared: Prepared, view: View) -> Answer | None:
+    def answer(self, prepared: CompiledStatement, view: View) -> Answer | None:
         """What `prepared` was answered, free now; None if that isn't known, or not stored so."""
-        given = self._given.get(id(prepared))
+        given = self._cached.get(id(prepared))
         if given is None:
             return None
         if list(view(list(given.stored))) != list(given.stored.values()):
             self._forget(id(prepared))
             return None
-        self._given.move_to_end(id(prepared))
+        self._cached.move_to_end(id(prepared))
         free = replace(
             given.answer.privacy, loss=None, epsilon=Fraction(0), stored=True, receipt=None
         )
         return replace(given.answer, privacy=free)
 
     def _forget(self, number: int) -> None:
-        given = self._given.pop(number, None)
+        given = self._cached.pop(number, None)
         if given is not None:
             self._size -= given.size

@@ -13,14 +13,18 @@ from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer, Privacy
 from dpsql.session.answer.column_errors import answer_columns, column_privacy, half_widths
 from dpsql.session.answer.rollup import RollUp
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.loss_conversion import epsilon_of
 
 Paid = tuple[PrivacyLoss, Receipt] | None
 
 
-def answered(
-    prepared: Prepared, schema: Schema, table: pa.Table, paid: Paid, rolled: Mapping[str, RollUp]
+def build_answer(
+    prepared: CompiledStatement,
+    schema: Schema,
+    table: pa.Table,
+    paid: Paid,
+    rolled: Mapping[str, RollUp],
 ) -> Answer:
     """The answer of `prepared` whose rows are `table`, its columns named by their ids.
 
@@ -40,12 +44,12 @@ def answered(
             if r.step.measurement.threshold is not None
         ),
         bool(prepared.releases) and paid is None,
-        None if receipt is None else str(receipt.proof),
+        None if receipt is None else str(receipt.receipt_id),
         made,
         max((way.cells for way in rolled.values()), default=0),
-        prepared.totals.without(rolled).notes,
+        prepared.consistency.without(rolled).notes,
     )
-    made_of = (rolled[r.name].fine if r.name in rolled else r for r in prepared.releases)
+    made_of = (rolled[r.name].source if r.name in rolled else r for r in prepared.releases)
     keys = tuple(dict.fromkeys(r.key for r in made_of if r.step.measurement.loss.amount))
     # Names may repeat; only the plan's columns are told apart, so they go beside the table.
     types = tuple(c.type for c in columns)

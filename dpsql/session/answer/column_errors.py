@@ -15,62 +15,73 @@ from typing import assert_never
 import numpy as np
 import pyarrow as pa
 
-from dpsql.plan.bounded_release.estimator import Linear, Mean, Moments, Named, Position, Variance
+from dpsql.plan.bounded_release.estimator import (
+    ChosenValue,
+    LinearEstimator,
+    Mean,
+    Moments,
+    QuantileValue,
+    Variance,
+)
 from dpsql.release.columns.confidence_interval import (
     CONFIDENCE,
-    Spread,
+    NoiseSpread,
     half_width,
     linear_error,
     mean_rows_error,
 )
-from dpsql.release.columns.cross_group_terms import apart
-from dpsql.release.selection_mechanism import Chooser
+from dpsql.release.columns.cross_group_terms import localize
+from dpsql.release.selection_mechanism import SelectionMechanism
 from dpsql.session.answer.answer import ColumnPrivacy, HalfWidth
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.compile.column_provenance import Origin, origins
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
 
 Rolled = Mapping[str, RollUp]
 NOTHING: Rolled = MappingProxyType({})
 """No release is summed from a stored one."""
 
 
-def column_privacy(prepared: Prepared, rolled: Rolled = NOTHING) -> tuple[ColumnPrivacy, ...]:
+def column_privacy(
+    prepared: CompiledStatement, rolled: Rolled = NOTHING
+) -> tuple[ColumnPrivacy, ...]:
     """How each released column was made; `rolled` are the releases that others are summed to."""
     return tuple(
-        _made(prepared, release, place, rolled)
+        _column_privacy(prepared, release, place, rolled)
         for release in prepared.releases
         for place in range(len(release.step.bounded.outputs))
     )
 
 
 def answer_columns(
-    prepared: Prepared, rolled: Rolled = NOTHING
+    prepared: CompiledStatement, rolled: Rolled = NOTHING
 ) -> tuple[ColumnPrivacy | None, ...]:
     """For each column of the answer how it was made, None if it isn't a released value.
 
     Of a column with values of several releases, how the noisiest were.
     """
-    reader = _Reader(prepared, rolled)
+    reader = _PrivacyReader(prepared, rolled)
     found = (origins(prepared.plan, c.id) for c in prepared.statement.columns)
     return tuple(reader.noisiest(each) for each in found)
 
 
-def within_error(rolled: Rolled, most: Fraction | None) -> dict[str, RollUp]:
+def below_max_error(rolled: Rolled, max_error: Fraction | None) -> dict[str, RollUp]:
     """Those of `rolled` whose noise moves no value further than the error that will do, if one is.
 
     Cells of a finer answer met it each for itself: a sum of 27 of them is off five times as far.
     """
-    return {name: way for name, way in rolled.items() if most is None or _error(way) <= most}
+    return {
+        name: way for name, way in rolled.items() if max_error is None or _error(way) <= max_error
+    }
 
 
 def _error(way: RollUp) -> float:
-    columns = (way.noisier(column_of(way.fine, place)) for place in way.outputs)
+    columns = (way.noisier(column_of(way.source, place)) for place in way.outputs)
     return max(inf if c.half_width is None else c.half_width for c in columns)
 
 
 def half_widths(
-    prepared: Prepared,
+    prepared: CompiledStatement,
     shown: tuple[ColumnPrivacy | None, ...],
     finished: pa.Table,
     rolled: Rolled,
@@ -79,11 +90,11 @@ def half_widths(
 
     `shown` are its `answer_columns`.
     """
-    marked = prepared.marked
+    marked = prepared.tagged_union
     found: list[HalfWidth] = [None if made is None else made.half_width for made in shown]
     if marked is None:
         return tuple(found)
-    reader, arms = _Reader(prepared, rolled), finished.column(f"c{marked.mark.id}").to_numpy()
+    reader, arms = _PrivacyReader(prepared, rolled), finished.column(f"c{marked.tag.id}").to_numpy()
     for place, column in enumerate(prepared.statement.columns):
         made = [reader.noisiest(each) for each in marked.origins(column.id)]
         widths = [None if one is None else one.half_width for one in made]
@@ -96,61 +107,62 @@ def half_widths(
 
 
 def column_of(
-    release: PreparedRelease, place: int, spreads: Sequence[Spread] | None = None
+    release: CompiledRelease, index: int, spreads: Sequence[NoiseSpread] | None = None
 ) -> ColumnPrivacy:
     """How one column of `release` is made; `spreads` are its statistics' noise, if not as drawn."""
     mechanisms = release.step.measurement.mechanisms
-    told = apart(release.step.bounded.outputs, mechanisms if spreads is None else spreads)
-    output, spreads = told.outputs[place], told.spreads
-    statistics = release.step.bounded.terms.statistics
-    name = release.called(output.column)
-    if release.step.measurement.weighing is not None:
+    told = localize(release.step.bounded.outputs, mechanisms if spreads is None else spreads)
+    output, spreads = told.outputs[index], told.spreads
+    statistics = release.step.bounded.contributions.statistics
+    name = release.display_name(output.column)
+    if release.step.measurement.mwem is not None:
         # An estimate is off by what noise moved, and by what no round asked for.
         scale = float(mechanisms[0].variance) ** 0.5
         return ColumnPrivacy(name, "multiplicative weights", scale, None)
-    match output.formula:
-        case Linear(terms=terms):
-            scale, width = linear_error(output.formula, spreads)
+    match output.estimator:
+        case LinearEstimator(summands=terms):
+            scale, width = linear_error(output.estimator, spreads)
             made = mechanisms[terms[0][0]].name if terms else "public"
-            if output.formula.said is not None:
+            if output.estimator.response_variance is not None:
                 # Beside the noise there is what was randomised before, of all rows there are.
                 return ColumnPrivacy(name, f"{made}, of randomised answers", float(scale), None)
             return ColumnPrivacy(name, made, float(scale), float(width))
-        case Variance(place=chosen, worth=worth, is_root=is_root):
+        case Variance(index=chosen, scale=worth, is_root=is_root):
             known = None if is_root else float(half_width(spreads[chosen]) * worth)
             scale = float(spreads[chosen].variance) ** 0.5 * float(worth)
             return ColumnPrivacy(name, mechanisms[chosen].name, scale, known)
         case Mean(total=total):
             scale = float(spreads[total].variance) ** 0.5 * float(statistics[total].step)
-            error = mean_rows_error(output.formula, spreads)
+            error = mean_rows_error(output.estimator, spreads)
             return ColumnPrivacy(name, mechanisms[total].name, scale, None, rows_error=error)
         case Moments(x=x):
             scale = float(spreads[x.total].variance) ** 0.5 * float(x.step)
             return ColumnPrivacy(name, mechanisms[x.total].name, scale, None)
-        case Position(place=chosen) | Named(place=chosen):
-            cells, chooser = _chooser(release, chosen)
+        case QuantileValue(index=chosen) | ChosenValue(index=chosen):
+            cells, chooser = _selection_mechanism(release, chosen)
             error = float(chooser.rank_error(cells, CONFIDENCE))
             return ColumnPrivacy(name, chooser.name, error, None, error)
         case missing:
             assert_never(missing)
 
 
-class _Reader:
+class _PrivacyReader:
     """Finds how values of a statement's releases were made."""
 
-    def __init__(self, prepared: Prepared, rolled: Rolled) -> None:
+    def __init__(self, prepared: CompiledStatement, rolled: Rolled) -> None:
         self._prepared = prepared
         self._rolled = rolled
-        self._places = {
+        self._indices = {
             (release.release, output.column.id): (release, place)
             for release in prepared.releases
             for place, output in enumerate(release.step.bounded.outputs)
         }
 
-    def noisiest(self, found: tuple[Origin, ...] | None) -> ColumnPrivacy | None:
+    def noisiest(self, origins: tuple[Origin, ...] | None) -> ColumnPrivacy | None:
         """How the noisiest of some values was made; None for keys and for what is computed."""
         made = [
-            _made(self._prepared, *self._places[origin], self._rolled) for origin in found or ()
+            _column_privacy(self._prepared, *self._indices[origin], self._rolled)
+            for origin in origins or ()
         ]
         if not made:
             return None
@@ -162,23 +174,25 @@ class _Reader:
         return made[widths.index(max(known))]
 
 
-def _made(
-    prepared: Prepared, release: PreparedRelease, place: int, rolled: Rolled
+def _column_privacy(
+    prepared: CompiledStatement, release: CompiledRelease, index: int, rolled: Rolled
 ) -> ColumnPrivacy:
     way = rolled.get(release.name)
     if way is None:
-        return column_of(release, place, prepared.totals.without(rolled).spreads(release))
-    found = way.noisier(column_of(way.fine, way.outputs[place]))
-    return replace(found, name=release.called(release.step.bounded.outputs[place].column))
+        return column_of(release, index, prepared.consistency.without(rolled).spreads(release))
+    found = way.noisier(column_of(way.source, way.outputs[index]))
+    return replace(found, name=release.display_name(release.step.bounded.outputs[index].column))
 
 
-def _chooser(release: PreparedRelease, place: int) -> tuple[int, Chooser]:
-    """What makes the choice at `place`, and among how many cells."""
+def _selection_mechanism(release: CompiledRelease, index: int) -> tuple[int, SelectionMechanism]:
+    """What makes the choice at `index`, and among how many cells."""
     pairs = zip(
-        release.step.bounded.terms.selections, release.step.measurement.choosers, strict=True
+        release.step.bounded.contributions.cell_choices,
+        release.step.measurement.choosers,
+        strict=True,
     )
     for selection, chooser in pairs:
-        if place < selection.choices:
+        if index < selection.choices:
             return selection.cells.count, chooser
-        place -= selection.choices
+        index -= selection.choices
     raise ValueError("there are fewer choices")

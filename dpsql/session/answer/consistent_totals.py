@@ -28,39 +28,39 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from dpsql.bounding.settings import Settings
-from dpsql.plan.bounded_release.estimator import Linear, summed
-from dpsql.plan.bounded_release.statistic import Amount, Ones, Present, Product, Square
+from dpsql.plan.bounded_release.estimator import LinearEstimator, statistic_indices
+from dpsql.plan.bounded_release.statistic import NonNullCount, Product, RowCount, Square, Sum
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.calibration import Noise
-from dpsql.release.columns.confidence_interval import Spread, combined
+from dpsql.release.columns.confidence_interval import NoiseSpread, combined
 from dpsql.release.columns.group_keys import listed_keys, number_of_cells
 from dpsql.release.columns.released_table import noisy_statistics, with_statistics
-from dpsql.release.consistency.levels import Structure, structure
+from dpsql.release.consistency.levels import Nesting, nesting
 from dpsql.release.consistency.margins import Margins
-from dpsql.session.digest.canonical_digest import Shape, shape
+from dpsql.session.digest.canonical_digest import ReleaseDigests, digests
 
 if TYPE_CHECKING:
-    from dpsql.session.compile.compiled import PreparedRelease
+    from dpsql.session.compile.compiled import CompiledRelease
 
-MOST_WORK = 2**24
+MAX_WORK = 2**24
 """So many numbers are computed for a statistic's margins: a part of a second."""
 
 
-Same = tuple["PreparedRelease", ...]
+EqualReleases = tuple["CompiledRelease", ...]
 """Releases of one draw: how a statement names a level more than once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
-    """Levels that add up: `places` has for each statistic its place in each level.
+class ConsistentSums:
+    """Levels that add up: `indices` has for each statistic its place in each level.
 
     `spreads` is the noise of the statistics of each release, by its name, as they are shown.
     """
 
-    levels: tuple[Same, ...]
-    structure: Structure
-    places: tuple[tuple[int, ...], ...]
-    spreads: Mapping[str, tuple[Spread, ...]]
+    levels: tuple[EqualReleases, ...]
+    nesting: Nesting
+    indices: tuple[tuple[int, ...], ...]
+    spreads: Mapping[str, tuple[NoiseSpread, ...]]
 
     def tables(self, released: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """The released tables of the levels, made to add up."""
@@ -68,12 +68,12 @@ class Sums:
             noisy_statistics(level.step.bounded, released[level.name]) for level, *_ in self.levels
         ]
         changed: list[dict[int, Integers]] = [{} for _ in self.levels]
-        for places in self.places:
+        for places in self.indices:
             if any(place not in held for place, held in zip(places, noisy, strict=True)):
                 continue  # kept by a version that kept less
             values = [held[place] for place, held in zip(places, noisy, strict=True)]
             own = [float(noise.variance) for noise in _noise(self.levels, places)]
-            whole = self.structure.solved(values, own)
+            whole = self.nesting.solved(values, own)
             for place, level, found in zip(places, changed, whole, strict=True):
                 level[place] = found
         return {
@@ -87,23 +87,23 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class Consistency:
     """What is made to add up of a statement; `notes` say that, and what isn't and why."""
 
-    sums: tuple[Sums, ...] = ()
+    sums: tuple[ConsistentSums, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def spreads(self, release: PreparedRelease) -> tuple[Spread, ...]:
+    def spreads(self, release: CompiledRelease) -> tuple[NoiseSpread, ...]:
         """The noise of the statistics of `release`, as they are shown."""
         found = (group.spreads.get(release.name) for group in self.sums)
         return next(filter(None, found), release.step.measurement.mechanisms)
 
-    def without(self, summed_up: Iterable[str]) -> Totals:
+    def without(self, summed_up: Iterable[str]) -> Consistency:
         """Nothing adds up where a level is summed from a stored one: their noise is the same."""
         names = set(summed_up)
         if all(names.isdisjoint(group.spreads) for group in self.sums):
             return self
-        return Totals(notes=("not made to add up: levels are summed from a stored answer",))
+        return Consistency(notes=("not made to add up: levels are summed from a stored answer",))
 
     def tables(self, released: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """`released`, with the levels that add up in the place of those that were drawn."""
@@ -113,64 +113,64 @@ class Totals:
         return found
 
 
-AS_DRAWN = Totals()
+INCONSISTENT = Consistency()
 """Nothing is made to add up."""
 
 
-def totals(releases: Sequence[PreparedRelease], settings: Settings) -> Totals:
+def consistency(releases: Sequence[CompiledRelease], settings: Settings) -> Consistency:
     """What of a statement's `releases` can be made to add up, by its plan alone."""
     if not settings.consistent or len(releases) < 2:
-        return AS_DRAWN
+        return INCONSISTENT
     read = {name for release in releases for name in release.step.reads}
     notes: list[str] = []
-    rows: dict[str, list[tuple[PreparedRelease, Shape]]] = {}
+    rows: dict[str, list[tuple[CompiledRelease, ReleaseDigests]]] = {}
     for release in releases:
         reason = _left_out(release, read)
         if reason is None:
-            found = shape(release.step.bounded)
+            found = digests(release.step.bounded)
             rows.setdefault(found.rows, []).append((release, found))
         else:
             notes.append(f"{_by(release)}: not made to add up, {reason}")
-    sums: list[Sums] = []
+    sums: list[ConsistentSums] = []
     for group in rows.values():
         match _sums(group):
-            case Sums() as added:
+            case ConsistentSums() as added:
                 sums.append(added)
-                notes += _said(added)
+                notes += _notes(added)
             case str(reason):
                 notes.append(reason)
             case None:
                 pass
-    return Totals(tuple(sums), tuple(notes))
+    return Consistency(tuple(sums), tuple(notes))
 
 
-def _left_out(release: PreparedRelease, read: Iterable[str]) -> str | None:
+def _left_out(release: CompiledRelease, read: Iterable[str]) -> str | None:
     bounded = release.step.bounded
-    formulas = [output.formula for output in bounded.outputs]
-    if release.step.measurement.weighing is not None:
+    formulas = [output.estimator for output in bounded.outputs]
+    if release.step.measurement.mwem is not None:
         return "it is a synopsis, whose parts add up by themselves"
-    if bounded.selection is not None:
+    if bounded.partition_count_index is not None:
         return "its groups are shown where noise says that there are enough units"
-    if bounded.least is not None and bounded.least.units is None:
+    if bounded.min_units is not None and bounded.min_units.threshold is None:
         return "groups that may be empty are left out"
-    if bounded.least is not None:
+    if bounded.min_units is not None:
         return "groups of few units are left out (dpsql.min_units)"
     if release.step.measurement.mechanisms and not release.step.measurement.noise:
         return "nothing is added to its randomised answers"
-    if any(isinstance(f, Linear) and f.others is not None for f in formulas):
+    if any(isinstance(f, LinearEstimator) and f.cross_group is not None for f in formulas):
         return "its groups are of randomised answers"
-    if any(isinstance(f, Linear) and f.least is not None for f in formulas):
+    if any(isinstance(f, LinearEstimator) and f.minimum is not None for f in formulas):
         return "counts below 0 are shown as 0 (dpsql.nonnegative)"
-    if any(isinstance(f, Linear) and (f.constant or not f.terms) for f in formulas):
+    if any(isinstance(f, LinearEstimator) and (f.constant or not f.summands) for f in formulas):
         return "it is told from the public number of its rows"
     if release.step.reads or release.name in read:
         return "one release is drawn on the noisy rows of another"
     return None
 
 
-def _sums(group: Sequence[tuple[PreparedRelease, Shape]]) -> Sums | str | None:
+def _sums(group: Sequence[tuple[CompiledRelease, ReleaseDigests]]) -> ConsistentSums | str | None:
     """The levels of releases over the same rows, why they don't add up, or None: there is one."""
-    by_keys: dict[frozenset[str], list[tuple[PreparedRelease, Shape]]] = {}
+    by_keys: dict[frozenset[str], list[tuple[CompiledRelease, ReleaseDigests]]] = {}
     for release, found in group:
         same = by_keys.setdefault(frozenset(found.keys), [])
         # Other statistics by the same keys are levels of another hierarchy, if of any.
@@ -184,20 +184,20 @@ def _sums(group: Sequence[tuple[PreparedRelease, Shape]]) -> Sums | str | None:
         dict(zip(found.keys, listed_keys(r.step.bounded, r.step.query), strict=True))
         for r, found in firsts
     ]
-    within = structure(keys, [number_of_cells(release.step.query) for release, _ in firsts])
+    within = nesting(keys, [number_of_cells(release.step.query) for release, _ in firsts])
     names = "; ".join(_by(release) for release, _ in firsts)
     if within is None:
         return f"{names}: not made to add up, their groups are not all combinations of their keys"
-    if isinstance(within, Margins) and within.work > MOST_WORK:
+    if isinstance(within, Margins) and within.work > MAX_WORK:
         return f"{names}: not made to add up, they have too many groups"
-    places = tuple(_places(firsts))
+    places = tuple(_indices(firsts))
     if not places:
         return f"{names}: not made to add up, no noisy sum over rows is in all of them"
     levels = tuple(tuple(release for release, _ in same) for same in ordered)
-    return Sums(levels, within, places, _spreads(levels, within, places))
+    return ConsistentSums(levels, within, places, _spreads(levels, within, places))
 
 
-def _places(levels: Sequence[tuple[PreparedRelease, Shape]]) -> Iterator[tuple[int, ...]]:
+def _indices(levels: Sequence[tuple[CompiledRelease, ReleaseDigests]]) -> Iterator[tuple[int, ...]]:
     """Of each statistic that all levels have and whose sums add up, its place in each."""
     known = [
         {found.statistics[place]: place for place in _additive(release)}
@@ -208,25 +208,25 @@ def _places(levels: Sequence[tuple[PreparedRelease, Shape]]) -> Iterator[tuple[i
             yield (place, *(level[digest] for level in known[1:]))
 
 
-def _additive(release: PreparedRelease) -> Iterator[int]:
+def _additive(release: CompiledRelease) -> Iterator[int]:
     """Sums over rows. Units that are counted as rows are no such sums: one may be in two cells."""
     units = {a.column.id for a in release.release.aggregates if a.call.distinct}
     outputs = release.step.bounded.outputs
-    shared = {p for o in outputs if o.column.id in units for p in summed(o.formula)}
-    for place, statistic in enumerate(release.step.bounded.terms.statistics):
+    shared = {p for o in outputs if o.column.id in units for p in statistic_indices(o.estimator)}
+    for place, statistic in enumerate(release.step.bounded.contributions.statistics):
         if place not in shared and isinstance(
-            statistic.term, Ones | Present | Amount | Square | Product
+            statistic.term, RowCount | NonNullCount | Sum | Square | Product
         ):
             yield place
 
 
 def _spreads(
-    levels: Sequence[Same], within: Structure, places: Sequence[tuple[int, ...]]
-) -> dict[str, tuple[Spread, ...]]:
-    found: list[list[Spread]] = [list(same[0].step.measurement.mechanisms) for same in levels]
-    for each in places:
+    levels: Sequence[EqualReleases], nesting: Nesting, indices: Sequence[tuple[int, ...]]
+) -> dict[str, tuple[NoiseSpread, ...]]:
+    found: list[list[NoiseSpread]] = [list(same[0].step.measurement.mechanisms) for same in levels]
+    for each in indices:
         own = _noise(levels, each)
-        variances = within.variances([float(noise.variance) for noise in own])
+        variances = nesting.variances([float(noise.variance) for noise in own])
         for level, place, spread in zip(found, each, combined(own, variances), strict=True):
             level[place] = spread
     return {
@@ -236,28 +236,29 @@ def _spreads(
     }
 
 
-def _noise(levels: Sequence[Same], places: Sequence[int]) -> list[Noise]:
+def _noise(levels: Sequence[EqualReleases], indices: Sequence[int]) -> list[Noise]:
     return [
-        same[0].step.measurement.noise[place] for same, place in zip(levels, places, strict=True)
+        same[0].step.measurement.noise[place] for same, place in zip(levels, indices, strict=True)
     ]
 
 
-def _said(sums: Sums) -> Iterator[str]:
+def _notes(sums: ConsistentSums) -> Iterator[str]:
     names = "; ".join(_by(same[0]) for same in sums.levels)
     yield f"{names}: made to add up (dpsql.consistent)"
     finest = sums.levels[-1][0]
-    added = {places[-1] for places in sums.places}
+    added = {places[-1] for places in sums.indices}
     others = [
-        finest.called(output.column)
+        finest.display_name(output.column)
         for output in finest.step.bounded.outputs
-        if not summed(output.formula) or not added.issuperset(summed(output.formula))
+        if not statistic_indices(output.estimator)
+        or not added.issuperset(statistic_indices(output.estimator))
     ]
     if others:
         yield f"{', '.join(dict.fromkeys(others))}: no sums over rows, shown as they were drawn"
 
 
-def _by(release: PreparedRelease) -> str:
+def _by(release: CompiledRelease) -> str:
     if release.opaque is not None:
         return f"view {release.opaque.view}"
-    keys = ", ".join(key.column.name for key in release.step.bounded.terms.keys)
+    keys = ", ".join(key.column.name for key in release.step.bounded.contributions.keys)
     return f"by {keys}" if keys else "in total"

@@ -29,17 +29,17 @@ import pyarrow as pa
 
 from dpsql.engine.digest import Digest
 from dpsql.ledger.ledger import Ledger
-from dpsql.plan.aggregate import AggregateFunction, Part
+from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import Cell
-from dpsql.plan.bounded_release.estimator import Linear
-from dpsql.plan.bounded_release.statistic import Amount, Ones, Present
+from dpsql.plan.bounded_release.estimator import LinearEstimator
+from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Sum
 from dpsql.release.add_noise import listed_cells
 from dpsql.release.columns.arrow import arrow_array
 from dpsql.session.answer.answer import ColumnPrivacy
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
-from dpsql.session.digest.canonical_digest import Shape, shape
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.digest.canonical_digest import ReleaseDigests, digests
 
-MOST = 64
+MAX_RELEASES = 64
 """How many answers a session remembers."""
 
 _SUMMED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM})
@@ -47,13 +47,13 @@ _SUMMED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM})
 
 @dataclass(frozen=True, slots=True)
 class RollUp:
-    """`asked` is summed over `groups`: for each of its cells the rows of `fine`'s stored table.
+    """`target` is summed over `groups`: for each of its cells the rows of `source`'s stored table.
 
-    `outputs` are the places in `fine` of what is asked for.
+    `outputs` are the places in `source` of what is asked for.
     """
 
-    asked: PreparedRelease
-    fine: PreparedRelease
+    target: CompiledRelease
+    source: CompiledRelease
     groups: tuple[tuple[int, ...], ...]
     outputs: tuple[int, ...]
 
@@ -65,17 +65,17 @@ class RollUp:
     @property
     def variance(self) -> float:
         """What tells the less noisy of two."""
-        return self.cells * sum(float(m.variance) for m in self.fine.step.measurement.mechanisms)
+        return self.cells * sum(float(m.variance) for m in self.source.step.measurement.mechanisms)
 
     def table(self, stored: pa.Table) -> pa.Table:
-        """The released table of `asked`, of the one of `fine`."""
-        bounded = self.asked.step.bounded
-        cells = listed_cells(bounded, self.asked.step.query)
+        """The released table of `target`, of the one of `source`."""
+        bounded = self.target.step.bounded
+        cells = listed_cells(bounded, self.target.step.query)
         arrays = {
             f"c{key.column.id}": arrow_array([cell[n] for cell in cells], key.column.type)
-            for n, key in enumerate(bounded.terms.keys)
+            for n, key in enumerate(bounded.contributions.keys)
         }
-        keys = len(self.fine.step.bounded.terms.keys)
+        keys = len(self.source.step.bounded.contributions.keys)
         for output, place in zip(bounded.outputs, self.outputs, strict=True):
             values = [Fraction(value) for value in stored.column(keys + place).to_pylist()]
             sums = [sum((values[row] for row in rows), Fraction(0)) for rows in self.groups]
@@ -83,7 +83,7 @@ class RollUp:
         return pa.table(arrays)
 
     def noisier(self, column: ColumnPrivacy) -> ColumnPrivacy:
-        """How a column of `asked` was made, `column` being that of `fine`.
+        """How a column of `target` was made, `column` being that of `source`.
 
         A 95 % half-width grows by √n at most: of a sum of Laplace noises it is ever fewer standard
         deviations, from 2.12 down to the 1.96 of a Gaussian's.
@@ -93,33 +93,33 @@ class RollUp:
         return replace(column, scale=column.scale * grown, half_width=width)
 
 
-class Memory:
+class RollUpSources:
     """The latest releases that a session was given the answers of, with their statements.
 
     Answers of other sessions are found by asking for them, which is free for the dataset.
     """
 
     def __init__(self) -> None:
-        self._given: dict[str, tuple[Prepared, PreparedRelease]] = {}
+        self._answered: dict[str, tuple[CompiledStatement, CompiledRelease]] = {}
 
-    def add(self, prepared: Prepared, releases: Iterable[PreparedRelease]) -> None:
+    def add(self, prepared: CompiledStatement, releases: Iterable[CompiledRelease]) -> None:
         """The answers of these releases of `prepared` are stored, and were given."""
         for release in releases:
-            self._given.pop(release.key, None)
-            self._given[release.key] = prepared, release
-        for key in list(self._given)[:-MOST]:
-            del self._given[key]
+            self._answered.pop(release.key, None)
+            self._answered[release.key] = prepared, release
+        for key in list(self._answered)[:-MAX_RELEASES]:
+            del self._answered[key]
 
-    def roll_ups(self, prepared: Prepared, ledger: Ledger) -> dict[str, RollUp]:
+    def roll_ups(self, prepared: CompiledStatement, ledger: Ledger) -> dict[str, RollUp]:
         """For releases that aren't stored, and that a given answer can be summed to, by name, how.
 
         Where that is asked for.
         """
         if not prepared.settings.reuse:
             return {}
-        missing = [r for r in prepared.releases if ledger.stored(r.key) is None]
+        missing = [r for r in prepared.releases if ledger.stored_answer(r.key) is None]
         read = {name for release in prepared.releases for name in release.step.reads}
-        known = [release for given, release in self._given.values() if _fits(given, prepared)]
+        known = [release for given, release in self._answered.values() if _fits(given, prepared)]
         found: dict[str, RollUp] = {}
         for asked in missing:
             if asked.name not in read and _is_additive(asked):
@@ -129,77 +129,86 @@ class Memory:
         return found
 
 
-def _fits(given: Prepared, asked: Prepared) -> bool:
+def _fits(source: CompiledStatement, target: CompiledStatement) -> bool:
     """The same data under the same limits, at no smaller ε for each release."""
     limits = (
-        replace(prepared.settings, reuse=False, consistent=False) for prepared in (given, asked)
+        replace(prepared.settings, reuse=False, consistent=False) for prepared in (source, target)
     )
     return (
-        given.version == asked.version
+        source.version == target.version
         and len(set(limits)) == 1
-        and given.grant.amount * len(asked.releases) >= asked.grant.amount * len(given.releases)
+        and source.query_loss.amount * len(target.releases)
+        >= target.query_loss.amount * len(source.releases)
     )
 
 
-def _is_additive(asked: PreparedRelease) -> bool:
+def _is_additive(release: CompiledRelease) -> bool:
     """Its values over disjoint sets of rows add up to those over all of them."""
     return all(
         aggregate.call.function in _SUMMED
-        and aggregate.call.part is Part.VALUE
+        and aggregate.call.output_kind is OutputKind.VALUE
         # Also where units are counted as rows: a unit may be in two cells.
         and not aggregate.call.distinct
-        for aggregate in asked.release.aggregates
+        for aggregate in release.release.aggregates
     )
 
 
-def _roll_up(asked: PreparedRelease, fine: PreparedRelease) -> RollUp | None:
-    if not (_has_all_cells(asked) and _has_all_cells(fine)):
+def _roll_up(target: CompiledRelease, source: CompiledRelease) -> RollUp | None:
+    if not (_has_all_cells(target) and _has_all_cells(source)):
         return None
-    of_asked, of_fine = (shape(release.step.bounded) for release in (asked, fine))
+    of_asked, of_fine = (digests(release.step.bounded) for release in (target, source))
     if of_asked.rows != of_fine.rows or not set(of_asked.keys) < set(of_fine.keys):
         return None
-    found = _sums(fine, of_fine)
-    wanted = [found.get(digest) for digest in _sums(asked, of_asked)]
+    found = _sums(source, of_fine)
+    wanted = [found.get(digest) for digest in _sums(target, of_asked)]
     outputs = tuple(place for place in wanted if place is not None)
-    if not outputs or len(outputs) < len(asked.step.bounded.outputs):
+    if not outputs or len(outputs) < len(target.step.bounded.outputs):
         return None
-    groups = _groups(asked, fine, [of_fine.keys.index(key) for key in of_asked.keys])
-    return None if groups is None else RollUp(asked, fine, groups, outputs)
+    groups = _groups(target, source, [of_fine.keys.index(key) for key in of_asked.keys])
+    return None if groups is None else RollUp(target, source, groups, outputs)
 
 
-def _has_all_cells(release: PreparedRelease) -> bool:
+def _has_all_cells(release: CompiledRelease) -> bool:
     bounded = release.step.bounded
-    return bounded.selection is None and bounded.least is None and not release.step.reads
+    return (
+        bounded.partition_count_index is None
+        and bounded.min_units is None
+        and not release.step.reads
+    )
 
 
-def _sums(release: PreparedRelease, found: Shape) -> dict[Digest, int]:
+def _sums(release: CompiledRelease, digests: ReleaseDigests) -> dict[Digest, int]:
     """What the outputs mean that are plain sums over rows, with their places."""
-    statistics, outputs = release.step.bounded.terms.statistics, release.step.bounded.outputs
+    statistics, outputs = (
+        release.step.bounded.contributions.statistics,
+        release.step.bounded.outputs,
+    )
     sums: dict[Digest, int] = {}
     for place, output in enumerate(outputs):
-        formula = output.formula
+        formula = output.estimator
         if (
-            output.part is Part.VALUE
-            and isinstance(formula, Linear)
-            and formula.least is None
-            and formula.said is None
+            output.output_kind is OutputKind.VALUE
+            and isinstance(formula, LinearEstimator)
+            and formula.minimum is None
+            and formula.response_variance is None
             and all(
-                isinstance(statistics[p].term, Ones | Present | Amount) for p, _ in formula.terms
+                isinstance(statistics[p].term, RowCount | NonNullCount | Sum)
+                for p, _ in formula.summands
             )
         ):
-            terms = sorted((found.statistics[p], factor) for p, factor in formula.terms)
+            terms = sorted((digests.statistics[p], factor) for p, factor in formula.summands)
             sums.setdefault(repr((terms, formula.step, formula.type, formula.constant)), place)
     return sums
 
 
 def _groups(
-    asked: PreparedRelease, fine: PreparedRelease, keys: list[int]
+    target: CompiledRelease, source: CompiledRelease, keys: list[int]
 ) -> tuple[tuple[int, ...], ...] | None:
-    """For each cell of `asked` the rows of `fine` in it; None where the cells aren't the same."""
+    """For each cell of `target` the rows of `source` in it; None if the cells aren't the same."""
     rows: dict[Cell, list[int]] = {}
-    for row, cell in enumerate(listed_cells(fine.step.bounded, fine.step.query)):
+    for row, cell in enumerate(listed_cells(source.step.bounded, source.step.query)):
         rows.setdefault(tuple(cell[key] for key in keys), []).append(row)
-    cells = listed_cells(asked.step.bounded, asked.step.query)
+    cells = listed_cells(target.step.bounded, target.step.query)
     if rows.keys() != set(cells):
         return None
     return tuple(tuple(rows[cell]) for cell in cells)

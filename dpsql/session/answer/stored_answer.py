@@ -13,14 +13,14 @@ from dpsql.engine.arrow_result import stream
 from dpsql.ledger.charge import Charge
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 
 def charge_for(
     schema: Schema,
     analyst: str,
     sql: str,
-    due: Sequence[PreparedRelease],
+    due: Sequence[CompiledRelease],
     version: str,
     loss: PrivacyLoss,
     cap: Fraction | None,
@@ -40,7 +40,7 @@ def charge_for(
     )
 
 
-def detail(release: PreparedRelease) -> dict[str, str]:
+def detail(release: CompiledRelease) -> dict[str, str]:
     """What the ledger writes down of a release beside its loss: nothing that data decide."""
     step = release.step
     return {

@@ -52,14 +52,14 @@ def origins(plan: Plan, column: int) -> tuple[Origin, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """A plan whose rows say in `mark` from which of `arms` they are, by its place.
+class TaggedUnion:
+    """A plan whose rows say in `tag` from which of `arms` they are, by its place.
 
     So the values of a column that are released ones have each the error of its own release.
     """
 
     plan: Plan
-    mark: Column
+    tag: Column
     arms: tuple[Plan, ...]
     outputs: tuple[Column, ...]
 
@@ -72,7 +72,7 @@ class Marked:
         return tuple(origins(arm, output_columns(arm)[place].id) for arm in self.arms)
 
 
-def marked(plan: Plan) -> Marked | None:
+def tagged_union(plan: Plan) -> TaggedUnion | None:
     """`plan` with a mark, where its rows are those of several releases; None where they aren't."""
     union = plan
     while isinstance(union, _ONLY_ROWS):
@@ -81,7 +81,7 @@ def marked(plan: Plan) -> Marked | None:
         return None
     taken = (c.id for part in operators(plan) for c in output_columns(part))
     mark = Column(1 + max(taken), "arm", BIGINT)
-    return Marked(_with_mark(plan, mark), mark, union.sources, union.outputs)
+    return TaggedUnion(_with_mark(plan, mark), mark, union.sources, union.outputs)
 
 
 def _with_mark(plan: Plan, mark: Column) -> Plan:

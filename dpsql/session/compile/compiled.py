@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from dpsql.analysis.local_privacy import answers_alone
+from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.sensitivity import Sensitivity, sensitivity
-from dpsql.bind.saved_release import NO_RELEASES, Releases
+from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
-from dpsql.bind.statements.create_synopsis import bind_synopsis, whole_of
+from dpsql.bind.statements.create_synopsis import bind_synopsis, query_span
 from dpsql.bind.syntax.parameter import Parameters
-from dpsql.bounding.bound_release import bound
+from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.emit.relation.relation import emit_plan
@@ -25,22 +25,22 @@ from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.prune_columns import unused
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.release.calibration import as_said, calibrate
-from dpsql.release.columns.released_table import beside
+from dpsql.release.calibration import calibrate, exact_measurement
+from dpsql.release.columns.released_table import auxiliary_statistics
 from dpsql.release.job import Step
-from dpsql.release.synopsis.mwem import told, weighed
+from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
 from dpsql.schema.model import Schema, Table
-from dpsql.session.answer.consistent_totals import Totals, totals
-from dpsql.session.compile.column_provenance import Marked, marked
-from dpsql.session.digest.canonical_digest import meaning
+from dpsql.session.answer.consistent_totals import Consistency, consistency
+from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
+from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.explain.plan_visibility import Opaque, opaque
 
-Read = Callable[[str, Schema, Parameters, Releases], Statement]
+Read = Callable[[str, Schema, Parameters, SavedReleaseNames], Statement]
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedRelease:
+class CompiledRelease:
     """One release of a statement: `key` identifies its noisy answer in the release store.
 
     A release that reads others is drawn on their noisy rows, so their keys are part of its.
@@ -53,7 +53,7 @@ class PreparedRelease:
     key: str
     opaque: Opaque | None = None
 
-    def called(self, column: Column) -> str:
+    def display_name(self, column: Column) -> str:
         """What analysts are told a column of it is called."""
         return column.name if self.opaque is None else self.opaque.name(column)
 
@@ -61,35 +61,35 @@ class PreparedRelease:
     def columns(self) -> tuple[str, ...]:
         """The columns of its table here; other statements that share the answer name them anew."""
         bounded = self.step.bounded
-        made = [key.column for key in bounded.terms.keys]
+        made = [key.column for key in bounded.contributions.keys]
         made += [output.column for output in bounded.outputs]
         shown = [f"c{column.id}" for column in made]
-        return (*shown, *(f"s{place}" for place in beside(bounded)))
+        return (*shown, *(f"s{place}" for place in auxiliary_statistics(bounded)))
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class CompiledStatement:
     """A statement that is ready to be charged and run; no private row was read for it.
 
-    Its rows are told apart if they are `marked`. The releases' keys are those of answers for
-    `version` of the data. `totals` are made to add up before `finish`. `kept` are the tables that
-    analysts keep and that are read, wherever in the plan.
+    Its rows are told apart if they are `tagged_union`. The releases' keys are those of answers for
+    `version` of the data. `consistency` are made to add up before `postprocessing_sql`.
+    `saved_tables` are the tables that analysts keep and that are read, wherever in the plan.
     """
 
     statement: Statement
     plan: Plan
-    releases: tuple[PreparedRelease, ...]
-    grant: PrivacyLoss
+    releases: tuple[CompiledRelease, ...]
+    query_loss: PrivacyLoss
     version: str
     settings: Settings
-    marked: Marked | None
-    totals: Totals = field(compare=False)
-    kept: tuple[Table, ...]
+    tagged_union: TaggedUnion | None
+    consistency: Consistency = field(compare=False)
+    saved_tables: tuple[Table, ...]
 
     @property
-    def finish(self) -> str:
+    def postprocessing_sql(self) -> str:
         """The SQL that makes the answer of the released tables."""
-        plan = self.plan if self.marked is None else self.marked.plan
+        plan = self.plan if self.tagged_union is None else self.tagged_union.plan
         return rendered(emit_plan(plan, {r.release: r.name for r in self.releases}))
 
     @property
@@ -99,31 +99,31 @@ class Prepared:
         return sum(losses[1:], losses[0]) if losses else None
 
 
-def prepare(
+def compile_sql(
     sql: str,
     schema: Schema,
     facts: Facts,
-    grant: PrivacyLoss,
+    query_loss: PrivacyLoss,
     version: str,
     parameters: Parameters = NO_PARAMETERS,
     settings: Settings = AS_DECLARED,
-    releases: Releases = NO_RELEASES,
-) -> Prepared:
+    releases: SavedReleaseNames = NO_RELEASES,
+) -> CompiledStatement:
     """Everything that SQL, schema and public facts decide; `version` names that of the data."""
     read = bind if settings.rounds is None else bind_synopsis
     statement = read(sql, schema, parameters, releases)
-    return prepare_bound(statement, sql, schema, facts, grant, version, settings)
+    return compile_bound(statement, sql, schema, facts, query_loss, version, settings)
 
 
-def prepare_bound(
+def compile_bound(
     statement: Statement,
     sql: str,
     schema: Schema,
     facts: Facts,
-    grant: PrivacyLoss,
+    query_loss: PrivacyLoss,
     version: str,
     settings: Settings,
-) -> Prepared:
+) -> CompiledStatement:
     """The same of `sql` as it was bound; as a synopsis, if it is one's `settings`."""
     if settings.rounds is not None:
         settings = replace(settings, min_units=None, nonnegative=False, consistent=False)
@@ -131,19 +131,25 @@ def prepare_bound(
     plan = unused(statement.plan)
     found = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
     share = PrivacyLoss(
-        grant.accounting, grant.amount / max(1, len(found)), grant.delta / max(1, len(found))
+        query_loss.accounting,
+        query_loss.amount / max(1, len(found)),
+        query_loss.delta / max(1, len(found)),
     )
     names = {release: f"release_{number}" for number, release in enumerate(found)}
-    prepared: dict[str, PreparedRelease] = {}
+    prepared: dict[str, CompiledRelease] = {}
     for release in found:
         hidden = opaque(release, plan)
-        with _placed(sql, settings), _told(hidden):
-            ready = _prepare(release, names, prepared, schema, facts, share, version, settings)
+        with _placed(sql, settings), _hidden_note(hidden):
+            ready = _compile_release(
+                release, names, prepared, schema, facts, share, version, settings
+            )
             prepared[names[release]] = replace(ready, opaque=hidden)
     all_ready = tuple(prepared.values())
-    made = totals(all_ready, settings)
-    kept = kept_tables(plan)
-    return Prepared(statement, plan, all_ready, grant, version, settings, marked(plan), made, kept)
+    made = consistency(all_ready, settings)
+    kept = saved_tables(plan)
+    return CompiledStatement(
+        statement, plan, all_ready, query_loss, version, settings, tagged_union(plan), made, kept
+    )
 
 
 def _check_single(statement: Statement, facts: Facts) -> None:
@@ -167,12 +173,12 @@ def _placed(sql: str, settings: Settings) -> Iterator[None]:
         yield
     except Error as error:
         if settings.rounds is not None:
-            error.at = error.at or whole_of(sql)
+            error.at = error.at or query_span(sql)
         raise
 
 
 @contextmanager
-def _told(hidden: Opaque | None) -> Iterator[None]:
+def _hidden_note(hidden: Opaque | None) -> Iterator[None]:
     """Why a view's own release can't be made is told in the view's name."""
     try:
         yield
@@ -182,43 +188,46 @@ def _told(hidden: Opaque | None) -> Iterator[None]:
         raise hidden.error(error) from None
 
 
-def kept_tables(plan: Plan) -> tuple[Table, ...]:
+def saved_tables(plan: Plan) -> tuple[Table, ...]:
     """The tables that analysts keep and that `plan` reads, each once."""
     scans = (part for part in operators(plan) if isinstance(part, Scan))
-    found = {s.table.stored_as: s.table for s in scans if s.table.entry is not None}
+    found = {s.table.engine_name: s.table for s in scans if s.table.saved_entry is not None}
     return tuple(found.values())
 
 
-def _prepare(
+def _compile_release(
     release: Release,
     names: Mapping[Release, str],
-    earlier: Mapping[str, PreparedRelease],
+    earlier: Mapping[str, CompiledRelease],
     schema: Schema,
     facts: Facts,
     share: PrivacyLoss,
     version: str,
     settings: Settings,
-) -> PreparedRelease:
-    bounded = bound(release, facts, settings)
-    found = sensitivity(bounded, schema.apart)
-    alone = answers_alone(bounded, schema.apart)
+) -> CompiledRelease:
+    bounded = bound_release(release, facts, settings)
+    found = sensitivity(bounded, schema.neighbor_distance)
+    alone = local_only(bounded, schema.neighbor_distance)
     if settings.rounds is None and alone is not None:
-        measurement = as_said(bounded, share.accounting)
+        measurement = exact_measurement(bounded, share.accounting)
         names_of = ", ".join(column.name for column in alone.columns)
-        note = f"no noise: of {alone.table.shown} randomised answers alone are read ({names_of})"
+        table = alone.table.display_name
+        note = f"no noise: of {table} randomised answers alone are read ({names_of})"
         bounded = replace(bounded, notes=(*bounded.notes, note))
     elif settings.rounds is None:
         measurement = calibrate(bounded, found, share)
     else:
-        measurement = weighed(bounded, schema.apart.steps, share, settings.rounds)
-        bounded = replace(bounded, notes=(*bounded.notes, *told(bounded, measurement)))
+        measurement = calibrate_mwem(
+            bounded, schema.neighbor_distance.steps, share, settings.rounds
+        )
+        bounded = replace(bounded, notes=(*bounded.notes, *synopsis_notes(bounded, measurement)))
     query = emit_release(bounded, names)
     below = tuple(p for p in operators(release.source) if isinstance(p, Release))
     named = tuple((other, names[other]) for other in dict.fromkeys(below))
     reads = [name for _, name in named]
-    reads += [table.stored_as for table in kept_tables(release.source)]
-    step = Step(names[release], bounded, query, measurement, tuple(reads), below=named)
+    reads += [table.engine_name for table in saved_tables(release.source)]
+    step = Step(names[release], bounded, query, measurement, tuple(reads), public_inputs=named)
     keys = {other: earlier[names[other]].key for other in below}
-    parts = (meaning(bounded, keys), digested(measurement), schema.policy_hash, version)
+    parts = (release_digest(bounded, keys), digested(measurement), schema.policy_hash, version)
     key = digest_of("key of an answer", *parts)
-    return PreparedRelease(release, names[release], step, found, key)
+    return CompiledRelease(release, names[release], step, found, key)

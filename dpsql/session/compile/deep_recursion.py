@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 _guard = threading.Lock()
 
 
-def deeply(work: Callable[[], Result]) -> Result:
+def with_deep_stack(work: Callable[[], Result]) -> Result:
     """What `work` returns or raises, run where it can recurse deeply."""
     results: list[Result] = []
     errors: list[BaseException] = []

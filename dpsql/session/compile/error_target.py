@@ -17,18 +17,18 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.session.answer.column_errors import answer_columns
 from dpsql.session.compile.column_provenance import origins
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
-from dpsql.session.compile.loss_conversion import LEAST_EPSILON, epsilon_of
-from dpsql.session.run.charge_and_run import distinct, unpaid
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.loss_conversion import MIN_EPSILON, epsilon_of
+from dpsql.session.run.charge_and_run import unique_releases, unpaid
 
 _DIGITS = 900
 """ε has three digits: so many numbers of a decade have."""
 
 
-def least_loss(
-    most: Fraction, schema: Schema, prepared: Callable[[Fraction], Prepared]
-) -> Prepared:
-    """The statement at the least ε of three digits with which every column is within ± `most`.
+def min_loss_for_error(
+    max_error: Fraction, schema: Schema, prepared: Callable[[Fraction], CompiledStatement]
+) -> CompiledStatement:
+    """The statement at the least ε of three digits with which every column is within ± `max_error`.
 
     `prepared` gives the statement at an ε. Half-widths are those of 95 %. Raises Refused where a
     column's error isn't known before the answer, OverTarget where no query may spend enough.
@@ -38,25 +38,25 @@ def least_loss(
     if not found.releases:
         return found
     _check_known(found)
-    if _width(found) > most:
+    if _width(found) > max_error:
         raise OverTarget(
             f"with epsilon = {float(highest):g}, the most for a query, errors are up to "
             f"± {_width(found):.6g}",
             hint=f"SET dpsql.max_error = {_above(_width(found))}, or ask for fewer columns",
         )
     # The last of these is enough, the first may be.
-    first, last = _place(LEAST_EPSILON), _place(highest)
+    first, last = _grid_index(MIN_EPSILON), _grid_index(highest)
     while first < last:
         middle = (first + last) // 2
         tried = prepared(_epsilon(middle))
-        if _width(tried) <= most:
+        if _width(tried) <= max_error:
             found, last = tried, middle
         else:
             first = middle + 1
     return found
 
 
-def costs_at_most(settings: Settings, asked: Fraction, schema: Schema) -> bool:
+def is_within_max_cost(settings: Settings, asked: Fraction, schema: Schema) -> bool:
     """Nothing that is asked at ε costs more than is allowed, whatever is decided of its groups.
 
     Only then is a table that the reader has a cap for opened while a statement is proved: a refusal
@@ -68,10 +68,10 @@ def costs_at_most(settings: Settings, asked: Fraction, schema: Schema) -> bool:
 
 
 def check_due(
-    statements: Sequence[Prepared],
+    statements: Sequence[CompiledStatement],
     ledger: Ledger,
     schema: Schema,
-    loss: Callable[[list[PreparedRelease]], PrivacyLoss],
+    loss: Callable[[list[CompiledRelease]], PrivacyLoss],
     free: Container[str] = (),
 ) -> None:
     """Refuse what would cost more than `max_cost` or the ceiling, as ε of the statements alone.
@@ -79,7 +79,7 @@ def check_due(
     `loss` is what all that is due costs together; the releases named `free` aren't. Done before
     anything that is stored is looked at, for which the reader's own cap may pay.
     """
-    due = distinct(unpaid(prepared, ledger, free) for prepared in statements)
+    due = unique_releases(unpaid(prepared, ledger, free) for prepared in statements)
     settings = next((prepared.settings for prepared in statements), None)
     if settings is None or settings.most is None or not due:
         return
@@ -90,7 +90,7 @@ def check_due(
             f"the statement costs epsilon = {float(cost):.6g}, and no more than"
             f" {_below(ceiling)} may be spent on it here",
             hint="what was answered before is still free"
-            if ceiling < LEAST_EPSILON
+            if ceiling < MIN_EPSILON
             else f"SET dpsql.epsilon = {_below(ceiling)}",
         )
     if most is not None and cost > most:
@@ -100,7 +100,7 @@ def check_due(
         )
 
 
-def _check_known(prepared: Prepared) -> None:
+def _check_known(prepared: CompiledStatement) -> None:
     statement = prepared.statement
     for column, made in zip(statement.columns, answer_columns(prepared), strict=True):
         known = (
@@ -114,7 +114,7 @@ def _check_known(prepared: Prepared) -> None:
             )
 
 
-def _width(prepared: Prepared) -> float:
+def _width(prepared: CompiledStatement) -> float:
     widths = [m.half_width for m in answer_columns(prepared) if m is not None]
     return max((width for width in widths if width is not None), default=0.0)
 
@@ -137,7 +137,7 @@ def _epsilon(place: int) -> Fraction:
     return (digits + 100) * Fraction(10) ** decade
 
 
-def _place(epsilon: Fraction) -> int:
+def _grid_index(epsilon: Fraction) -> int:
     """The place of the largest number of three digits that isn't above `epsilon`."""
     decade = 0
     while epsilon < 100 * Fraction(10) ** decade:

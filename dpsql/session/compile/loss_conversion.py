@@ -8,16 +8,16 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.errors import BadParameter
-from dpsql.ledger.terms import Terms
+from dpsql.ledger.terms import LedgerTerms
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho, rho_of_epsilon
 from dpsql.schema.budget import Budget
 from dpsql.schema.model import Schema
 
-LEAST_EPSILON = Fraction(1, 1_000_000)
-MOST_DIGITS = 50
+MIN_EPSILON = Fraction(1, 1_000_000)
+MAX_DIGITS = 50
 
-_FAR = Fraction(10**9)
+_LARGEST = Fraction(10**9)
 
 
 def conversion_delta(budget: Budget) -> Fraction:
@@ -25,11 +25,11 @@ def conversion_delta(budget: Budget) -> Fraction:
     return budget.delta / 2 if budget.accounting is Accounting.ZCDP else Fraction(0)
 
 
-def ledger_terms(schema: Schema) -> Terms:
+def ledger_terms(schema: Schema) -> LedgerTerms:
     """What the schema promises of its dataset, as a ledger keeps it."""
     budget = schema.budget
-    return Terms(
-        schema.account,
+    return LedgerTerms(
+        schema.ledger_name,
         schema.relation,
         budget.accounting,
         _cap(budget),
@@ -60,18 +60,20 @@ def _rounded_down(rho: Fraction) -> Fraction:
     return Fraction(int(rho * 10**digits), 10**digits)
 
 
-def grant(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
+def query_loss(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
     """What a query that asks for `epsilon` may spend: asked alone, it is (epsilon, δ)-DP."""
     most = schema.per_query.max_epsilon
-    if not LEAST_EPSILON <= epsilon <= most:
+    if not MIN_EPSILON <= epsilon <= most:
         raise BadParameter(
-            f"epsilon = {float(max(-_FAR, min(_FAR, epsilon))):g} is out of range",
-            hint=f"ask for an epsilon from {float(LEAST_EPSILON):g} to {float(most):g}",
+            f"epsilon = {float(max(-_LARGEST, min(_LARGEST, epsilon))):g} is out of range",
+            hint=f"ask for an epsilon from {float(MIN_EPSILON):g} to {float(most):g}",
         )
-    return PrivacyLoss(schema.budget.accounting, amount(schema, epsilon), schema.per_query.delta)
+    return PrivacyLoss(
+        schema.budget.accounting, to_ledger_currency(schema, epsilon), schema.per_query.delta
+    )
 
 
-def amount(schema: Schema, epsilon: Fraction) -> Fraction:
+def to_ledger_currency(schema: Schema, epsilon: Fraction) -> Fraction:
     """ε itself, or the largest ρ whose tight conversion gives it.
 
     No more than the budget's own, which is rounded down: who asks for all of it may have it.
@@ -86,10 +88,10 @@ def amount(schema: Schema, epsilon: Fraction) -> Fraction:
             assert_never(missing)
 
 
-def cap_of(schema: Schema, analyst: str) -> Fraction | None:
+def analyst_cap(schema: Schema, analyst: str) -> Fraction | None:
     """What all that `analyst` sees may cost, in the ledger's currency; None: nothing bounds it."""
     found = schema.analysts.get(analyst)
-    return None if found is None else amount(schema, found)
+    return None if found is None else to_ledger_currency(schema, found)
 
 
 def epsilon_of(schema: Schema, spent: Fraction) -> Fraction:
@@ -105,13 +107,13 @@ def epsilon_of(schema: Schema, spent: Fraction) -> Fraction:
             assert_never(missing)
 
 
-def as_epsilon(value: object) -> Fraction:
+def parse_epsilon(value: object) -> Fraction:
     """A number or its text as an exact ε; NaN, infinities and other things are refused."""
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return Fraction(value)
-    if isinstance(value, float | str) and len(text := str(value)) <= MOST_DIGITS:
+    if isinstance(value, float | str) and len(text := str(value)) <= MAX_DIGITS:
         with suppress(ValueError, ZeroDivisionError, InvalidOperation):
             # 1e999999999 is a short text, and a number that takes minutes to write down.
-            if "/" in text or abs(Decimal(text).adjusted()) <= MOST_DIGITS:
+            if "/" in text or abs(Decimal(text).adjusted()) <= MAX_DIGITS:
                 return Fraction(text)
     raise BadParameter(f"epsilon is {repr(value)[:40]}, not a number", hint="write epsilon = 0.1")

@@ -7,13 +7,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
 from dpsql.bind.expression.current_time import utc
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
-MOST = 64
+MAX_PLANS = 64
 """Statements that are remembered: each may list a great many group keys."""
 
 
-class Plans:
+class PlanCache:
     """The last statements that were prepared, by all that their preparation depends on.
 
     What now() means changes from minute to minute, so statements that ask for it are remembered for
@@ -22,19 +22,19 @@ class Plans:
 
     def __init__(self, clock: Callable[[], dt.datetime] = utc) -> None:
         self._clock = clock
-        self._found: OrderedDict[Hashable, tuple[dt.datetime, Prepared]] = OrderedDict()
+        self._compiled: OrderedDict[Hashable, tuple[dt.datetime, CompiledStatement]] = OrderedDict()
 
-    def prepared(self, key: Hashable, prepare: Callable[[], Prepared]) -> Prepared:
+    def get(self, key: Hashable, prepare: Callable[[], CompiledStatement]) -> CompiledStatement:
         """The plan that `key` had, if it still means that, else what `prepare` makes."""
         minute = self._clock().replace(second=0, microsecond=0)
-        known = self._found.get(key)
+        known = self._compiled.get(key)
         if known is None or (known[1].statement.reads_clock and known[0] != minute):
             # The minute from before: one that ends while the statement is bound is over.
             made = prepare()
-            if made.kept:
+            if made.saved_tables:
                 return made  # its names may mean other tables by the next time
-            self._found[key] = known = minute, made
-            if len(self._found) > MOST:
-                self._found.popitem(last=False)
-        self._found.move_to_end(key)
+            self._compiled[key] = known = minute, made
+            if len(self._compiled) > MAX_PLANS:
+                self._compiled.popitem(last=False)
+        self._compiled.move_to_end(key)
         return known[1]

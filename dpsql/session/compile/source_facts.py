@@ -12,7 +12,7 @@ from dpsql.bounding.public_facts import distinct_values
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.sql.render import rendered
 from dpsql.engine.engine import Engine
-from dpsql.engine.read_limit import Most
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan, Sort
 from dpsql.plan.output_columns import output_columns
@@ -23,10 +23,10 @@ from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.verify import duplicate_free, record_path, verified
 from dpsql.session.run.public_table_copies import Copies
 
-MOST: Final = Most(1_000_000, 256 * 2**20)
+MAX_ROWS: Final = ReadLimit(1_000_000, 256 * 2**20)
 """What is read of public rows at once: more is refused."""
 
-MOST_VALUES: Final = 2_000_000
+MAX_VALUES: Final = 2_000_000
 """Values of public rows that are remembered, beyond those that were read last."""
 
 
@@ -47,7 +47,7 @@ class SourceFacts:
         self._schema = schema
         self._engine = engine
         self.copies = Copies(schema, engine)
-        self._prepared = prepared
+        self._sidecar_tables = prepared
         self._owner_verified: frozenset[str] | None = None
         self._public_keys: dict[str, bool] = {}
         self._rows: OrderedDict[str, tuple[Cell, ...]] = OrderedDict()
@@ -77,9 +77,9 @@ class SourceFacts:
             )
         return self._owner_verified
 
-    def prepared(self, table: Table) -> bool:
+    def in_sidecar(self, table: Table) -> bool:
         """`table`'s rows stand ready with their unit; a sidecar is only opened with the source."""
-        return table.name in self._prepared()
+        return table.name in self._sidecar_tables()
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan in order, None if there are more than `at_most`."""
@@ -91,17 +91,17 @@ class SourceFacts:
             if found is not None:
                 self._rows.move_to_end(sql)
         if found is None:
-            most = replace(MOST, rows=at_most + 1)
-            found = rows(open_rows(plan, self._engine().execute(sql, most=most)))
+            most = replace(MAX_ROWS, rows=at_most + 1)
+            found = rows(open_rows(plan, self._engine().execute(sql, limit=most)))
             self._remember(sql, found)
         return found if len(found) <= at_most else None
 
-    def _remember(self, sql: str, found: tuple[Cell, ...]) -> None:
-        """`found` is known from now on; of too many, what was asked for longest ago isn't."""
+    def _remember(self, sql: str, value: tuple[Cell, ...]) -> None:
+        """`value` is known from now on; of too many, what was asked for longest ago isn't."""
         with self._lock:
-            self.values += _values(found) - _values(self._rows.get(sql, ()))
-            self._rows[sql] = found
-            while self.values > MOST_VALUES and len(self._rows) > 1:
+            self.values += _values(value) - _values(self._rows.get(sql, ()))
+            self._rows[sql] = value
+            while self.values > MAX_VALUES and len(self._rows) > 1:
                 self.values -= _values(self._rows.popitem(last=False)[1])
 
     def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
@@ -112,5 +112,5 @@ class SourceFacts:
         return None if found is None else tuple(dict.fromkeys(found))
 
 
-def _values(found: tuple[Cell, ...]) -> int:
-    return sum(map(len, found[:1])) * len(found)
+def _values(rows: tuple[Cell, ...]) -> int:
+    return sum(map(len, rows[:1])) * len(rows)

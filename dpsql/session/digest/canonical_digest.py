@@ -47,17 +47,17 @@ from dpsql.plan.operator import (
     Filter,
     Join,
     Limit,
-    Mark,
+    MarkJoin,
     OuterJoin,
     Plan,
     Project,
+    PublicStatement,
     Release,
     Scan,
     SetOperation,
     Sort,
     Union,
     Values,
-    Whole,
     Window,
 )
 from dpsql.plan.output_columns import output_columns
@@ -100,13 +100,13 @@ _MIRRORED = {
 }
 
 
-def meaning(bounded: BoundedRelease, keys: Mapping[Release, str]) -> Digest:
+def release_digest(bounded: BoundedRelease, keys: Mapping[Release, str]) -> Digest:
     """What `bounded` means; `keys` identify the answers of the releases that it reads."""
-    return _Reader(keys).read(bounded)
+    return _DigestBuilder(keys).read(bounded)
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ReleaseDigests:
     """What a release counts, part by part: its rows, each of its keys, each of its statistics."""
 
     rows: Digest
@@ -114,12 +114,12 @@ class Shape:
     statistics: tuple[Digest, ...]
 
 
-def shape(bounded: BoundedRelease) -> Shape:
+def digests(bounded: BoundedRelease) -> ReleaseDigests:
     """The parts of `bounded`, which reads no other release, as far as others may share them."""
-    terms, reader = bounded.terms, _Reader({})
+    terms, reader = bounded.contributions, _DigestBuilder({})
     rows = reader.read(terms.source)
     keys = tuple(reader.read(key.expression) for key in terms.keys)
-    return Shape(rows, keys, tuple(map(reader.read, terms.statistics)))
+    return ReleaseDigests(rows, keys, tuple(map(reader.read, terms.statistics)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class _Rows:
         return digest_of("rows", *sorted(self.sources), "where", *sorted(self.where))
 
 
-class _Reader:
+class _DigestBuilder:
     """Reads a plan from its tables up, and knows what each column means by then."""
 
     def __init__(self, keys: Mapping[Release, str]) -> None:
@@ -160,7 +160,7 @@ class _Reader:
         match plan:
             case Scan(table=table, columns=columns, unit=own):
                 # A name may be dropped and given again: a kept table goes by its entry.
-                scan = self._leaf("scan", table.stored_as)
+                scan = self._leaf("scan", table.engine_name)
                 for column in columns:
                     name = table.in_source(column.name)
                     self._columns[column.id] = digest_of("column", scan, name)
@@ -190,15 +190,15 @@ class _Reader:
                 return self._new(
                     plan, digest_of("outer", self.read(kind), *sides, *self._sorted(on))
                 )
-            case Mark(source=source, relation=relation, on=on, column=column):
+            case MarkJoin(source=source, relation=relation, on=on, column=column):
                 below = self._rows(source)
                 mark = digest_of("mark", self._rows(relation).digest, *self._sorted(on))
                 self._columns[column.id] = mark
                 return below
             case Union(sources=sources):
-                return self._new(plan, digest_of("union", *map(self._by_place, sources)))
+                return self._new(plan, digest_of("union", *map(self._by_index, sources)))
             case SetOperation(kind=kind, left=left, right=right):
-                sides = [self._by_place(side) for side in (left, right)]
+                sides = [self._by_index(side) for side in (left, right)]
                 return self._new(plan, digest_of("set operation", self.read(kind), *sides))
             case Aggregate(source=source, keys=keys, aggregates=aggregates):
                 below = self._rows(source)
@@ -226,7 +226,7 @@ class _Reader:
                 return self._new(
                     plan, self._leaf("values", *types, "", *sorted(map(encoded, rows)))
                 )
-            case Whole(sql=sql, tables=tables):
+            case PublicStatement(sql=sql, tables=tables):
                 return self._new(plan, self._leaf("whole", sql, "", *tables))
             case missing:
                 assert_never(missing)
@@ -260,7 +260,7 @@ class _Reader:
             return as_written(source, self._keys)
         return digest_of("ties", *(self._columns[c.id] for c in output_columns(source)))
 
-    def _by_place(self, source: Plan) -> Digest:
+    def _by_index(self, source: Plan) -> Digest:
         rows = self._rows(source)
         columns = (self._columns[column.id] for column in output_columns(source))
         return digest_of("places", rows.digest, *columns)

@@ -40,7 +40,7 @@ class _Writer:
                 return numbers.setdefault(number, f"{len(numbers)} {self.read(kind)}")
             case Scan(table=table, columns=columns, unit=unit):
                 names = (column.name for column in columns)
-                return digest_of("scan", table.stored_as, *names, self.read((*columns, unit)))
+                return digest_of("scan", table.engine_name, *names, self.read((*columns, unit)))
             case Release():
                 return digest_of("answer", self._keys[value], self.read(output_columns(value)))
             case _:

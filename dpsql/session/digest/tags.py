@@ -26,19 +26,19 @@ from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.calibration import Measurement
-from dpsql.release.exact_answers import AsSaid
-from dpsql.release.selection_mechanism import Frequent
+from dpsql.release.exact_answers import NoNoise
+from dpsql.release.selection_mechanism import ModeMechanism
 from dpsql.schema import model
 from dpsql.schema import sql_type as sql
 
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A class in digests; `apart` says of each other field that is compared why it is in none."""
+    """A class in digests; `excluded` says of each other compared field why it is in none."""
 
     tag: str
     fields: tuple[str, ...] = ()
-    apart: Mapping[str, str] = field(default_factory=dict)
+    excluded: Mapping[str, str] = field(default_factory=dict)
 
 
 _EXPRESSIONS: Final[dict[type, Tagged]] = {
@@ -58,7 +58,7 @@ _EXPRESSIONS: Final[dict[type, Tagged]] = {
         "aggregate call",
         (
             *("function", "arguments", "distinct", "filter", "type"),
-            *("fraction", "from_above", "part", "order"),
+            *("fraction", "from_above", "output_kind", "order"),
         ),
     ),
     aggregate.AggregateOutput: Tagged("aggregate output", ("column", "call")),
@@ -88,10 +88,10 @@ _OPERATORS: Final[dict[type, Tagged]] = {
     operator.Join: Tagged("join", ("sources", "on")),
     operator.Aggregate: Tagged("aggregate", ("source", "keys", "aggregates")),
     operator.OuterJoin: Tagged("outer join", ("kind", "left", "right", "on", "unit")),
-    operator.Mark: Tagged("mark", ("source", "relation", "on", "column")),
+    operator.MarkJoin: Tagged("mark", ("source", "relation", "on", "column")),
     operator.Union: Tagged("union", ("sources", "outputs", "unit")),
     operator.SetOperation: Tagged("set operation", ("kind", "left", "right", "outputs")),
-    frame.Offset: Tagged("offset", ("distance", "following")),
+    frame.RangeOffset: Tagged("offset", ("distance", "following")),
     frame.Frame: Tagged("frame", ("kind", "first", "last", "excluded")),
     operator.WindowCall: Tagged(
         "window call",
@@ -103,7 +103,7 @@ _OPERATORS: Final[dict[type, Tagged]] = {
     operator.WindowOutput: Tagged("window output", ("column", "call")),
     operator.Window: Tagged("window", ("source", "outputs")),
     operator.Values: Tagged("values", ("outputs", "rows")),
-    operator.Whole: Tagged("whole", ("outputs", "sql", "tables", "casts")),
+    operator.PublicStatement: Tagged("whole", ("outputs", "sql", "tables", "casts")),
     operator.Sort: Tagged("sort", ("source", "by")),
     operator.Limit: Tagged("limit", ("source", "count", "offset")),
 }
@@ -111,68 +111,69 @@ _OPERATORS: Final[dict[type, Tagged]] = {
 _BOUNDED: Final[dict[type, Tagged]] = {
     bounded_release.BoundedRelease: Tagged(
         "release",
-        ("limited", "outputs", "selection", "least"),
+        ("limited", "outputs", "partition_count_index", "min_units"),
         {
             "notes": "what analysts are told of limits, which are in `limited`",
-            "bounding": "another way to integers that the same limits allow",
+            "physical_plan": "another way to integers that the same limits allow",
         },
     ),
-    bounded_release.Terms: Tagged(
-        "terms", ("source", "keys", "domains", "statistics", "selections")
+    bounded_release.Contributions: Tagged(
+        "terms", ("source", "keys", "domains", "statistics", "cell_choices")
     ),
-    bounded_release.Partials: Tagged("partials", ("source",)),
-    bounded_release.ClampPartials: Tagged("clamp partials", ("source", "rows_per_group")),
+    bounded_release.PerUnitGroup: Tagged("partials", ("source",)),
+    bounded_release.ClampPerGroup: Tagged("clamp partials", ("source", "rows_per_group")),
     bounded_release.ByHash: Tagged("by hash", ("groups",)),
     bounded_release.ByDomain: Tagged("by domain", ("groups",)),
     bounded_release.ByUnit: Tagged("by unit", ("tables",)),
     bounded_release.LimitGroups: Tagged("limit groups", ("source", "limit", "rows")),
     bounded_release.OneRowPerUnit: Tagged("one row per unit", ("source",)),
-    bounded_release.LeastUnits: Tagged("least units", ("place", "units")),
-    statistic.Measured: Tagged("measured", ("argument", "step", "low", "high", "centre")),
-    statistic.Ones: Tagged("ones"),
-    statistic.Present: Tagged("present", ("argument",)),
-    statistic.Amount: Tagged("amount", ("value",)),
+    bounded_release.MinUnits: Tagged("least units", ("count_index", "threshold")),
+    statistic.Discretized: Tagged("measured", ("argument", "step", "low", "high", "center")),
+    statistic.RowCount: Tagged("ones"),
+    statistic.NonNullCount: Tagged("present", ("argument",)),
+    statistic.Sum: Tagged("amount", ("value",)),
     statistic.Square: Tagged("square", ("value",)),
     statistic.Product: Tagged("product", ("left", "right")),
-    statistic.Deviations: Tagged("deviations", ("value", "rows")),
-    statistic.Presence: Tagged("presence"),
-    statistic.Over: Tagged("over"),
-    statistic.Distinct: Tagged("distinct", ("argument", "most")),
-    statistic.DistinctSum: Tagged("distinct sum", ("value", "most")),
+    statistic.PairwiseDeviations: Tagged("deviations", ("value", "rows")),
+    statistic.UnitCount: Tagged("presence"),
+    statistic.UnitsOverLimit: Tagged("over"),
+    statistic.DistinctValues: Tagged("distinct", ("argument", "limit")),
+    statistic.DistinctSum: Tagged("distinct sum", ("value", "limit")),
     statistic.Statistic: Tagged("statistic", ("term", "filter")),
-    cell_selection.Spaced: Tagged("spaced", ("value", "width")),
-    cell_selection.Listed: Tagged("listed", ("argument", "values")),
-    cell_selection.Places: Tagged("places", ("quantiles",)),
-    cell_selection.MostFrequent: Tagged("most frequent"),
-    cell_selection.Selection: Tagged("selection", ("cells", "filter", "wanted")),
-    estimator.Linear: Tagged(
-        "linear", ("terms", "step", "type", "least", "constant", "said", "others")
+    cell_selection.EquidistantCells: Tagged("spaced", ("value", "width")),
+    cell_selection.ListedCells: Tagged("listed", ("argument", "values")),
+    cell_selection.QuantileRanks: Tagged("places", ("quantiles",)),
+    cell_selection.Mode: Tagged("most frequent"),
+    cell_selection.CellChoice: Tagged("selection", ("cells", "filter", "target")),
+    estimator.LinearEstimator: Tagged(
+        "linear",
+        ("summands", "step", "type", "minimum", "constant", "response_variance", "cross_group"),
     ),
-    estimator.Others: Tagged("others", ("key", "groups", "terms")),
-    estimator.Said: Tagged("said", ("inside", "outside", "rows")),
-    estimator.Mean: Tagged("mean", ("total", "count", "centre", "step", "low", "high")),
-    estimator.Axis: Tagged("axis", ("total", "square", "centre", "radius", "step")),
+    estimator.CrossGroupSum: Tagged("others", ("key", "groups", "summands")),
+    estimator.ResponseVariance: Tagged("said", ("inside", "outside", "rows")),
+    estimator.Mean: Tagged("mean", ("total", "count", "center", "step", "low", "high")),
+    estimator.MomentIndices: Tagged("axis", ("total", "square", "center", "radius", "step")),
     estimator.Moments: Tagged("moments", ("function", "count", "x", "y", "product")),
-    estimator.Variance: Tagged("variance", ("function", "place", "rows", "value")),
-    estimator.Position: Tagged("position", ("place", "low", "width", "high", "type", "count")),
-    estimator.Named: Tagged("named", ("place", "values", "count")),
-    estimator.FormulaOutput: Tagged("formula output", ("column", "formula", "part")),
+    estimator.Variance: Tagged("variance", ("function", "index", "rows", "value")),
+    estimator.QuantileValue: Tagged("position", ("index", "low", "width", "high", "type", "count")),
+    estimator.ChosenValue: Tagged("named", ("index", "values", "count")),
+    estimator.EstimatedColumn: Tagged("formula output", ("column", "estimator", "output_kind")),
 }
 
 _MECHANISMS: Final[dict[type, Tagged]] = {
-    Measurement: Tagged("measurement", ("mechanisms", "threshold", "loss", "choosers", "weighing")),
+    Measurement: Tagged("measurement", ("mechanisms", "threshold", "loss", "choosers", "mwem")),
     PrivacyLoss: Tagged("loss", ("accounting", "amount", "delta")),
     DiscreteLaplace: Tagged("laplace noise", ("scale",)),
     DiscreteGaussian: Tagged("gaussian noise", ("variance",)),
-    AsSaid: Tagged("as said"),
+    NoNoise: Tagged("as said"),
     Exponential: Tagged("exponential", ("epsilon", "spread")),
     PermuteAndFlip: Tagged("permute and flip", ("epsilon", "spread")),
-    Frequent: Tagged("frequent", ("mechanism", "groups")),
+    ModeMechanism: Tagged("frequent", ("mechanism", "groups")),
     Quantiles: Tagged("quantiles", ("quantiles", "epsilon", "rows", "accounting", "slices")),
-    mwem_calibration.Weighing: Tagged(
-        "weighing", ("rounds", "moves", "total", "choice", "amount", "gaussian")
+    mwem_calibration.MwemParameters: Tagged(
+        "weighing", ("rounds", "sensitivity", "total", "choice", "amount", "gaussian")
     ),
-    mwem_calibration.Moves: Tagged("moves", ("groups", "per_cell")),
+    mwem_calibration.HistogramSensitivity: Tagged("moves", ("groups", "per_cell")),
 }
 
 _SOURCES: Final[dict[type, Tagged]] = {
@@ -200,7 +201,7 @@ CLASSES: Final[Mapping[type, Tagged]] = {
     **_SOURCES,
 }
 
-APART: Final[Mapping[type, str]] = {
+EXCLUDED: Final[Mapping[type, str]] = {
     expression.Column: "it goes by what it means, or by the order in which columns are met",
     operator.Scan: "it goes by what engines call the table and its columns",
     operator.Release: "it goes by the key of its answer",
@@ -230,11 +231,11 @@ ENUMS: Final[Mapping[str, Mapping[Enum, str]]] = {
         operator.OuterKind.PUBLIC: "public",
     },
     "part": {
-        aggregate.Part.VALUE: "value",
-        aggregate.Part.LOW: "low",
-        aggregate.Part.HIGH: "high",
-        aggregate.Part.STDDEV: "stddev",
-        aggregate.Part.CLIPPED: "clipped",
-        aggregate.Part.OVER: "over",
+        aggregate.OutputKind.VALUE: "value",
+        aggregate.OutputKind.LOW: "low",
+        aggregate.OutputKind.HIGH: "high",
+        aggregate.OutputKind.STDDEV: "stddev",
+        aggregate.OutputKind.CLIPPED: "clipped",
+        aggregate.OutputKind.OVER: "over",
     },
 }

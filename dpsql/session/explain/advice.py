@@ -6,26 +6,26 @@ from collections.abc import Iterator
 
 from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
 from dpsql.analysis.lineage.lineage import private_scans
-from dpsql.bounding.contribution_limit import finest
+from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByHash,
+    Contributions,
     LimitGroups,
     OneRowPerUnit,
-    Terms,
 )
-from dpsql.plan.bounded_release.statistic import Amount
+from dpsql.plan.bounded_release.statistic import Sum
 from dpsql.plan.traversal import columns
 from dpsql.schema.model import EntityUnit, Schema, Table
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 
 
-def advice(release: PreparedRelease, schema: Schema) -> tuple[str, ...]:
+def advice(release: CompiledRelease, schema: Schema) -> tuple[str, ...]:
     """Changes of the schema that only its owner can make, then those of the query."""
     if release.opaque is not None:
         return ()
     bounded = release.step.bounded
-    terms = bounded.terms
+    terms = bounded.contributions
     return tuple(
         dict.fromkeys(
             [
@@ -43,14 +43,14 @@ def advice(release: PreparedRelease, schema: Schema) -> tuple[str, ...]:
 def _keys(bounded: BoundedRelease, schema: Schema) -> Iterator[str]:
     if isinstance(bounded.limited, OneRowPerUnit):
         return
-    terms = bounded.terms
+    terms = bounded.contributions
     if one_row_per_unit(terms.source, lambda _: False):
         return  # by GROUP BY, whatever the keys are
     if one_row_per_unit(terms.source, declared):
         yield "run dpsql check: keys that are verified need not be enforced, which takes time"
         return
-    table = finest(terms)
-    if table.key is None and _lists_units(table, schema) and not table.alias:
+    table = highest_fanout_table(terms)
+    if table.key is None and _lists_units(table, schema) and not table.hidden_behind:
         assert isinstance(table.ownership, EntityUnit)
         column = table.ownership.column
         yield f"declare key: {column} of {table.name}, if it is unique: a unit then has one row"
@@ -62,11 +62,13 @@ def _lists_units(table: Table, schema: Schema) -> bool:
 
 def _limits(bounded: BoundedRelease) -> Iterator[str]:
     """Limits that nobody chose; those that the schema states are taken as meant."""
-    limited, table = bounded.limited, finest(bounded.terms)
-    if not isinstance(limited, LimitGroups) or one_row_per_unit(bounded.terms.source, declared):
+    limited, table = bounded.limited, highest_fanout_table(bounded.contributions)
+    if not isinstance(limited, LimitGroups) or one_row_per_unit(
+        bounded.contributions.source, declared
+    ):
         return
     chosen = table.limits.declared
-    groups, whose = table.limits.groups, table.limits.view or table.shown
+    groups, whose = table.limits.groups, table.limits.view or table.display_name
     is_cut = isinstance(limited.limit, ByHash) and limited.limit.groups == groups > 1
     if is_cut and "groups" not in chosen:
         yield (
@@ -83,7 +85,7 @@ def _limits(bounded: BoundedRelease) -> Iterator[str]:
             return
 
 
-def _domains(terms: Terms) -> Iterator[str]:
+def _domains(terms: Contributions) -> Iterator[str]:
     listed = {place for found in terms.domains for place in found.keys}
     for place, key in enumerate(terms.keys):
         if place not in listed:
@@ -94,25 +96,25 @@ def _domains(terms: Terms) -> Iterator[str]:
                 )
 
 
-def _bounds(terms: Terms) -> Iterator[str]:
+def _bounds(terms: Contributions) -> Iterator[str]:
     for statistic in terms.statistics:
-        if isinstance(statistic.term, Amount):
+        if isinstance(statistic.term, Sum):
             for column in sorted(columns(statistic.term.value.argument), key=lambda c: c.id):
                 yield f"narrow {column.name} by WHERE, or its declared bounds: noise follows them"
 
 
-def _units(terms: Terms) -> Iterator[str]:
+def _units(terms: Contributions) -> Iterator[str]:
     """Rows that belong to nobody are left out, which an analyst can't see."""
     for table in dict.fromkeys(scan.table for scan in private_scans(terms.source)):
         own = table.ownership
-        if isinstance(own, EntityUnit) and own.hops and not table.alias:
+        if isinstance(own, EntityUnit) and own.hops and not table.hidden_behind:
             yield (
-                f"rows of {table.shown} that lead to no unit count nowhere: dpsql check tells how"
-                " many there are"
+                f"rows of {table.display_name} that lead to no unit count nowhere: "
+                "dpsql check tells how many there are"
             )
 
 
 def _shares(bounded: BoundedRelease) -> Iterator[str]:
-    count = len(bounded.terms.statistics)
+    count = len(bounded.contributions.statistics)
     if count > 1:
         yield f"leave out aggregates that aren't needed: {count} statistics share the epsilon"

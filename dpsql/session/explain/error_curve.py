@@ -12,8 +12,8 @@ from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.answer.column_errors import answer_columns
 from dpsql.session.compile.column_provenance import origins
-from dpsql.session.compile.compiled import Prepared
-from dpsql.session.compile.loss_conversion import LEAST_EPSILON, as_epsilon
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.loss_conversion import MIN_EPSILON, parse_epsilon
 
 _STEPS = (1, 2, 5)
 
@@ -52,19 +52,19 @@ class Sweep:
     unknown: tuple[str, ...]
 
 
-def grid(schema: Schema, asked: str | None = None) -> tuple[Fraction, ...]:
+def epsilon_grid(schema: Schema, asked: str | None = None) -> tuple[Fraction, ...]:
     """1, 2 and 5 of each decade between the ends of `asked`, FROM..TO, and these.
 
     Without it, from a hundredth of the most that a query may spend up to that.
     """
     most = schema.per_query.max_epsilon
-    first, last = max(most / 100, LEAST_EPSILON), most
+    first, last = max(most / 100, MIN_EPSILON), most
     if asked is not None:
         low, dots, high = asked.partition("..")
         if not dots:
             raise _no_range(schema)
-        first, last = as_epsilon(low.strip()), as_epsilon(high.strip())
-    if not LEAST_EPSILON <= first <= last <= most:
+        first, last = parse_epsilon(low.strip()), parse_epsilon(high.strip())
+    if not MIN_EPSILON <= first <= last <= most:
         raise _no_range(schema)
     decade = Fraction(1, 10**6)
     found = {first, last}
@@ -74,7 +74,9 @@ def grid(schema: Schema, asked: str | None = None) -> tuple[Fraction, ...]:
     return tuple(sorted(found))
 
 
-def swept(prepared: Callable[[Fraction], Prepared], epsilons: Sequence[Fraction]) -> Sweep:
+def error_curve(
+    prepared: Callable[[Fraction], CompiledStatement], epsilons: Sequence[Fraction]
+) -> Sweep:
     """The errors of a statement, which `prepared` gives at an ε."""
     found = [prepared(epsilon) for epsilon in epsilons]
     first = found[0]
@@ -88,7 +90,7 @@ def swept(prepared: Callable[[Fraction], Prepared], epsilons: Sequence[Fraction]
     unknown: list[str] = []
     for place, column in enumerate(first.statement.columns):
         name = first.statement.names[place]
-        told = [_told(each[place]) for each in shown]
+        told = [_column_name(each[place]) for each in shown]
         known = [each for each in told if each is not None]
         if len(known) == len(told):
             columns.append(SweptColumn(name, known[0][0], tuple(error for _, error in known)))
@@ -103,7 +105,7 @@ def swept(prepared: Callable[[Fraction], Prepared], epsilons: Sequence[Fraction]
     return Sweep(tuple(map(float, epsilons)), tuple(columns), tuple(unknown))
 
 
-def _told(made: ColumnPrivacy | None) -> tuple[Measure, float] | None:
+def _column_name(made: ColumnPrivacy | None) -> tuple[Measure, float] | None:
     match made:
         case ColumnPrivacy(half_width=float(error)):
             return Measure.VALUE, error

@@ -40,7 +40,7 @@ class ColumnChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseProof:
+class ReleaseReport:
     """One release: its operators, limits, sensitivities, noise, and the SQL that the engine runs.
 
     `threshold` is the least noisy number of units with which an unlisted key appears; `sql` is
@@ -77,7 +77,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class PrivacyReport:
     """A statement, its releases and its price; `price` is None where nothing private is read.
 
     `advice` says what would make it cheaper, or its noise smaller. `finish` is the SQL that makes
@@ -85,7 +85,7 @@ class Proof:
     """
 
     operators: tuple[OperatorLine, ...]
-    releases: tuple[ReleaseProof, ...]
+    releases: tuple[ReleaseReport, ...]
     finish: str
     price: Price | None
     advice: tuple[str, ...]

@@ -7,59 +7,59 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.analysis.domains.column_domains import environment
+from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.predicate_narrowing import Known
-from dpsql.analysis.public_row_count import public_rows
+from dpsql.analysis.public_row_count import public_row_count
 from dpsql.analysis.sensitivity import partial_interval, rows_per_group
-from dpsql.plan.aggregate import Part
+from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.bounded_release.cell_selection import Listed, Selection, Spaced
-from dpsql.plan.bounded_release.estimator import Formula, Linear, Variance
+from dpsql.plan.bounded_release.cell_selection import CellChoice, EquidistantCells, ListedCells
+from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Variance
 from dpsql.plan.bounded_release.statistic import (
-    Amount,
-    Deviations,
-    Distinct,
+    Discretized,
     DistinctSum,
-    Measured,
-    Ones,
-    Over,
-    Presence,
-    Present,
+    DistinctValues,
+    NonNullCount,
+    PairwiseDeviations,
     Product,
+    RowCount,
     Square,
     Statistic,
+    Sum,
+    UnitCount,
+    UnitsOverLimit,
 )
 from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe, describe_number
 from dpsql.plan.operator import Plan, Project, Scan
 from dpsql.plan.traversal import columns, operators
-from dpsql.privacy.distance import Apart
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.domain import Domain
-from dpsql.session.compile.compiled import PreparedRelease
+from dpsql.session.compile.compiled import CompiledRelease
 from dpsql.session.explain.report import ColumnChange, SensitivityLine
 
 
-def describe_statistic(statistic: Statistic) -> str:
+def format_statistic(statistic: Statistic) -> str:
     """What is summed."""
     match statistic.term:
-        case Ones():
+        case RowCount():
             text = "rows"
-        case Present(argument=argument):
+        case NonNullCount(argument=argument):
             text = f"rows with {describe(argument)}"
-        case Presence():
+        case UnitCount():
             text = "units"
-        case Over():
+        case UnitsOverLimit():
             text = "units with too many rows"
-        case Distinct(argument=argument):
+        case DistinctValues(argument=argument):
             text = f"distinct {describe(argument)}"
         case DistinctSum(value=value):
             text = f"sum of distinct {_shifted(value)}"
-        case Amount(value=value):
+        case Sum(value=value):
             text = _shifted(value)
         case Square(value=value):
             most = describe_number(value.radius**2 * statistic.step)
             text = f"square of ({_shifted(value)}) less {most}"
-        case Deviations(value=value):
+        case PairwiseDeviations(value=value):
             text = f"squared differences of {describe(value.argument)} in all pairs of rows"
         case Product(left=left, right=right):
             text = f"({_shifted(left)}) * ({_shifted(right)})"
@@ -68,15 +68,15 @@ def describe_statistic(statistic: Statistic) -> str:
     return text if statistic.filter is None else f"{text} where {describe(statistic.filter)}"
 
 
-def describe_joint(release: PreparedRelease) -> list[str]:
+def format_joint(release: CompiledRelease) -> list[str]:
     """Which statistics can't all be extreme at once, and what they may be together."""
-    found, statistics = release.sensitivity, release.step.bounded.terms.statistics
+    found, statistics = release.sensitivity, release.step.bounded.contributions.statistics
     lines: list[str] = []
     for norm, bound in (("L2", found.l2), ("L1", found.l1)):
-        for block in bound.blocks:
+        for block in bound.statistic_groups:
             if len(block.corners) > 1:
-                numbers = ", ".join(str(p + 1) for p in block.places)
-                steps = [statistics[p].step for p in block.places]
+                numbers = ", ".join(str(p + 1) for p in block.indices)
+                steps = [statistics[p].step for p in block.indices]
                 corners = " or ".join(
                     f"({', '.join(describe_number(c * s) for c, s in zip(k, steps, strict=True))})"
                     for k in block.corners
@@ -85,37 +85,38 @@ def describe_joint(release: PreparedRelease) -> list[str]:
     return lines
 
 
-def _shifted(value: Measured) -> str:
-    shift = f" less {describe_number(value.centre * value.step)}" if value.centre else ""
+def _shifted(value: Discretized) -> str:
+    shift = f" less {describe_number(value.center * value.step)}" if value.center else ""
     return f"{describe(value.argument)}{shift}"
 
 
-def sensitivities(release: PreparedRelease, apart: Apart) -> Iterator[SensitivityLine]:
+def sensitivities(release: CompiledRelease, apart: NeighborDistance) -> Iterator[SensitivityLine]:
     """The change of each statistic in a group, with its origin; then what they are together."""
     bounded = release.step.bounded
     for statistic, most in zip(
-        bounded.terms.statistics, release.sensitivity.per_group, strict=True
+        bounded.contributions.statistics, release.sensitivity.per_group, strict=True
     ):
         worth = describe_number(most * statistic.step)
         derived = _derived(statistic, bounded, apart)
-        claim = f"{describe_statistic(statistic)}: {worth}{derived}"
+        claim = f"{format_statistic(statistic)}: {worth}{derived}"
         origins: list[str] = []
-        if isinstance(statistic.term, Amount):
-            origins = _origins(statistic.term.value.argument, bounded.terms.source)
+        if isinstance(statistic.term, Sum):
+            origins = _origins(statistic.term.value.argument, bounded.contributions.source)
         yield SensitivityLine(claim, tuple(origins))
-    yield from map(SensitivityLine, describe_joint(release))
-    if apart.replaced:
-        yield from map(SensitivityLine, describe_norms(release))
-    yield from map(SensitivityLine, describe_of_all_rows(release))
+    yield from map(SensitivityLine, format_joint(release))
+    if apart.is_replacement:
+        yield from map(SensitivityLine, format_norms(release))
+    yield from map(SensitivityLine, format_all_rows(release))
     yield from (
-        SensitivityLine(describe_selection(found, bounded)) for found in bounded.terms.selections
+        SensitivityLine(format_cell_choice(found, bounded))
+        for found in bounded.contributions.cell_choices
     )
 
 
-def describe_of_all_rows(release: PreparedRelease) -> list[str]:
+def format_all_rows(release: CompiledRelease) -> list[str]:
     """What of the columns' values neighbours change, where the number of rows is public."""
     bounded = release.step.bounded
-    rows = None if bounded.terms.keys else public_rows(bounded.terms.source)
+    rows = None if bounded.contributions.keys else public_row_count(bounded.contributions.source)
     if rows is None:
         return []
     return [
@@ -125,35 +126,35 @@ def describe_of_all_rows(release: PreparedRelease) -> list[str]:
     ]
 
 
-def column_changes(release: PreparedRelease) -> tuple[ColumnChange, ...]:
+def column_changes(release: CompiledRelease) -> tuple[ColumnChange, ...]:
     """How far each column's value moves that is linear in what is summed."""
     found = release.sensitivity
     return tuple(
-        ColumnChange(output.column.name, _change(output.formula, found.per_group, found.groups))
+        ColumnChange(output.column.name, _change(output.estimator, found.per_group, found.groups))
         for output in release.step.bounded.outputs
-        if output.part is Part.VALUE
+        if output.output_kind is OutputKind.VALUE
     )
 
 
-def _change(formula: Formula, per_group: tuple[int, ...], groups: int) -> float | None:
+def _change(formula: Estimator, per_group: tuple[int, ...], groups: int) -> float | None:
     match formula:
-        case Linear(terms=terms, step=step, others=others):
+        case LinearEstimator(summands=terms, step=step, cross_group=others):
             change = sum(abs(factor) * per_group[place] for place, factor in terms)
             if others is not None:
                 # One unit's rows are in so many of the other groups, and change each by so much.
                 most = min(groups, others.groups)
-                change += most * sum(abs(f) * per_group[place] for place, f in others.terms)
+                change += most * sum(abs(f) * per_group[place] for place, f in others.summands)
             return float(step * change)
-        case Variance(place=place, worth=worth) if not formula.is_root:
+        case Variance(index=place, scale=worth) if not formula.is_root:
             return float(worth * per_group[place])
         case _:
             return None
 
 
-def describe_norms(release: PreparedRelease) -> list[str]:
+def format_norms(release: CompiledRelease) -> list[str]:
     """What a replaced unit changes of each statistic in all groups together."""
     found, lines = release.sensitivity, []
-    for place, statistic in enumerate(release.step.bounded.terms.statistics):
+    for place, statistic in enumerate(release.step.bounded.contributions.statistics):
         one, square = (
             norm.total(lambda p, c, own=place, e=e: Fraction(c**e * (p == own)))  # type: ignore[misc]
             for norm, e in ((found.l1, 1), (found.l2, 2))
@@ -166,12 +167,12 @@ def describe_norms(release: PreparedRelease) -> list[str]:
     return lines
 
 
-def describe_selection(selection: Selection, bounded: BoundedRelease) -> str:
+def format_cell_choice(selection: CellChoice, bounded: BoundedRelease) -> str:
     """Which cells are chosen by how many of a unit's rows."""
     match selection.cells:
-        case Spaced(value=value, width=width):
+        case EquidistantCells(value=value, width=width):
             text = f"{describe(value.argument)} in steps of {describe_number(width * value.step)}"
-        case Listed(argument=argument):
+        case ListedCells(argument=argument):
             text = describe(argument)
         case missing:
             assert_never(missing)
@@ -180,16 +181,16 @@ def describe_selection(selection: Selection, bounded: BoundedRelease) -> str:
     return f"rows in {selection.cells.count} cells of {text}{where}: {rows} of a unit"
 
 
-def _derived(statistic: Statistic, bounded: BoundedRelease, apart: Apart) -> str:
+def _derived(statistic: Statistic, bounded: BoundedRelease, apart: NeighborDistance) -> str:
     units = "" if apart.steps == 1 else f"{apart.units} "
-    if apart.replaced:
+    if apart.is_replacement:
         low, high = partial_interval(statistic, bounded.limited)
         ends = (describe_number(end * statistic.step) for end in (low, high))
         one = "unit is another, its sum" if apart.units == 1 else "units are others, each sum"
         return f" where {units}{one} in [{', '.join(ends)}]"
-    if isinstance(statistic.term, Presence | Over):
+    if isinstance(statistic.term, UnitCount | UnitsOverLimit):
         return " = 1 unit" if apart.units == 1 else f" = {apart.units} units"
-    if statistic.is_of_values:
+    if statistic.is_over_distinct_values:
         return " values of a unit" if apart.units == 1 else f" values of {apart.units} units"
     rows = rows_per_group(bounded.limited)
     low_end, high_end = (describe_number(b * statistic.step) for b in statistic.interval)
@@ -199,7 +200,7 @@ def _derived(statistic: Statistic, bounded: BoundedRelease, apart: Apart) -> str
 
 def _origins(argument: Expression, source: Plan) -> list[str]:
     """The bounds of the columns that an argument's bounds follow from, and who set them."""
-    found, declared = environment(source), _declared(source)
+    found, declared = column_domains(source), _declared(source)
     lines: list[str] = []
     for column in sorted(columns(argument), key=lambda c: c.id):
         domain = found.get(column.id, Domain())
@@ -221,7 +222,7 @@ def _declared(source: Plan) -> dict[Known, tuple[Domain, str]]:
     for part in operators(source):
         if isinstance(part, Scan):
             read = dict(part.known)
-            for column, known in environment(part).items():
+            for column, known in column_domains(part).items():
                 found[column] = known, "as its public rows are" if column in read else schema
         elif isinstance(part, Project):
             for output in part.outputs:

@@ -13,19 +13,19 @@ import pyarrow as pa
 from dpsql.plan.output_columns import output_columns
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.sql_type import HUGEINT, SqlType
-from dpsql.session.compile.compiled import Prepared, PreparedRelease
-from dpsql.session.run.public_tables import copied_scans
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.run.public_tables import public_scans
 
 
-def no_rows(prepared: Prepared) -> dict[str, pa.Table]:
+def no_rows(prepared: CompiledStatement) -> dict[str, pa.Table]:
     """The tables that the answer of `prepared` is made of, without their rows."""
     tables = {release.name: _released(release) for release in prepared.releases}
-    for name, scan in copied_scans(prepared.plan).items():
+    for name, scan in public_scans(prepared.plan).items():
         tables[name] = _empty((column.name, column.type) for column in scan.columns)
     return tables
 
 
-def _released(release: PreparedRelease) -> pa.Table:
+def _released(release: CompiledRelease) -> pa.Table:
     known = {f"c{column.id}": column.type for column in output_columns(release.release)}
     # What is beside the columns are integers.
     return _empty((name, known.get(name, HUGEINT)) for name in release.columns)

@@ -12,30 +12,30 @@ from dpsql.emit.sql.render import rendered
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import Most
-from dpsql.engine.sandbox.process import Aside
+from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sandbox.process import SandboxProcess
 from dpsql.errors import ExecutionFailed
-from dpsql.physical.unit_batches import in_parts
-from dpsql.plan.operator import Plan, Whole
+from dpsql.physical.unit_batches import choose_batches
+from dpsql.plan.operator import Plan, PublicStatement
 from dpsql.plan.output_columns import output_columns
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
 from dpsql.release.open_public import open_rows
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import Prepared
-from dpsql.session.compile.source_facts import MOST, SourceFacts
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.source_facts import MAX_ROWS, SourceFacts
 from dpsql.session.run.dry_run import no_rows
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
-from dpsql.session.run.public_statements import Engine as WholeEngine
-from dpsql.session.run.public_tables import copied_rows
+from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
+from dpsql.session.run.public_tables import public_inputs
 from dpsql.session.run.sidecar_fallback import readable
-from dpsql.session.run.without_engine import picked
+from dpsql.session.run.without_engine import project_without_engine
 from dpsql.session.sidecar import open_source, sidecar_path
 
 Progress = Callable[[str], None]
 
-_MOST_TRIED = 256
+_MAX_TRIED = 256
 """Texts that are remembered: a page of charts asks the same again with other data."""
 
 
@@ -47,11 +47,11 @@ class Execution:
         self._progress = progress
         self._source: Engine | None = None
         self._finisher: Engine | None = None
-        self._finishing: tuple[Prepared, str] | None = None
+        self._finishing: tuple[CompiledStatement, str] | None = None
         self._tried: set[tuple[str, tuple[pa.DataType, ...]]] = set()
         self._facts: SourceFacts | None = None
         self._aside: WholeEngine | None = None
-        self.whole = WholeStatements(schema, lambda: self.facts().copies, self.aside)
+        self.whole = WholeStatements(schema, lambda: self.facts().copies, self.sandbox)
 
     def source(self) -> Engine:
         """The engine over the source."""
@@ -66,16 +66,16 @@ class Execution:
             self._finisher = postprocessing_engine()
         return self._finisher
 
-    def aside(self) -> WholeEngine:
+    def sandbox(self) -> WholeEngine:
         """Where statements run as they are written, over public tables alone."""
         if self._aside is None:
-            self._aside = Aside(SECONDS, MOST)
+            self._aside = SandboxProcess(SECONDS, MAX_ROWS)
         return self._aside
 
     def facts(self) -> SourceFacts:
         """Public facts about the source."""
         if self._facts is None:
-            self._facts = SourceFacts(self._schema, self.source, self._prepared_tables)
+            self._facts = SourceFacts(self._schema, self.source, self._sidecar_tables)
         return self._facts
 
     def version(self) -> str:
@@ -88,22 +88,22 @@ class Execution:
     ) -> dict[str, pa.Table]:
         """The released tables of `steps` by name; `read` are those that they may read."""
         job, engine = Job(engine_source(self._schema), steps), self.source()
-        return run(in_parts(readable(job, engine), engine), engine, randomness, read)
+        return run(choose_batches(readable(job, engine), engine), engine, randomness, read)
 
-    def finish(self, prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table:
+    def finish(self, prepared: CompiledStatement, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else, if it takes one."""
-        found = picked(prepared, released)
+        found = project_without_engine(prepared, released)
         if found is not None:
             return found
         return open_rows(
             prepared.plan, self._above(prepared.plan, self._finish(prepared), released)
         )
 
-    def check(self, prepared: Prepared) -> None:
+    def check(self, prepared: CompiledStatement) -> None:
         """Fail now, if there is no source, or what stands above can't be computed of any rows."""
         self.source()
         tables = no_rows(prepared)
-        if picked(prepared, tables) is not None:
+        if project_without_engine(prepared, tables) is not None:
             return
         sql = self._finish(prepared)
         kinds = tuple(kind for table in tables.values() for kind in table.schema.types)
@@ -116,26 +116,26 @@ class Execution:
                 "the engine can't compute what stands above the releases; nothing was charged",
                 hint="write it more simply, and report it",
             ) from None
-        if len(self._tried) == _MOST_TRIED:
+        if len(self._tried) == _MAX_TRIED:
             self._tried.clear()
         self._tried.add((sql, kinds))
 
-    def rows(self, plan: Plan, kept: Mapping[str, pa.Table]) -> pa.Table:
-        """The rows of a public plan that reads `kept` tables beside the source's."""
+    def rows(self, plan: Plan, saved: Mapping[str, pa.Table]) -> pa.Table:
+        """The rows of a public plan that reads `saved` tables beside the source's."""
         sql = emit_plan(plan, {}).sql(dialect="duckdb", copy=False)
-        return open_rows(plan, self._above(plan, sql, kept, MOST))
+        return open_rows(plan, self._above(plan, sql, saved, MAX_ROWS))
 
-    def public(self, prepared: Prepared, kept: Mapping[str, pa.Table]) -> pa.Table:
-        """The answer of a query over public tables only, some of them `kept`: exact and free."""
+    def public(self, prepared: CompiledStatement, saved: Mapping[str, pa.Table]) -> pa.Table:
+        """The answer of a query over public tables only, some of them `saved`: exact and free."""
         if visibility(prepared.plan) is not Visibility.PUBLIC:
             raise ExecutionFailed
-        if isinstance(prepared.plan, Whole):
+        if isinstance(prepared.plan, PublicStatement):
             return open_rows(prepared.plan, Raw(self.whole.rows(prepared.plan)))
         try:
-            if kept:
-                raw = self._above(prepared.plan, prepared.finish, kept, MOST)
+            if saved:
+                raw = self._above(prepared.plan, prepared.postprocessing_sql, saved, MAX_ROWS)
             else:
-                raw = self.source().execute(prepared.finish, most=MOST)
+                raw = self.source().execute(prepared.postprocessing_sql, limit=MAX_ROWS)
         except ExecutionFailed:
             raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
         return open_rows(prepared.plan, raw)
@@ -152,19 +152,19 @@ class Execution:
             if engine is not None:
                 engine.close()
 
-    def _finish(self, prepared: Prepared) -> str:
+    def _finish(self, prepared: CompiledStatement) -> str:
         """The SQL of the answer: tried before the charge, and run after it."""
         if self._finishing is None or self._finishing[0] is not prepared:
-            self._finishing = prepared, prepared.finish
+            self._finishing = prepared, prepared.postprocessing_sql
         return self._finishing[1]
 
     def _above(
-        self, plan: Plan, sql: str, released: Mapping[str, pa.Table], most: Most | None = None
+        self, plan: Plan, sql: str, released: Mapping[str, pa.Table], most: ReadLimit | None = None
     ) -> Raw:
         """`sql`, which says what of `plan` isn't in `released`; public tables are copied."""
-        copied = copied_rows(plan)
+        copied = public_inputs(plan)
         others = {n: self._copy(rows) for n, rows in copied.items() if n not in released}
-        return self.finisher().execute(sql, (), {**released, **others}, most=most)
+        return self.finisher().execute(sql, (), {**released, **others}, limit=most)
 
     def _copy(self, rows: Plan) -> pa.Table:
         """A public table's needed rows and columns, for joins with released tables."""
@@ -172,6 +172,6 @@ class Execution:
         found = open_rows(rows, raw)
         return found.rename_columns([c.name for c in output_columns(rows)] or found.column_names)
 
-    def _prepared_tables(self) -> frozenset[str]:
+    def _sidecar_tables(self) -> frozenset[str]:
         """A source without a sidecar is not opened to find that out."""
-        return self.source().prepared if sidecar_path(self._schema).exists() else frozenset()
+        return self.source().sidecar_tables if sidecar_path(self._schema).exists() else frozenset()

@@ -16,14 +16,14 @@ import pyarrow as pa
 from sqlglot.tokenizer_core import TokenType
 
 from dpsql.bind.column_ids import Names
-from dpsql.bind.saved_release import Releases
+from dpsql.bind.saved_release import SavedReleaseNames
 from dpsql.bind.statement import Statement, bind
 from dpsql.bind.statements.public_statement import public_tables
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bind.syntax.parse import tokens
 from dpsql.emit.sql.literal import emit_literal
-from dpsql.engine.read_limit import Most
-from dpsql.engine.sandbox.database import Asked, Contents, Stopped, TooLargeAnswer, Unanswered
+from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sandbox.database import Contents, NoAnswer, SandboxQuery, Stopped, TooLargeAnswer
 from dpsql.errors import (
     BadParameter,
     DataError,
@@ -36,7 +36,7 @@ from dpsql.errors import (
     UnknownTable,
     WouldShowIndividuals,
 )
-from dpsql.plan.operator import Whole
+from dpsql.plan.operator import PublicStatement
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.model import Schema
 from dpsql.schema.source_types import reading
@@ -50,7 +50,7 @@ _STANDS: Final = (BadParameter, SchemaFault, UnknownRelease, UnknownTable, Would
 """Refusals that are no matter of grammar."""
 
 
-class Engine(Protocol):
+class SandboxEngine(Protocol):
     """Where such statements run: a process of its own."""
 
     @property
@@ -58,10 +58,10 @@ class Engine(Protocol):
         """Whether lists and spans of time are given as they are, and not as DuckDB's texts."""
 
     @property
-    def most(self) -> Most:
+    def limit(self) -> ReadLimit:
         """What it sends of an answer."""
 
-    def ask(self, contents: Contents, asked: Asked) -> pa.Table:
+    def ask(self, contents: Contents, asked: SandboxQuery) -> pa.Table:
         """The rows of `asked` over `contents`.
 
         Raises Unanswered, TooLargeAnswer, Stopped, or ExecutionCancelled.
@@ -78,16 +78,16 @@ class WholeStatements:
     """One session's: `copies` are those of the data as they are now."""
 
     def __init__(
-        self, schema: Schema, copies: Callable[[], Copies], engine: Callable[[], Engine]
+        self, schema: Schema, copies: Callable[[], Copies], engine: Callable[[], SandboxEngine]
     ) -> None:
         self._schema = schema
         self._copies = copies
         self._engine = engine
 
     def bound(
-        self, sql: str, schema: Schema, parameters: Parameters, releases: Releases
+        self, sql: str, schema: Schema, parameters: Parameters, releases: SavedReleaseNames
     ) -> Statement:
-        """The plan of `sql`; one that dpsql has no rules for is `Whole` if it may be."""
+        """The plan of `sql`; one that dpsql has no rules for is `PublicStatement` if it may be."""
         try:
             return bind(sql, schema, parameters, releases)
         except (ProgrammingError, NotSupportedError) as refusal:
@@ -96,13 +96,13 @@ class WholeStatements:
                 raise
             return found
 
-    def rows(self, plan: Whole) -> pa.Table:
+    def rows(self, plan: PublicStatement) -> pa.Table:
         """The rows of `plan`, as of now."""
         try:
             found = self._ask(plan.sql, plan.tables, plan.casts)
-        except Unanswered as error:
+        except NoAnswer as error:
             raise DataError(
-                f"a statement over public tables has no answer: {error.said or _UNTOLD}",
+                f"a statement over public tables has no answer: {error.reason or _NO_REASON}",
                 hint="DuckDB runs it as it is written, on copies of these tables",
                 note="public_statements",
             ) from None
@@ -123,9 +123,9 @@ class WholeStatements:
         named = tuple(table.name for table in tables)
         try:
             found = self._ask(text, named, None)
-        except Unanswered as error:
-            if error.said and not refusal.detail and isinstance(refusal, NotSupportedError):
-                refusal.detail = f"run as it is written, over public tables alone: {error.said}"
+        except NoAnswer as error:
+            if error.reason and not refusal.detail and isinstance(refusal, NotSupportedError):
+                refusal.detail = f"run as it is written, over public tables alone: {error.reason}"
             return None
         if found is None:
             return None
@@ -134,21 +134,21 @@ class WholeStatements:
         kinds = [_given(k, has_lists=has_lists) for k in found.column("type").to_pylist()]
         ids = Names()
         columns = tuple(ids.column(n, kind) for n, (kind, _) in zip(names, kinds, strict=True))
-        plan = Whole(columns, text, named, tuple(cast for _, cast in kinds))
+        plan = PublicStatement(columns, text, named, tuple(cast for _, cast in kinds))
         return Statement(plan, columns, names)
 
     def _ask(
         self, sql: str, named: tuple[str, ...], casts: tuple[str, ...] | None
     ) -> pa.Table | None:
         """The rows, or the columns; None if the tables are too large to be copied."""
-        offered = self._schema.offered
+        offered = self._schema.visible_tables
         contents = self._copies().contents([offered[name] for name in named])
         if contents is None:
             return None
         engine = self._engine()
-        most = engine.most
+        most = engine.limit
         try:
-            return engine.ask(contents, Asked(contents.name, sql, most, casts))
+            return engine.ask(contents, SandboxQuery(contents.name, sql, most, casts))
         except TooLargeAnswer:
             raise TooComplex(
                 "the answer, or what it is made of, is too large for a statement that runs as it"
@@ -165,7 +165,7 @@ class WholeStatements:
             ) from None
 
 
-_UNTOLD: Final = "the engine refused it"
+_NO_REASON: Final = "the engine refused it"
 
 
 def with_values(sql: str, parameters: Parameters) -> str | None:

@@ -17,18 +17,18 @@ from dpsql.emit.sql.render import rendered
 from dpsql.engine.arrow_result import stream
 from dpsql.engine.digest import digest_of
 from dpsql.engine.engine import Engine
-from dpsql.engine.read_limit import Most
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sandbox.database import Contents
 from dpsql.errors import Error, TooComplex
 from dpsql.release.open_public import open_rows
 from dpsql.schema.model import Schema, Table
-from dpsql.schema.qualified_name import MAIN, PUBLIC, bare, meant, schema_of
+from dpsql.schema.qualified_name import MAIN, PUBLIC, bare, resolve_name, schema_of
 from dpsql.schema.sql_type import UHUGEINT, Array, Interval, Null
 
-COPIED: Final = Most(1_000_000, 64 * 2**20)
+COPIED: Final = ReadLimit(1_000_000, 64 * 2**20)
 """What is copied of the tables of one statement: those that have more aren't."""
 
-_MOST_KEPT: Final = 256 * 2**20
+_MAX_COPIES: Final = 256 * 2**20
 """Bytes of copies that are kept, beyond those that a statement needs."""
 
 
@@ -42,7 +42,7 @@ class Copies:
         self._schema = schema
         self._engine = engine
         self._guard = threading.Lock()
-        self._kept: OrderedDict[str, bytes | None] = OrderedDict()
+        self._copies: OrderedDict[str, bytes | None] = OrderedDict()
 
     def contents(self, tables: Sequence[Table]) -> Contents | None:
         """What an engine loads that has `tables` and nothing else; None if they are too large."""
@@ -60,9 +60,9 @@ class Copies:
 
     def _rows(self, table: Table) -> bytes | None:
         with self._guard:
-            if table.name in self._kept:
-                self._kept.move_to_end(table.name)
-                return self._kept[table.name]
+            if table.name in self._copies:
+                self._copies.move_to_end(table.name)
+                return self._copies[table.name]
         found = None
         try:
             found = self._read(table)
@@ -71,9 +71,9 @@ class Copies:
         except Error:
             return None  # a source that can't be read now may be another time
         with self._guard:
-            self._kept[table.name] = found
-            while sum(len(data or b"") for data in self._kept.values()) > _MOST_KEPT:
-                self._kept.popitem(last=False)
+            self._copies[table.name] = found
+            while sum(len(data or b"") for data in self._copies.values()) > _MAX_COPIES:
+                self._copies.popitem(last=False)
         return found
 
     def _read(self, table: Table) -> bytes | None:
@@ -85,7 +85,7 @@ class Copies:
             for c in statement.columns
         ):
             return None
-        raw = self._engine().execute(rendered(emit_plan(statement.plan, {})), most=COPIED)
+        raw = self._engine().execute(rendered(emit_plan(statement.plan, {})), limit=COPIED)
         return stream(open_rows(statement.plan, raw).rename_columns(list(statement.names)))
 
     def _made(self, table: Table) -> Iterator[str]:
@@ -112,12 +112,12 @@ class Copies:
             yield exp.Create(this=name, kind="VIEW", expression=rows).sql("duckdb")
 
     def _spaces(self, table: Table) -> Iterator[str]:
-        names, dataset = list(self._schema.offered), self._schema.dataset
+        names, dataset = list(self._schema.visible_tables), self._schema.dataset
         space, own = schema_of(table.name), bare(table.name)
-        if meant(names, [own], dataset) == (table.name,):
+        if resolve_name(names, [own], dataset) == (table.name,):
             yield MAIN
         for other in (PUBLIC, dataset) if space == MAIN else (space,):
-            if other != MAIN and meant(names, [other, own], dataset) == (table.name,):
+            if other != MAIN and resolve_name(names, [other, own], dataset) == (table.name,):
                 yield other
 
 

@@ -7,26 +7,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dpsql.analysis.plan_text import sources
-from dpsql.plan.operator import Filter, Mark, Output, Plan, Project, Release, Scan
+from dpsql.plan.operator import Filter, MarkJoin, Output, Plan, Project, Release, Scan
 from dpsql.plan.traversal import operators
 
 
-def copied_scans(plan: Plan) -> dict[str, Scan]:
+def public_scans(plan: Plan) -> dict[str, Scan]:
     """One scan of each table by what engines call it: two may read different columns of it."""
     return _scans(scan for scan, _ in _reads(plan))
 
 
-def copied_rows(plan: Plan) -> dict[str, Plan]:
+def public_inputs(plan: Plan) -> dict[str, Plan]:
     """The rows of these scans that are needed: of a table that is read once, not all may be.
 
     What they are filtered by is asked again where the answer is finished, of fewer rows.
     """
     reads = list(_reads(plan))
-    times = Counter(scan.table.stored_as for scan, _ in reads)
+    times = Counter(scan.table.engine_name for scan, _ in reads)
     filtered = {
-        scan.table.stored_as: Project(rows, tuple(Output(c, c) for c in scan.columns))
+        scan.table.engine_name: Project(rows, tuple(Output(c, c) for c in scan.columns))
         for scan, rows in reads
-        if rows != scan and times[scan.table.stored_as] == 1
+        if rows != scan and times[scan.table.engine_name] == 1
     }
     return {**_scans(scan for scan, _ in reads), **filtered}
 
@@ -34,11 +34,11 @@ def copied_rows(plan: Plan) -> dict[str, Plan]:
 def _scans(scans: Iterable[Scan]) -> dict[str, Scan]:
     read: dict[str, Scan] = {}
     for scan in scans:
-        earlier = read.get(scan.table.stored_as)
+        earlier = read.get(scan.table.engine_name)
         known = () if earlier is None else earlier.columns
         names = {column.name for column in known}
         more = tuple(column for column in scan.columns if column.name not in names)
-        read[scan.table.stored_as] = replace(scan, columns=(*known, *more))
+        read[scan.table.engine_name] = replace(scan, columns=(*known, *more))
     return read
 
 
@@ -63,8 +63,8 @@ def _filtered(plan: Filter) -> tuple[Scan, tuple[Plan, ...]] | None:
     """The table of the source whose rows they are, and the relations these are filtered by."""
     relations: list[Plan] = []
     below: Plan = plan
-    while isinstance(below, Filter | Mark):
-        if isinstance(below, Mark):
+    while isinstance(below, Filter | MarkJoin):
+        if isinstance(below, MarkJoin):
             relations.append(below.relation)
         below = below.source
     return (below, tuple(relations)) if isinstance(below, Scan) and _is_of_source(plan) else None
@@ -73,6 +73,6 @@ def _filtered(plan: Filter) -> tuple[Scan, tuple[Plan, ...]] | None:
 def _is_of_source(plan: Plan) -> bool:
     """It reads nothing that was released, or is kept."""
     return not any(
-        isinstance(each, Release) or (isinstance(each, Scan) and each.table.entry is not None)
+        isinstance(each, Release) or (isinstance(each, Scan) and each.table.saved_entry is not None)
         for each in operators(plan)
     )

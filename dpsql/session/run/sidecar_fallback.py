@@ -14,17 +14,17 @@ from typing import assert_never
 from dpsql.emit.release.release import emit_release
 from dpsql.engine.engine import Engine
 from dpsql.plan.bounded_release.bounded_release import (
+    AggregateBelowJoin,
     BoundedRelease,
-    Bounding,
-    CountFirst,
-    Draw,
-    Early,
+    ChooseGroupsFirst,
+    Contributions,
+    CountUnitsFirst,
     Limited,
     LimitGroups,
     OneRowPerUnit,
-    Split,
-    Terms,
-    UnitByUnit,
+    PerUnit,
+    PhysicalPlan,
+    SplitByContribution,
 )
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.traversal import operators, replace_sources
@@ -38,17 +38,19 @@ def readable(job: Job, engine: Engine) -> Job:
 
 
 def _readable(step: Step, engine: Engine) -> Step:
-    found = (p for p in operators(step.bounded.terms.source) if isinstance(p, Scan))
-    wanted = {scan.table.name for scan in found if scan.ready is not None}
-    if not wanted or wanted <= engine.prepared:
+    found = (p for p in operators(step.bounded.contributions.source) if isinstance(p, Scan))
+    wanted = {scan.table.name for scan in found if scan.sidecar is not None}
+    if not wanted or wanted <= engine.sidecar_tables:
         return step
     bounded = from_source(step.bounded)
-    return replace(step, bounded=bounded, query=emit_release(bounded, dict(step.below)))
+    return replace(step, bounded=bounded, query=emit_release(bounded, dict(step.public_inputs)))
 
 
 def from_source(bounded: BoundedRelease) -> BoundedRelease:
     """`bounded` without a sidecar."""
-    return replace(bounded, limited=_limited(bounded.limited), bounding=_bounding(bounded.bounding))
+    return replace(
+        bounded, limited=_limited(bounded.limited), physical_plan=_bounding(bounded.physical_plan)
+    )
 
 
 def _limited(limited: Limited) -> Limited:
@@ -56,24 +58,24 @@ def _limited(limited: Limited) -> Limited:
         case OneRowPerUnit(source=terms):
             return replace(limited, source=_terms(terms))
         case LimitGroups(source=clamped):
-            partials = replace(clamped.source, source=_terms(limited.terms))
+            partials = replace(clamped.source, source=_terms(limited.contributions))
             return replace(limited, source=replace(clamped, source=partials))
         case missing:
             assert_never(missing)
 
 
-def _bounding(bounding: Bounding) -> Bounding:
+def _bounding(bounding: PhysicalPlan) -> PhysicalPlan:
     """What reads a sidecar, or tables of its own, gives the integers of each unit by itself."""
     match bounding:
-        case Split() | Early():
-            return UnitByUnit()
-        case UnitByUnit() | Draw() | CountFirst():
+        case SplitByContribution() | AggregateBelowJoin():
+            return PerUnit()
+        case PerUnit() | ChooseGroupsFirst() | CountUnitsFirst():
             return bounding
         case missing:
             assert_never(missing)
 
 
-def _terms(terms: Terms) -> Terms:
+def _terms(terms: Contributions) -> Contributions:
     return replace(terms, source=_own_tables(terms.source))
 
 
@@ -82,6 +84,6 @@ def _own_tables(plan: Plan) -> Plan:
         case Release():
             return plan
         case Scan():
-            return replace(plan, ready=None)
+            return replace(plan, sidecar=None)
         case _:
             return replace_sources(_own_tables, plan)

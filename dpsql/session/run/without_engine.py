@@ -21,7 +21,7 @@ from dpsql.plan.operator import Limit, Plan, Project, Release, Sort
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.release.columns.arrow import arrow_type
-from dpsql.release.columns.group_keys import taken
+from dpsql.release.columns.group_keys import take
 from dpsql.schema.sql_type import (
     Boolean,
     Date,
@@ -32,15 +32,17 @@ from dpsql.schema.sql_type import (
     Timestamp,
     Varchar,
 )
-from dpsql.session.compile.compiled import Prepared
+from dpsql.session.compile.compiled import CompiledStatement
 
-MOST_SORTED = 1_000
+MAX_SORTED = 1_000
 """Rows that are sorted here; more are sorted sooner by the engine."""
 
 
-def picked(prepared: Prepared, released: Mapping[str, pa.Table]) -> pa.Table | None:
+def project_without_engine(
+    prepared: CompiledStatement, released: Mapping[str, pa.Table]
+) -> pa.Table | None:
     """The rows of `prepared`, of the tables of its releases; None if an engine has to make them."""
-    if len(prepared.releases) != 1 or prepared.marked is not None:
+    if len(prepared.releases) != 1 or prepared.tagged_union is not None:
         return None
     (release,) = prepared.releases
     found = _rows(prepared.plan, release.release, released[release.name])
@@ -102,7 +104,7 @@ def _is_plain(kind: SqlType) -> bool:
 
 
 def _sorted(rows: _Rows, by: Sequence[SortKey]) -> _Rows | None:
-    if rows.count > MOST_SORTED:
+    if rows.count > MAX_SORTED:
         return None
     order = list(range(rows.count))
     # The last term first: Python's sort keeps the order of what ties.
@@ -112,18 +114,18 @@ def _sorted(rows: _Rows, by: Sequence[SortKey]) -> _Rows | None:
         values = rows.columns[f"c{key.expression.id}"].to_pylist()
         if any(value != value for value in values):  # noqa: PLR0124 - NaN, which Python can't sort
             return None
-        order.sort(key=partial(_place, values), reverse=key.descending)
+        order.sort(key=partial(_sort_value, values), reverse=key.descending)
         order.sort(key=partial(_is_last, values, nulls_first=key.nulls_first))
     if order == list(range(rows.count)):
         return rows
     places = pa.array(order, pa.int64()).to_numpy()
-    return _Rows({name: taken(column, places) for name, column in rows.columns.items()}, rows.count)
+    return _Rows({name: take(column, places) for name, column in rows.columns.items()}, rows.count)
 
 
 _Comparable = bool | int | float | str | decimal.Decimal | dt.date
 
 
-def _place(values: list[_Comparable | None], row: int) -> tuple[bool, Any]:
+def _sort_value(values: list[_Comparable | None], row: int) -> tuple[bool, Any]:
     value = values[row]
     return (value is None, 0 if value is None else value)
 

@@ -11,22 +11,22 @@ from dpsql.bind.statement import Statement
 from dpsql.errors import BadName, DuplicateColumn, NameTaken, TooComplex, TypeFault
 from dpsql.schema.load.identifiers import is_plain
 from dpsql.schema.model import Column, Schema
-from dpsql.schema.qualified_name import meant
+from dpsql.schema.qualified_name import resolve_name
 from dpsql.schema.sql_type import Array, Interval, Null
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.stored_answer import to_bytes
-from dpsql.session.saved.metadata import About, written_about
+from dpsql.session.saved.metadata import SavedReleaseMetadata, encode_metadata
 
-MOST_ROWS = 1_000_000
-MOST_BYTES = 16 * 2**20
-MOST_COLUMNS = 200
+MAX_ROWS = 1_000_000
+MAX_BYTES = 16 * 2**20
+MAX_COLUMNS = 200
 """What one kept table may have."""
 
 _LONGEST_NAME = 63
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SaveRequest:
     """A name for an answer: `statement` is what was written, `replace` lets it take one's own.
 
     Of a synopsis, `epsilon` is what it spends, in so many `rounds`.
@@ -40,7 +40,7 @@ class Wanted:
     rounds: int | None = None
 
 
-def check_wanted(wanted: Wanted, statement: Statement, schema: Schema) -> None:
+def check_save_request(wanted: SaveRequest, statement: Statement, schema: Schema) -> None:
     """Refuse what can't name a kept table, and columns that no table has, before any charge."""
     name = wanted.name
     if not is_plain(name) or name.casefold().startswith("pg_"):
@@ -48,27 +48,29 @@ def check_wanted(wanted: Wanted, statement: Statement, schema: Schema) -> None:
             f"{name[:80]} can't name a release",
             hint="use letters, digits and _, at most 63 bytes, not beginning with pg_",
         )
-    if meant(schema.offered, [name], schema.dataset):
+    if resolve_name(schema.visible_tables, [name], schema.dataset):
         raise NameTaken(f"there is a table {name} already", hint="give the release another name")
     _check_columns(statement)
 
 
-def about_answer(wanted: Wanted, answer: Answer, schema: Schema, version: str) -> str:
+def metadata(wanted: SaveRequest, answer: Answer, schema: Schema, version: str) -> str:
     """What the ledger keeps of `answer` beside its rows."""
     named = zip(answer.names, answer.types, strict=True)
     columns = {name: Column(name, kind) for name, kind in named}
     rows, statement = answer.table.num_rows, wanted.statement
     stated = schema.version is not None
-    found = About(wanted.name, wanted.kind, columns, rows, statement, version, stated)
-    return written_about(found)
+    found = SavedReleaseMetadata(
+        wanted.name, wanted.kind, columns, rows, statement, version, stated
+    )
+    return encode_metadata(found)
 
 
-def kept_bytes(table: pa.Table) -> bytes:
+def encode(table: pa.Table) -> bytes:
     """The rows as the ledger keeps them; TooComplex if there are too many, after the charge."""
-    data = to_bytes(table) if table.num_rows <= MOST_ROWS else b""
-    if not data or len(data) > MOST_BYTES:
+    data = to_bytes(table) if table.num_rows <= MAX_ROWS else b""
+    if not data or len(data) > MAX_BYTES:
         raise TooComplex(
-            f"the answer is larger than a release may be: {MOST_ROWS:,} rows and 16 MiB",
+            f"the answer is larger than a release may be: {MAX_ROWS:,} rows and 16 MiB",
             detail="it was charged and is stored: asked again as a query, it is free",
             hint="add a LIMIT, or group by fewer keys",
         )
@@ -77,8 +79,8 @@ def kept_bytes(table: pa.Table) -> bytes:
 
 def _check_columns(statement: Statement) -> None:
     names, types = statement.names, [column.type for column in statement.columns]
-    if len(names) > MOST_COLUMNS:
-        raise TooComplex(f"a release has at most {MOST_COLUMNS} columns", hint="select fewer")
+    if len(names) > MAX_COLUMNS:
+        raise TooComplex(f"a release has at most {MAX_COLUMNS} columns", hint="select fewer")
     seen: set[str] = set()
     for name, kind in zip(names, types, strict=True):
         if name.casefold() in seen:

@@ -12,7 +12,7 @@ from dpsql.schema.sql_type import parse_type
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class SavedReleaseMetadata:
     """A kept table's name as it was written, its kind, its columns, and the statement.
 
     `version` is that of the data it was made of: as the schema stated it if `states_version`, else
@@ -33,7 +33,7 @@ class About:
         return f"{self.kind}: {' '.join(self.statement.split())}"[:200]
 
 
-def written_about(about: About) -> str:
+def encode_metadata(about: SavedReleaseMetadata) -> str:
     """`about` as text."""
     columns = [[column.name, str(column.type)] for column in about.columns.values()]
     return json.dumps(
@@ -50,8 +50,8 @@ def written_about(about: About) -> str:
     )
 
 
-def read_about(text: str) -> About:
-    """What `written_about` wrote."""
+def decode_metadata(text: str) -> SavedReleaseMetadata:
+    """What `encode_metadata` wrote."""
     found = json.loads(text)
     columns: dict[str, Column] = {}
     for name, written in found["columns"]:
@@ -62,7 +62,7 @@ def read_about(text: str) -> About:
                 hint="use the version of dpsql that kept it",
             )
         columns[name] = Column(name, kind)
-    return About(
+    return SavedReleaseMetadata(
         found["name"],
         found["kind"],
         columns,

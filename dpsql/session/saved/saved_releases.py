@@ -18,35 +18,35 @@ import pyarrow as pa
 from dpsql.bounding.public_facts import Facts
 from dpsql.errors import Refused, UnknownRelease
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.saved_release import Name, NamedTable
+from dpsql.ledger.saved_release import ReleaseName, SavedReleaseInfo
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan
 from dpsql.release.columns.arrow import rows
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
-from dpsql.schema.qualified_name import meant
+from dpsql.schema.qualified_name import resolve_name
 from dpsql.session.answer.stored_answer import from_bytes
-from dpsql.session.compile.compiled import kept_tables
+from dpsql.session.compile.compiled import saved_tables
 from dpsql.session.run.execution import Execution
-from dpsql.session.saved.metadata import About, read_about
+from dpsql.session.saved.metadata import SavedReleaseMetadata, decode_metadata
 
-_MOST_OPEN = 8
+_MAX_OPEN = 8
 """Tables whose rows a session holds at once."""
 
 
-class NotOpened(Refused):
+class NotPaid(Refused):
     """The reader's cap would have to pay for the table's rows, and the statement is free."""
 
 
 @dataclass(frozen=True, slots=True)
-class KeptTable:
+class SavedTable:
     """One kept table: what the ledger has of it, what its maker says of it, how it is scanned."""
 
-    named: NamedTable
-    about: About
+    info: SavedReleaseInfo
+    metadata: SavedReleaseMetadata
     table: Table
 
 
-class Kept:
+class SavedReleases:
     """What one analyst may read: their own tables, and others' where answers are shared."""
 
     def __init__(
@@ -60,45 +60,45 @@ class Kept:
         self._analyst = analyst
         self._ledger = ledger
         self._cap = cap
-        self._known: dict[int, KeptTable] = {}
+        self._known: dict[int, SavedTable] = {}
         self._open: OrderedDict[int, pa.Table] = OrderedDict()
 
-    def all(self) -> tuple[KeptTable, ...]:
+    def all(self) -> tuple[SavedTable, ...]:
         """As the ledger has them now: one's own first, then the oldest of others'."""
         ledger = self._ledger()
         if ledger is None:
             return ()
-        named = ledger.names.all({seq: found.named for seq, found in self._known.items()})
-        self._known = {one.entry: self._known.get(one.entry) or _kept(one) for one in named}
+        named = ledger.names.all({seq: found.info for seq, found in self._known.items()})
+        self._known = {one.entry: self._known.get(one.entry) or _saved_table(one) for one in named}
         may = [
             found
             for found in self._known.values()
-            if self._schema.shares_answers or found.named.analyst == self._analyst
+            if self._schema.has_shared_store or found.info.analyst == self._analyst
         ]
-        return tuple(sorted(may, key=lambda k: (k.named.analyst != self._analyst, k.named.entry)))
+        return tuple(sorted(may, key=lambda k: (k.info.analyst != self._analyst, k.info.entry)))
 
     def find(self, name: str) -> Table | None:
         """The table kept as `name`, in whatever case; None if there is none to be read."""
         folded = name.casefold()
-        return next((found.table for found in self.all() if found.named.name == folded), None)
+        return next((found.table for found in self.all() if found.info.name == folded), None)
 
     def names(self) -> Sequence[str]:
         """Every name that `find` finds."""
         return [found.table.name for found in self.all()]
 
-    def shown(self) -> tuple[KeptTable, ...]:
+    def visible(self) -> tuple[SavedTable, ...]:
         """Those that a statement can name: a declared table hides one of its name."""
-        found: dict[str, KeptTable] = {}
+        found: dict[str, SavedTable] = {}
         for one in self.all():
-            if not meant(self._schema.offered, [one.named.name], self._schema.dataset):
-                found.setdefault(one.named.name, one)
+            if not resolve_name(self._schema.visible_tables, [one.info.name], self._schema.dataset):
+                found.setdefault(one.info.name, one)
         return tuple(found.values())
 
-    def name(self, name: str) -> Name:
+    def name(self, name: str) -> ReleaseName:
         """The analyst's own `name`."""
         schema = self._schema
-        shared, most = schema.shares_answers, schema.releases
-        return Name(self._analyst, name.casefold(), shared, most)
+        shared, most = schema.has_shared_store, schema.releases
+        return ReleaseName(self._analyst, name.casefold(), shared, most)
 
     def drop(self, name: str) -> None:
         """What the analyst keeps under `name` is gone; what was charged for it stays charged."""
@@ -107,90 +107,93 @@ class Kept:
             raise UnknownRelease(f"there is no release {name}")
         ledger.names.drop(self.name(name))
 
-    def loss(self, found: KeptTable) -> Fraction:
+    def cost(self, found: SavedTable) -> Fraction:
         """What the releases in a table cost, in the ledger's currency."""
         ledger = self._ledger()
-        stored = [] if ledger is None else [ledger.stored(key) for key in found.named.keys]
+        stored = [] if ledger is None else [ledger.stored_answer(key) for key in found.info.keys]
         return sum((one.loss.amount for one in stored if one is not None), Fraction(0))
 
-    def catalogue(self) -> Schema:
+    def catalog(self) -> Schema:
         """The schema with the tables that a statement can name beside its own."""
-        more = {found.table.name: found.table for found in self.shown()}
+        more = {found.table.name: found.table for found in self.visible()}
         return (
             replace(self._schema, tables={**self._schema.tables, **more}) if more else self._schema
         )
 
     def keys(self, tables: Sequence[Table]) -> tuple[str, ...]:
         """The stored releases that `tables` were made of, each once."""
-        return tuple(dict.fromkeys(key for t in tables for key in self._of(t).named.keys))
+        return tuple(dict.fromkeys(key for t in tables for key in self._of(t).info.keys))
 
-    def is_open(self, found: KeptTable) -> bool:
+    def is_paid(self, found: SavedTable) -> bool:
         """The analyst may see its rows for nothing: they paid for them, or have no cap."""
         ledger = self._ledger()
         return ledger is not None and (
-            self._cap() is None or all(ledger.seen(key, self._analyst) for key in found.named.keys)
+            self._cap() is None
+            or all(ledger.has_paid(key, self._analyst) for key in found.info.keys)
         )
 
-    def rows(self, tables: Sequence[Table], *, pays: bool) -> dict[str, pa.Table]:
+    def rows(self, tables: Sequence[Table], *, charge: bool) -> dict[str, pa.Table]:
         """The rows of `tables` by what engines call them.
 
         What the analyst sees for the first time is charged to their own account, all of it or
-        none, or refused unless the statement `pays`.
+        none, or refused unless the statement may `charge`.
         """
         ledger = self._ledger()
         if not tables or ledger is None:
             return {}
         found = [self._of(table) for table in tables]
-        if not pays:
+        if not charge:
             for one in found:
-                if not self.is_open(one):
-                    raise NotOpened(
+                if not self.is_paid(one):
+                    raise NotPaid(
                         f"{one.table.name} is another analyst's, and you haven't opened it yet",
                         hint=f"SELECT * FROM {one.table.name}: your own cap pays for it once",  # noqa: S608
                         note="releases",
                     )
         cap, policy = self._cap(), self._schema.policy_hash
         if keys := self.keys(tables):
-            ledger.view(keys, self._analyst, cap, policy)
+            ledger.read_answers(keys, self._analyst, cap, policy)
         for one in found:
-            if one.named.entry not in self._open:
-                stored = from_bytes(ledger.names.rows(one.named), list(one.table.columns))
-                self._open[one.named.entry] = stored
-        read = {one.table.stored_as: self._open[one.named.entry] for one in found}
-        while len(self._open) > _MOST_OPEN:
+            if one.info.entry not in self._open:
+                stored = from_bytes(ledger.names.rows(one.info), list(one.table.columns))
+                self._open[one.info.entry] = stored
+        read = {one.table.engine_name: self._open[one.info.entry] for one in found}
+        while len(self._open) > _MAX_OPEN:
             self._open.popitem(last=False)
         return read
 
-    def _of(self, table: Table) -> KeptTable:
-        found = None if table.entry is None else self._known.get(table.entry)
+    def _of(self, table: Table) -> SavedTable:
+        found = None if table.saved_entry is None else self._known.get(table.saved_entry)
         if found is None:
             raise UnknownRelease(f"{table.name} was dropped, or replaced, meanwhile")
         return found
 
 
-class KeptFacts:
+class SavedReleaseFacts:
     """Public facts of the source, and of kept tables: their rows may list group keys."""
 
-    def __init__(self, facts: Facts, kept: Kept, execution: Execution, *, pays: bool) -> None:
+    def __init__(
+        self, facts: Facts, kept: SavedReleases, execution: Execution, *, pays: bool
+    ) -> None:
         self._facts = facts
-        self._kept = kept
+        self._saved = kept
         self._execution = execution
-        self._pays = pays
+        self._charge = pays
 
     def verified(self, table: Table | Hop) -> bool:
         """A declared table's key; a kept one has none."""
         return self._facts.verified(table)
 
-    def prepared(self, table: Table) -> bool:
+    def in_sidecar(self, table: Table) -> bool:
         """A declared table's rows stand ready with their unit."""
-        return self._facts.prepared(table)
+        return self._facts.in_sidecar(table)
 
     def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `at_most`."""
-        tables = kept_tables(plan)
+        tables = saved_tables(plan)
         if not tables:
             return self._facts.rows(plan, at_most)
-        read: Mapping[str, pa.Table] = self._kept.rows(tables, pays=self._pays)
+        read: Mapping[str, pa.Table] = self._saved.rows(tables, charge=self._charge)
         found = rows(self._execution.rows(Limit(plan, at_most + 1, 0), read))
         return found if len(found) <= at_most else None
 
@@ -199,7 +202,7 @@ class KeptFacts:
         return self._facts.referenced(reference, at_most)
 
 
-def _kept(named: NamedTable) -> KeptTable:
-    about = read_about(named.about)
+def _saved_table(named: SavedReleaseInfo) -> SavedTable:
+    about = decode_metadata(named.metadata)
     table = Table(about.name, about.columns, Public(), comment=about.comment)
-    return KeptTable(named, about, replace(table, entry=named.entry))
+    return SavedTable(named, about, replace(table, saved_entry=named.entry))

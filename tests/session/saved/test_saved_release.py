@@ -24,7 +24,7 @@ from dpsql.errors import (
     UnknownTable,
     WouldShowIndividuals,
 )
-from dpsql.ledger.chain.entry import Charged, Dropped, Named
+from dpsql.ledger.chain.entry import Charged, Dropped, Saved
 from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.session import Session
 
@@ -122,7 +122,7 @@ def test_it_survives_a_restart_and_is_part_of_what_is_verified(opened: Open) -> 
         ledger.verify()
         events = [entry.event for entry in ledger.history()]
     assert sum(isinstance(event, Charged) for event in events) == 1
-    assert sum(isinstance(event, Named) for event in events) == 1
+    assert sum(isinstance(event, Saved) for event in events) == 1
     assert not any(isinstance(event, Dropped) for event in events)
 
 
@@ -284,7 +284,7 @@ def test_show_tells_what_is_kept(opened: Open) -> None:
     assert data == "current"
     assert epsilon == pytest.approx(0.1, rel=0.01)
     assert statement == f"CREATE RELEASE By_Status AS {BY_STATUS}"
-    assert "By_Status" in alice.catalogue.tables
+    assert "By_Status" in alice.catalog.tables
     assert "By_Status" not in alice.schema.tables
 
 

@@ -18,16 +18,20 @@ from dpsql.dbapi.connection import Connection
 from dpsql.errors import BadParameter, Error, NameTaken, Refused, SyntaxFault
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
-from dpsql.privacy.allocation.mwem_calibration import TOTAL_SHARE, Moves, weighing
+from dpsql.privacy.allocation.mwem_calibration import (
+    TOTAL_SHARE,
+    HistogramSensitivity,
+    mwem_calibration,
+)
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.synopsis.cell_partition import (
-    MOST_PARTITIONS,
+    MAX_PARTITIONS,
     Partition,
     count_partitions,
     partitions,
 )
-from dpsql.release.synopsis.mwem import weigh
+from dpsql.release.synopsis.mwem import fit_weights
 from dpsql.session.session import Session
 
 KEYS = (
@@ -52,7 +56,9 @@ def spent(connection: Connection) -> float:
 def test_a_pure_synopsis_costs_what_the_reference_says() -> None:
     """MWEM's own figures: ε0 = ε/(2T) and noise of scale 2T/ε, for a histogram that moves by 1."""
     epsilon, rounds = Fraction(1), 10
-    made, loss = weighing(Moves(1, 1), rounds, PrivacyLoss(Accounting.PURE, epsilon))
+    made, loss = mwem_calibration(
+        HistogramSensitivity(1, 1), rounds, PrivacyLoss(Accounting.PURE, epsilon)
+    )
     of_rounds = epsilon * (1 - TOTAL_SHARE)
     assert made.choice.epsilon == of_rounds / (2 * rounds)
     assert made.noise(1) == DiscreteLaplace(2 * rounds / of_rounds)
@@ -63,7 +69,9 @@ def test_a_pure_synopsis_costs_what_the_reference_says() -> None:
 def test_a_zcdp_synopsis_costs_what_the_reference_says() -> None:
     """ρ = T·(ε0²/8 + 1/(2σ²)), for a histogram that moves by 1."""
     rho, rounds = Fraction(1, 50), 10
-    made, loss = weighing(Moves(1, 1), rounds, PrivacyLoss(Accounting.ZCDP, rho))
+    made, loss = mwem_calibration(
+        HistogramSensitivity(1, 1), rounds, PrivacyLoss(Accounting.ZCDP, rho)
+    )
     noise = made.noise(1)
     assert isinstance(noise, DiscreteGaussian)
     choice = made.choice.epsilon
@@ -71,11 +79,17 @@ def test_a_zcdp_synopsis_costs_what_the_reference_says() -> None:
     assert rho * (1 - Fraction(1, 10**9)) < loss.amount <= rho
 
 
-@pytest.mark.parametrize("moves", [Moves(1, 1), Moves(12, 24), Moves(3, 2)], ids=repr)
+@pytest.mark.parametrize(
+    "moves",
+    [HistogramSensitivity(1, 1), HistogramSensitivity(12, 24), HistogramSensitivity(3, 2)],
+    ids=repr,
+)
 @pytest.mark.parametrize("accounting", list(Accounting))
-def test_what_a_unit_moves_is_in_all_of_it(moves: Moves, accounting: Accounting) -> None:
+def test_what_a_unit_moves_is_in_all_of_it(
+    moves: HistogramSensitivity, accounting: Accounting
+) -> None:
     delta = Fraction(0) if accounting is Accounting.PURE else Fraction(1, 10**6)
-    made, loss = weighing(moves, 4, PrivacyLoss(accounting, Fraction(1, 2), delta))
+    made, loss = mwem_calibration(moves, 4, PrivacyLoss(accounting, Fraction(1, 2), delta))
     assert made.choice.spread == 2 * moves.l1 == 2 * moves.groups * moves.per_cell
     assert loss.amount <= Fraction(1, 2)
     assert loss.delta <= delta
@@ -91,7 +105,7 @@ def test_no_neighbour_moves_a_partition_or_a_score_by_more_than_derived() -> Non
     """Under both relations: a unit in at most `groups` cells, with at most `rows` in each."""
     chance, shape = random.Random(7), (3, 4)
     for groups, rows, steps in product((1, 2, 5), (1, 3), (1, 2, 4)):
-        moves = Moves(groups, steps * rows)
+        moves = HistogramSensitivity(groups, steps * rows)
         for _ in range(40):
             cells = np.array(chance.choices(range(9), k=12)).reshape(shape)
             other = cells.copy()
@@ -124,7 +138,7 @@ def test_partitions_are_of_the_whole_grid() -> None:
         assert sums.sum() == cells.sum()
         assert np.array_equal(one.sums(np.ones(cells.shape)), one.sums(one.spread(sums) * 0 + 1))
         assert one.sums(np.ones(cells.shape)).max() == one.merged
-    assert count_partitions((2,) * 16) == len(partitions((2,) * 16)) == MOST_PARTITIONS
+    assert count_partitions((2,) * 16) == len(partitions((2,) * 16)) == MAX_PARTITIONS
     assert Partition((3,), (4,)).boxes == 1
 
 
@@ -137,8 +151,10 @@ def ranges(shape: tuple[int, ...], count: int) -> list[tuple[slice, ...]]:
 def test_a_generous_synopsis_is_near_the_rows() -> None:
     chance = np.random.default_rng(3)
     cells = chance.poisson(np.outer([5, 50, 500], np.arange(1, 33)))
-    made, _ = weighing(Moves(1, 1), 8, PrivacyLoss(Accounting.ZCDP, Fraction(5)))
-    found = weigh(cells.astype(np.int64), made, SeededRandomness("near"))
+    made, _ = mwem_calibration(
+        HistogramSensitivity(1, 1), 8, PrivacyLoss(Accounting.ZCDP, Fraction(5))
+    )
+    found = fit_weights(cells.astype(np.int64), made, SeededRandomness("near"))
     errors = [abs(found[r].sum() - cells[r].sum()) for r in ranges(cells.shape, 200)]
     assert np.mean(errors) < 0.005 * cells.sum()
 

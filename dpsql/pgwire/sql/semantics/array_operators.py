@@ -13,7 +13,7 @@ from dpsql.pgwire.codec.parameter import Bound, Listed
 from dpsql.plan.expression import Literal
 
 
-def check_places(tree: exp.Expr) -> None:
+def check_subscripts(tree: exp.Expr) -> None:
     """Refuse places in lists, of which the parser counts constants from 0."""
     for place in tree.find_all(exp.Bracket):
         raise Refused(
@@ -83,18 +83,18 @@ def listed(node: exp.Expr, values: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def spread(
-    sql: str, given: Mapping[str, Bound], *, is_query: bool
+    sql: str, values: Mapping[str, Bound], *, is_query: bool
 ) -> tuple[str, dict[str, Literal]]:
     """The pipeline's text with the items of each array that is given, and all constants."""
-    constants = {name: value for name, value in given.items() if isinstance(value, Literal)}
-    arrays = {name: value for name, value in given.items() if isinstance(value, Listed)}
+    constants = {name: value for name, value in values.items() if isinstance(value, Literal)}
+    arrays = {name: value for name, value in values.items() if isinstance(value, Listed)}
     texts = {name: value.text for name, value in arrays.items()}
     if not (arrays and is_query):
         return sql, texts | constants
     tree = parse_one(sql, dialect="duckdb")
 
     def items_of(array: Listed) -> list[exp.Expr]:
-        first = len(given) + 1 + len(constants)
+        first = len(values) + 1 + len(constants)
         names = [str(first + n) for n in range(len(array.items))]
         constants.update(zip(names, array.items, strict=True))
         return [exp.Placeholder(this=name) for name in names]

@@ -15,7 +15,7 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, Span
 from dpsql.pgwire.sql.semantics.to_char import written_moment
 from dpsql.pgwire.sql.types.expression_types import Typing
-from dpsql.pgwire.sql.types.pg_type import MOMENTS
+from dpsql.pgwire.sql.types.pg_type import TIMESTAMPS
 
 Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
@@ -47,7 +47,7 @@ def moment_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
                 edits.append((node, partial(_seconds, node)))
         elif node.name.lower() == "to_char" and len(node.expressions) == 2:
             moment, template = node.expressions
-            if typing.of(moment) not in MOMENTS:
+            if typing.of(moment) not in TIMESTAMPS:
                 raise Refused(
                     "to_char() writes dates and timestamps here",
                     at=span(node),

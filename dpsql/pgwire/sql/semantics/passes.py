@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.grammar import keep_order, restore
-from dpsql.pgwire.sql.semantics.array_operators import check_places, list_constants
+from dpsql.pgwire.sql.semantics.array_operators import check_subscripts, list_constants
 from dpsql.pgwire.sql.semantics.column_names import name_columns
 from dpsql.pgwire.sql.semantics.date_time import check_lengths, moment_edits
 from dpsql.pgwire.sql.semantics.integer_division import whole_divisions
@@ -30,7 +30,7 @@ from dpsql.schema.model import Public, Schema
 _KEYWORDS: Final = frozenset(DuckDB.Tokenizer.KEYWORDS)
 
 
-def as_meant(
+def translate_semantics(
     tree: exp.Query, written: str, words: list[Token], schema: Schema, types: Sequence[int]
 ) -> exp.Query:
     """`tree`, which is changed, for the pipeline; refused is what has no words there."""
@@ -38,7 +38,7 @@ def as_meant(
     _check_distinct(tree)
     name_columns(tree)
     list_constants(tree)
-    check_places(tree)
+    check_subscripts(tree)
     name_types(tree, schema, types)
     for node in tree.find_all(exp.Anonymous):
         if node.name.lower() == "pg_typeof":
@@ -49,10 +49,10 @@ def as_meant(
     _edit(lambda: text_edits(tree, Typing(schema, types), Held(schema, types)))
     _edit(lambda: pattern_edits(tree))
     typing = Typing(schema, types)
-    numbers = _found(lambda: number_edits(tree, typing, Held(schema, types)))
+    numbers = _edits_of(lambda: number_edits(tree, typing, Held(schema, types)))
     if _is_public(tree, schema):
         # Of private rows a value is chosen, not one between two: how fine they are is no matter.
-        numbers += _found(lambda: between_edits(tree, typing))
+        numbers += _edits_of(lambda: between_edits(tree, typing))
     whole_divisions(tree, typing)
     _apply(numbers)
     for ordered in list(tree.find_all(exp.WithinGroup)):
@@ -72,7 +72,7 @@ def as_meant(
 
 def _is_public(tree: exp.Expr, schema: Schema) -> bool:
     """Whether no table of `tree` is private."""
-    named = (schema.meant(*(part.name for part in t.parts)) for t in tree.find_all(exp.Table))
+    named = (schema.resolve(*(part.name for part in t.parts)) for t in tree.find_all(exp.Table))
     return all(table is None or isinstance(table.ownership, Public) for table in named)
 
 
@@ -84,10 +84,10 @@ Edits = list[tuple[exp.Expr, Callable[[], exp.Expr]]]
 
 
 def _edit(find: Callable[[], Edits]) -> None:
-    _apply(_found(find))
+    _apply(_edits_of(find))
 
 
-def _found(find: Callable[[], Edits]) -> Edits:
+def _edits_of(find: Callable[[], Edits]) -> Edits:
     try:
         return find()
     except Missing:

@@ -114,15 +114,15 @@ def _advanced(pattern: str, node: exp.Expr) -> str:
     return f"(?s){found_text}" if "." in pattern else found_text
 
 
-def _escape(said: str, node: exp.Expr, *, inside: bool) -> str:
-    if said in _ESCAPES:
-        return _ESCAPES[said] if inside else f"[{_ESCAPES[said]}]"
-    if said.lower() in _ESCAPES and not inside:
-        return f"[^{_ESCAPES[said.lower()]}]"
-    if said in _CHARACTER or (said and not said.isalnum()):
-        return "\\" + said
-    if said in {"m", "M", "y", "Y", "A", "Z"} and not inside:
-        return {"A": r"\A", "Z": r"\z", "y": r"\b", "Y": r"\B"}.get(said) or _raise(node)
+def _escape(character: str, node: exp.Expr, *, inside: bool) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character] if inside else f"[{_ESCAPES[character]}]"
+    if character.lower() in _ESCAPES and not inside:
+        return f"[^{_ESCAPES[character.lower()]}]"
+    if character in _CHARACTER or (character and not character.isalnum()):
+        return "\\" + character
+    if character in {"m", "M", "y", "Y", "A", "Z"} and not inside:
+        return {"A": r"\A", "Z": r"\z", "y": r"\b", "Y": r"\B"}.get(character) or _raise(node)
     return _raise(node)
 
 

@@ -39,12 +39,12 @@ def compare_parts(tree: exp.Expr) -> None:
                 )
     found = [*tree.find_all(exp.EQ, exp.NEQ, *_STRICT, exp.In, exp.Between)]
     for node in reversed(found):
-        meant = _meant(node)
+        meant = _translated(node)
         if meant is not None:
             node.replace(exp.paren(meant, copy=False))
 
 
-def _meant(node: exp.Expr) -> exp.Expr | None:
+def _translated(node: exp.Expr) -> exp.Expr | None:
     match node:
         case exp.In():
             if row_parts(node.this) is None or not node.expressions:

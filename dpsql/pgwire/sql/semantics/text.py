@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.bind.expression.template import filled
+from dpsql.bind.expression.template import instantiate
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
@@ -164,7 +164,7 @@ def _part(node: exp.Expr) -> exp.Expr:
 
 def _capitals(node: exp.Expr) -> exp.Expr:
     """Words are of letters and digits, whatever stands between them."""
-    return filled(_CAPITALS, {"x": node.this})
+    return instantiate(_CAPITALS, {"x": node.this})
 
 
 def _undivided(node: exp.Expr) -> exp.Expr:

@@ -129,7 +129,7 @@ class Sources:
                 if cte is not None:
                     return self._of_cte(cte)
                 parts = (source.catalog, source.db, source.name)
-                table = self._schema.meant(*filter(None, parts))
+                table = self._schema.resolve(*filter(None, parts))
                 if table is None:
                     return None
                 return [(name, of_column(c.type)) for name, c in table.columns.items()]
@@ -177,13 +177,13 @@ def _cte(table: exp.Table) -> exp.CTE | None:
     while at is not None:
         clause = at.args.get("with_")
         for cte in clause.expressions if clause is not None else []:
-            if cte.alias.casefold() == name and not _within(table, cte):
+            if cte.alias.casefold() == name and not _in_scope(table, cte):
                 return cte if isinstance(cte, exp.CTE) else None
         at = at.parent
     return None
 
 
-def _within(node: exp.Expr, outer: exp.Expr) -> bool:
+def _in_scope(node: exp.Expr, outer: exp.Expr) -> bool:
     at: exp.Expr | None = node
     while at is not None and at is not outer:
         at = at.parent

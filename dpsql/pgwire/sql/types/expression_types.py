@@ -87,7 +87,7 @@ class Typing:
             exp.Nullif: self._nullif,
             exp.Case: self._case,
             exp.If: self._if,
-            exp.WithinGroup: self._within,
+            exp.WithinGroup: self._within_group,
         }
         self._open: set[int] = set()
         self._known: dict[int, tuple[exp.Expr, Kind | None]] = {}
@@ -198,7 +198,7 @@ class Typing:
         parts = (node.args["true"], node.args.get("false"))
         return k.common(self.of(part) for part in parts if part)
 
-    def _within(self, node: exp.Expr) -> Kind | None:
+    def _within_group(self, node: exp.Expr) -> Kind | None:
         if isinstance(node.this, exp.PercentileDisc | exp.Mode):
             return self.of(node.expression.expressions[0])
         return self.of(node.this)

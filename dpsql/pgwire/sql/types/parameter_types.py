@@ -42,7 +42,7 @@ def parameter_types(tree: exp.Expr | None, given: Sequence[int], schema: Schema)
     for number in range(1, max([len(given), *places]) + 1):
         declared = given[number - 1] if number <= len(given) else 0
         if declared in {0, o.UNKNOWN}:
-            inferred = (_place(node, known) for node in places.get(number, ()))
+            inferred = (_context_type(node, known) for node in places.get(number, ()))
             declared = next((oid for oid in inferred if oid), o.TEXT)
         found.append(declared)
     return tuple(found)
@@ -54,13 +54,13 @@ def _columns(schema: Schema, tree: exp.Expr | None) -> dict[str, int]:
     named = {column.name.casefold() for column in found}
     return {
         folded: o.oid_of(column.type)
-        for table in schema.offered.values()
+        for table in schema.visible_tables.values()
         for column in table.columns.values()
         if (folded := column.name.casefold()) in named
     }
 
 
-def _place(node: exp.Expr, columns: Mapping[str, int]) -> int:
+def _context_type(node: exp.Expr, columns: Mapping[str, int]) -> int:
     """The type that the operator or clause around a parameter wants, 0 if any would do."""
     parent = node.parent
     while isinstance(parent, exp.Paren | exp.Neg | exp.Tuple):
@@ -78,7 +78,7 @@ def _place(node: exp.Expr, columns: Mapping[str, int]) -> int:
             return (
                 _type_of(parent.this, columns)
                 if parent.this is not node
-                else _beside(node, parent, columns)
+                else _operand_type(node, parent, columns)
             )
         case _ if isinstance(parent, _COMPARED):
             other = parent.expression if parent.this is node else parent.this
@@ -87,7 +87,7 @@ def _place(node: exp.Expr, columns: Mapping[str, int]) -> int:
             return 0
 
 
-def _beside(node: exp.Expr, parent: exp.Expr, columns: Mapping[str, int]) -> int:
+def _operand_type(node: exp.Expr, parent: exp.Expr, columns: Mapping[str, int]) -> int:
     others = (child for child in parent.iter_expressions() if child is not node)
     return next((oid for oid in (_type_of(other, columns) for other in others) if oid), 0)
 

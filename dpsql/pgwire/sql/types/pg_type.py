@@ -33,7 +33,7 @@ class Kind(StrEnum):
 
 
 INTEGERS: Final = frozenset({Kind.INT2, Kind.INT4, Kind.INT8})
-MOMENTS: Final[frozenset[Kind | None]] = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
+TIMESTAMPS: Final[frozenset[Kind | None]] = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
 FLOATS: Final = frozenset({Kind.FLOAT4, Kind.FLOAT8})
 NUMBERS: Final = (Kind.INT2, Kind.INT4, Kind.INT8, Kind.NUMERIC, Kind.FLOAT4, Kind.FLOAT8)
 """From the narrowest to the widest."""
@@ -117,15 +117,15 @@ def common(kinds: Iterable[Kind | None]) -> Kind | None:
         return Kind.UNKNOWN
     if found <= set(NUMBERS):
         return _widest(found)
-    if found <= MOMENTS:
+    if found <= TIMESTAMPS:
         return _latest(found)
     return found.pop() if len(found) == 1 else None
 
 
-def _latest(found: AbstractSet[Kind | None]) -> Kind:
-    if Kind.TIMESTAMPTZ in found:
+def _latest(kinds: AbstractSet[Kind | None]) -> Kind:
+    if Kind.TIMESTAMPTZ in kinds:
         return Kind.TIMESTAMPTZ
-    return Kind.TIMESTAMP if Kind.TIMESTAMP in found else Kind.DATE
+    return Kind.TIMESTAMP if Kind.TIMESTAMP in kinds else Kind.DATE
 
 
 def series(ends: Iterable[Kind | None]) -> Kind | None:
@@ -138,12 +138,12 @@ def truncated(kind: Kind | None) -> Kind | None:
     """The type of date_trunc(): of days, it has a zone."""
     if kind in {Kind.DATE, Kind.UNKNOWN}:
         return Kind.TIMESTAMPTZ
-    return kind if kind in MOMENTS or kind is Kind.INTERVAL else None
+    return kind if kind in TIMESTAMPS or kind is Kind.INTERVAL else None
 
 
-def _widest(found: set[Kind | None]) -> Kind:
-    mixed = len(found) > 1 and found & FLOATS
-    known = (kind for kind in found if kind is not None)
+def _widest(kinds: set[Kind | None]) -> Kind:
+    mixed = len(kinds) > 1 and kinds & FLOATS
+    known = (kind for kind in kinds if kind is not None)
     return Kind.FLOAT8 if mixed else max(known, key=NUMBERS.index)
 
 
@@ -159,9 +159,9 @@ def arithmetic(node: exp.Expr, left: Kind | None, right: Kind | None) -> Kind | 
     match node:
         case exp.Sub() if pair == {Kind.DATE}:
             return Kind.INT4
-        case exp.Sub() if pair <= MOMENTS:
+        case exp.Sub() if pair <= TIMESTAMPS:
             return Kind.INTERVAL
-        case exp.Add() | exp.Sub() if pair & MOMENTS and pair <= MOMENTS | {Kind.INTERVAL}:
+        case exp.Add() | exp.Sub() if pair & TIMESTAMPS and pair <= TIMESTAMPS | {Kind.INTERVAL}:
             return _latest({Kind.TIMESTAMP, *pair})
         case exp.Add() | exp.Sub() if Kind.DATE in pair and pair & INTEGERS:
             return Kind.DATE

@@ -16,19 +16,19 @@ from dpsql.privacy.directed_rounding import scaled_exp
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class NoiseDistribution:
     """P(x) ∝ e^-energy(x); discrete Laplace has no quadratic part, discrete Gaussian no linear."""
 
     quadratic: Fraction
     linear: Fraction
 
     @classmethod
-    def laplace(cls, scale: Fraction) -> Law:
+    def laplace(cls, scale: Fraction) -> NoiseDistribution:
         """P(x) ∝ e^(-|x|/scale)."""
         return cls(quadratic=Fraction(0), linear=1 / scale)
 
     @classmethod
-    def gaussian(cls, variance: Fraction) -> Law:
+    def gaussian(cls, variance: Fraction) -> NoiseDistribution:
         """P(x) ∝ e^(-x²/(2·variance))."""
         return cls(quadratic=1 / (2 * variance), linear=Fraction(0))
 

@@ -14,11 +14,11 @@ from statistics import NormalDist
 
 from dpsql.privacy.directed_rounding import sqrt
 from dpsql.privacy.mechanisms.mechanism import (
-    beyond,
+    add_noise,
+    add_noise_vector,
     check_integers,
     check_tail,
-    noised,
-    noised_vector,
+    tail_probability,
 )
 from dpsql.privacy.mechanisms.noise.gaussian_tail import gaussian_tail
 from dpsql.privacy.mechanisms.noise.integer_search import first_true
@@ -56,11 +56,11 @@ class DiscreteGaussian:
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         """Return each value with fresh noise; anything but an int is a TypeError."""
         check_integers(values)
-        return noised(values, discrete_gaussian(self.variance, len(values), randomness))
+        return add_noise(values, discrete_gaussian(self.variance, len(values), randomness))
 
     def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
         """Return the same of an array: of int64, or of Python integers."""
-        return noised_vector(values, discrete_gaussian(self.variance, values.size, randomness))
+        return add_noise_vector(values, discrete_gaussian(self.variance, values.size, randomness))
 
     def tail(self, at_least: int) -> Fraction:
         """Return P(noise >= at_least), rounded up; for at_least >= 1."""
@@ -73,7 +73,7 @@ class DiscreteGaussian:
 
     def half_width(self, confidence: Fraction) -> int:
         """Return the least h with P(|noise| <= h) >= confidence; by `tail`, perhaps one more."""
-        return self.tail_point(beyond(confidence)) - 1
+        return self.tail_point(tail_probability(confidence)) - 1
 
 
 @lru_cache(maxsize=1024)

@@ -43,7 +43,7 @@ class Inversion:
         """How many outcomes the table tells apart; later ones come up once in 2^31 draws."""
         return self._cuts.size - 1
 
-    def draw(self, count: int, randomness: Randomness) -> NDArray[np.int64]:
+    def sample(self, count: int, randomness: Randomness) -> NDArray[np.int64]:
         """Return `count` independent outcomes."""
         short = words(randomness, count, 16)
         outcomes = self._guide.take(short).astype(np.int64)

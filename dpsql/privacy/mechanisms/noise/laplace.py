@@ -13,11 +13,11 @@ from functools import lru_cache
 
 from dpsql.privacy.directed_rounding import exp, round_up
 from dpsql.privacy.mechanisms.mechanism import (
-    beyond,
+    add_noise,
+    add_noise_vector,
     check_integers,
     check_tail,
-    noised,
-    noised_vector,
+    tail_probability,
 )
 from dpsql.privacy.mechanisms.noise.integer_search import first_true
 from dpsql.privacy.mechanisms.noise.sampler import check_parameter, discrete_laplace
@@ -73,11 +73,11 @@ class DiscreteLaplace:
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         """Return each value with fresh noise; anything but an int is a TypeError."""
         check_integers(values)
-        return noised(values, discrete_laplace(self.scale, len(values), randomness))
+        return add_noise(values, discrete_laplace(self.scale, len(values), randomness))
 
     def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
         """Return the same of an array: of int64, or of Python integers."""
-        return noised_vector(values, discrete_laplace(self.scale, values.size, randomness))
+        return add_noise_vector(values, discrete_laplace(self.scale, values.size, randomness))
 
     def tail(self, at_least: int) -> Fraction:
         """Return P(noise >= k) = p^k/(1 + p), rounded up by less than 1 in 10^28; for k >= 1."""
@@ -96,7 +96,7 @@ class DiscreteLaplace:
 
     def half_width(self, confidence: Fraction) -> int:
         """Return the least h with P(|noise| <= h) >= confidence."""
-        return self.tail_point(beyond(confidence)) - 1
+        return self.tail_point(tail_probability(confidence)) - 1
 
 
 # The zCDP loss of one coordinate that moves by d is its Kullback-Leibler divergence; that is, of

@@ -16,11 +16,11 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.mechanisms.noise.distribution import Cells, Law, cut_points
+from dpsql.privacy.mechanisms.noise.distribution import Cells, NoiseDistribution, cut_points
 from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
-from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import HIGH_BITS, Integers, Places
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import HIGH_BITS, Integers, LowBits
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.privacy.mechanisms.selection.bernoulli_exp import accept, sure_of
+from dpsql.privacy.mechanisms.selection.bernoulli_exp import bernoulli_exp, certain_thresholds
 
 BATCH = 2**15  # what stays in a core's cache while it is worked on
 
@@ -32,7 +32,7 @@ def discrete_laplace(scale: Fraction, size: int, randomness: Randomness) -> Inte
     nothing ever overflows, also when a draw is 2^62 or more (below 2^55, a chance of e^-128).
     """
     check_parameter(scale)
-    return _laplace_sampler(scale).draw(size, randomness)
+    return _laplace_sampler(scale).sample(size, randomness)
 
 
 def discrete_gaussian(variance: Fraction, size: int, randomness: Randomness) -> Integers:
@@ -41,7 +41,7 @@ def discrete_gaussian(variance: Fraction, size: int, randomness: Randomness) -> 
     The array is of int64 or of Python integers as for discrete Laplace of scale √(2·variance).
     """
     check_parameter(variance)
-    return _gaussian_sampler(variance).draw(size, randomness)
+    return _gaussian_sampler(variance).sample(size, randomness)
 
 
 def check_parameter(parameter: Fraction) -> None:
@@ -54,37 +54,37 @@ def check_parameter(parameter: Fraction) -> None:
 
 @lru_cache(maxsize=128)
 def _laplace_sampler(scale: Fraction) -> Sampler:
-    return Sampler.of(Law.laplace(scale))
+    return Sampler.of(NoiseDistribution.laplace(scale))
 
 
 @lru_cache(maxsize=128)
 def _gaussian_sampler(variance: Fraction) -> Sampler:
-    return Sampler.of(Law.gaussian(variance))
+    return Sampler.of(NoiseDistribution.gaussian(variance))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
     """A law with its tables.
 
-    `sure` is, for each outcome, how many 2^16ths of its places are accepted whatever they are.
+    `certain` is, for each outcome, how many 2^16ths of its places are accepted whatever they are.
     `gentle` is the number of the first outcome that has an exponent above 1.
     """
 
-    law: Law
+    distribution: NoiseDistribution
     cells: Cells
     inversion: Inversion
     quadratic: float
     linear: float
     gentle: int
-    sure: NDArray[np.uint16]
+    certain: NDArray[np.uint16]
 
     @classmethod
-    def of(cls, law: Law) -> Sampler:
+    def of(cls, distribution: NoiseDistribution) -> Sampler:
         """Build the tables: about a millisecond."""
-        cells = law.cells()
+        cells = distribution.cells()
         inversion = Inversion(partial(cut_points, cells))
         if not cells.shift:  # single integers: nothing to accept
-            return cls(law, cells, inversion, 0.0, 0.0, 0, np.empty(0, dtype=np.uint16))
+            return cls(distribution, cells, inversion, 0.0, 0.0, 0, np.empty(0, dtype=np.uint16))
         quadratic, linear = float(cells.quadratic), float(cells.linear)
         gentle = inversion.size
         if quadratic:
@@ -94,9 +94,11 @@ class Sampler:
         numbers = np.arange(inversion.size + 1, dtype=np.int64)
         steepest = (quadratic * ((numbers & ~1) + 1.0) + linear).astype(np.float64)
         steepest[-1] = np.nan
-        return cls(law, cells, inversion, quadratic, linear, gentle, sure_of(steepest))
+        return cls(
+            distribution, cells, inversion, quadratic, linear, gentle, certain_thresholds(steepest)
+        )
 
-    def draw(self, size: int, randomness: Randomness) -> Integers:
+    def sample(self, size: int, randomness: Randomness) -> Integers:
         """Return `size` independent draws."""
         dtype = object if self.cells.shift > HIGH_BITS else np.int64
         parts: list[Integers] = [np.empty(0, dtype=dtype)]
@@ -110,45 +112,45 @@ class Sampler:
     def _batch(self, size: int, randomness: Randomness) -> Integers:
         """Return at most `size` draws; fewer when many proposals were rejected."""
         if not self.cells.shift:
-            outcomes = self.inversion.draw(size, randomness)
+            outcomes = self.inversion.sample(size, randomness)
             singles: Integers = outcomes >> 1 ^ -(outcomes & 1)  # 0, -1, 1, -2, 2, …
             return singles
         # Up to 3 % are rejected. Proposals are independent and alike, so keeping the first `size`
         # accepted ones is what drawing one by one would do.
-        outcomes = self.inversion.draw(size + size // 20 + 2, randomness)
-        places = Places.draw(self.cells.shift, outcomes.size, randomness)
+        outcomes = self.inversion.sample(size + size // 20 + 2, randomness)
+        places = LowBits.sample(self.cells.shift, outcomes.size, randomness)
         kept = self._accepted(outcomes, places, randomness).nonzero()[0][:size]
-        return places.take(kept).in_cells(outcomes.take(kept))
+        return places.take(kept).attach(outcomes.take(kept))
 
     def _accepted(
-        self, outcomes: NDArray[np.int64], places: Places, randomness: Randomness
+        self, outcomes: NDArray[np.int64], low_bits: LowBits, randomness: Randomness
     ) -> NDArray[np.bool_]:
         """Accept each place with the law's weight there over that of its cell."""
-        return accept(
+        return bernoulli_exp(
             # Outcomes after the table share its last entry, which is sure of nothing.
-            self.sure.take(outcomes, mode="clip"),
-            lambda indices: self._rounded_exponents(outcomes.take(indices), places.take(indices)),
-            lambda index: self._exact_exponent(int(outcomes[index]), places.whole(index)),
+            self.certain.take(outcomes, mode="clip"),
+            lambda indices: self._rounded_exponents(outcomes.take(indices), low_bits.take(indices)),
+            lambda index: self._exact_exponent(int(outcomes[index]), low_bits.full(index)),
             randomness,
         )
 
-    def _exact_exponent(self, outcome: int, place: int) -> Fraction:
+    def _exact_exponent(self, outcome: int, low_bits: int) -> Fraction:
         cell, minus = divmod(outcome, 2)
         start = cell << self.cells.shift
-        return self.law.energy(start + place + minus) - self.law.energy(start)
+        return self.distribution.energy(start + low_bits + minus) - self.distribution.energy(start)
 
     def _rounded_exponents(
-        self, outcomes: NDArray[np.int64], places: Places
+        self, outcomes: NDArray[np.int64], low_bits: LowBits
     ) -> NDArray[np.float64]:
         """Compute the exact exponents to within 2^-46; NaN for those that may be above 1."""
         # With f = (place + minus)/2^shift, which is at most 1, and the cell c the exponent is
         # f·(quadratic·(2c + f) + linear). All terms are positive, so six operations and two rounded
         # coefficients make a relative error below 10·2^-53. Places of more than 50 bits lose up to
         # 2^-49 of f; where the exponent is not NaN it is at most 1, and its slope in f at most 2.
-        high = places.high
-        if not places.lows:
+        high = low_bits.high
+        if not low_bits.lows:
             high = high + (outcomes & 1)
-        f = high * 2.0**-places.high_bits
+        f = high * 2.0**-low_bits.high_bits
         exponents: NDArray[np.float64] = f * (self.quadratic * ((outcomes & ~1) + f) + self.linear)
         exponents[outcomes >= self.gentle] = np.nan
         return exponents

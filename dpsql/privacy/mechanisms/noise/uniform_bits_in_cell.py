@@ -17,7 +17,7 @@ HIGH_BITS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class LowBits:
     """Each place is `high`, of at most 50 bits, followed by the bits of each of `lows`.
 
     `low_bits` says how many bits each of `lows` has, 64 at most.
@@ -29,7 +29,7 @@ class Places:
     low_bits: tuple[int, ...]
 
     @classmethod
-    def draw(cls, bits: int, count: int, randomness: Randomness) -> Places:
+    def sample(cls, bits: int, count: int, randomness: Randomness) -> LowBits:
         """Return `count` uniform places of `bits` bits."""
         high_bits = min(bits, HIGH_BITS)
         full, rest = divmod(bits - high_bits, 64)
@@ -41,19 +41,19 @@ class Places:
             low_bits=low_bits,
         )
 
-    def take(self, indices: NDArray[np.int64]) -> Places:
+    def take(self, indices: NDArray[np.int64]) -> LowBits:
         """Return the places at these indices."""
         lows = tuple(low.take(indices) for low in self.lows)
-        return Places(self.high.take(indices), self.high_bits, lows, self.low_bits)
+        return LowBits(self.high.take(indices), self.high_bits, lows, self.low_bits)
 
-    def whole(self, index: int) -> int:
+    def full(self, index: int) -> int:
         """Return one place, all its bits."""
         place = int(self.high[index])
         for low, bits in zip(self.lows, self.low_bits, strict=True):
             place = place << bits | int(low[index])
         return place
 
-    def in_cells(self, outcomes: NDArray[np.int64]) -> Integers:
+    def attach(self, outcomes: NDArray[np.int64]) -> Integers:
         """Return x = cell·2^bits + place for outcome 2·cell, and -1 - x for outcome 2·cell + 1."""
         # -1 - x is x with every bit turned, so each word can be turned by itself.
         minus = -(outcomes & 1)

@@ -20,8 +20,8 @@ from dpsql.privacy.mechanisms.randomness import Randomness, doubled, lengthened,
 SLACK = 2.0**-44
 
 
-def accept(
-    sure: NDArray[np.uint16],
+def bernoulli_exp(
+    certain: NDArray[np.uint16],
     exponents: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     exact: Callable[[int], Fraction],
     randomness: Randomness,
@@ -31,8 +31,8 @@ def accept(
     e^-exact(i) is at least sure[i]/2^16. exponents(places) is within 2^-46 of exact at each of the
     places, and at most 1 + 2^-46; where that can't be promised it is NaN.
     """
-    short = words(randomness, sure.size, 16)
-    accepted: NDArray[np.bool_] = short < sure  # U < (short + 1)/2^16 <= sure/2^16
+    short = words(randomness, certain.size, 16)
+    accepted: NDArray[np.bool_] = short < certain  # U < (short + 1)/2^16 <= sure/2^16
     unsure = (~accepted).nonzero()[0]
     if unsure.size:
         prefixes = lengthened(short.take(unsure), randomness)
@@ -40,11 +40,13 @@ def accept(
         accepted[unsure] = yes
         for place in (~(yes | no)).nonzero()[0]:
             index = int(unsure[place])
-            accepted[index] = accept_exactly(int(prefixes[place]), 32, exact(index), randomness)
+            accepted[index] = bernoulli_exp_exact(
+                int(prefixes[place]), 32, exact(index), randomness
+            )
     return accepted
 
 
-def sure_of(exponents: NDArray[np.float64]) -> NDArray[np.uint16]:
+def certain_thresholds(exponents: NDArray[np.float64]) -> NDArray[np.uint16]:
     """How many 2^16ths e^-exponent surely is, for exponents that are within 2^-46, or NaN.
 
     Exponents above 1 count as unknown, like NaN, of which nothing is sure.
@@ -75,7 +77,7 @@ def _series(exponents: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     return below, squares * squares * (1.0 / 24.0)
 
 
-def accept_exactly(prefix: int, bits: int, exponent: Fraction, randomness: Randomness) -> bool:
+def bernoulli_exp_exact(prefix: int, bits: int, exponent: Fraction, randomness: Randomness) -> bool:
     """Say yes with probability e^-exponent; the first `bits` bits of U are those of `prefix`.
 
     Read on until U and e^-exponent are told apart; each further bit halves the doubt.

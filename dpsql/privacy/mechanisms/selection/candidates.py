@@ -55,7 +55,7 @@ class Candidates:
         """How many candidates each choice has."""
         return int(self.losses.shape[1])
 
-    def above_least(self) -> NDArray[np.int64]:
+    def above_minimum(self) -> NDArray[np.int64]:
         """Return losses less the row's least loss that has a weight; 0 for those without weight."""
         present: Any = True if self.weights is None else self.weights > 0
         least = np.where(present, self.losses, LIMIT).min(axis=1, keepdims=True)
@@ -68,7 +68,7 @@ class Candidates:
             None if self.weights is None else self.weights[index : index + 1],
         )
         weights = [1] * self.count if one.weights is None else one.weights[0].tolist()
-        return one.above_least()[0].tolist(), weights
+        return one.above_minimum()[0].tolist(), weights
 
     def parts(self) -> Iterator[Candidates]:
         """Cut into batches of rows."""

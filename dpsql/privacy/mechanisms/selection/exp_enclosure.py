@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Beyond this exponent weights count as 0: they are below e^-127 < 2^-183.
-FARTHEST = 128.0
+MAX_EXPONENT = 128.0
 RELATIVE_ERROR = 2.0**-43
 
 # ln 2 in two parts. The first has 33 bits, so its products with k <= 185 are exact.
@@ -39,8 +39,8 @@ def decays(losses: NDArray[np.int64], rate: Fraction) -> NDArray[np.float64]:
     # less than 2^-48. Together below 2^-44.
     exponents = losses.astype(np.float64)
     exponents *= float(min(rate, Fraction(2**64)))
-    far = exponents > FARTHEST
-    np.minimum(exponents, FARTHEST, out=exponents)
+    far = exponents > MAX_EXPONENT
+    np.minimum(exponents, MAX_EXPONENT, out=exponents)
     halvings = np.rint(exponents * _PER_LN2)
     rest = exponents - halvings * _LN2_HIGH
     rest -= halvings * _LN2_LOW

@@ -106,7 +106,7 @@ def _choose(
     # U in [u, u + 1]/2^52, the target U·total is off by 2^-52·total for U, as much as the
     # total is for the total, 2^-51·total for two roundings, and 1. The target's error and an end's
     # are then less than `doubt` together.
-    weighed = decays(candidates.above_least(), rate)
+    weighed = decays(candidates.above_minimum(), rate)
     if candidates.weights is not None:
         weighed *= candidates.weights
     sizes = np.frexp(weighed.sum(axis=1))[1]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.directed_rounding import exp, round_up
 from dpsql.privacy.mechanisms.randomness import Randomness, words
-from dpsql.privacy.mechanisms.selection.bernoulli_exp import accept_exactly
+from dpsql.privacy.mechanisms.selection.bernoulli_exp import bernoulli_exp_exact
 from dpsql.privacy.mechanisms.selection.candidates import Candidates, Table, check_selection
 from dpsql.privacy.mechanisms.selection.exp_enclosure import decays
 
@@ -101,20 +101,20 @@ def _choose(candidates: Candidates, rate: Fraction, randomness: Randomness) -> N
 def _flip(candidates: Candidates, rate: Fraction, randomness: Randomness) -> NDArray[np.bool_]:
     """Say of each candidate whether it will be taken."""
     # U lies in [u, u + 1]/2^52, and the computed e^-g is off by 2^-43 at most.
-    losses = candidates.above_least()
+    losses = candidates.above_minimum()
     prefixes = words(randomness, losses.size, 64).reshape(losses.shape)
     distance = decays(losses, rate) - (prefixes >> np.uint64(12)) * 2.0**-52
     taken = distance > 2.0**-42
     for place in np.argwhere(np.abs(distance) <= 2.0**-42):
         at = (int(place[0]), int(place[1]))
-        taken[at] = accept_exactly(int(prefixes[at]), 64, rate * int(losses[at]), randomness)
+        taken[at] = bernoulli_exp_exact(int(prefixes[at]), 64, rate * int(losses[at]), randomness)
     return taken
 
 
-def _first_of(places: Sequence[int], randomness: Randomness) -> int:
+def _first_of(indices: Sequence[int], randomness: Randomness) -> int:
     """Return one of equally early places, all with the same probability."""
-    while len(places) > 1:
-        turns = words(randomness, len(places), 64).tolist()
+    while len(indices) > 1:
+        turns = words(randomness, len(indices), 64).tolist()
         first = min(turns)
-        places = [place for place, turn in zip(places, turns, strict=True) if turn == first]
-    return places[0]
+        indices = [place for place, turn in zip(indices, turns, strict=True) if turn == first]
+    return indices[0]

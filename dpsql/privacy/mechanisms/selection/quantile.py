@@ -28,11 +28,11 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.candidates import LIMIT, check_selection
 from dpsql.privacy.mechanisms.selection.exponential import choose, epsilon_of_choice
 from dpsql.privacy.mechanisms.selection.permute_and_flip import permute_and_flip
-from dpsql.privacy.mechanisms.selection.quantile_range import Part
+from dpsql.privacy.mechanisms.selection.quantile_range import QuantileRange
 
 Counts = NDArray[np.int64]
 
-MOST = 99
+MAX_QUANTILES = 99
 SLICES = 2**10
 # Quantiles are rounded to fractions no finer than this: a rank in 65,536.
 FINEST = 2**16
@@ -58,15 +58,15 @@ class Quantiles:
 
     def __post_init__(self) -> None:
         check_selection(self.epsilon, self.rows)
-        if not 1 <= len(self.quantiles) <= MOST:
-            raise ValueError(f"from 1 to {MOST} quantiles are chosen together")
+        if not 1 <= len(self.quantiles) <= MAX_QUANTILES:
+            raise ValueError(f"from 1 to {MAX_QUANTILES} quantiles are chosen together")
         if not all(0 <= quantile <= 1 for quantile in self.quantiles):
             raise ValueError("quantiles are from 0 to 1")
         if not all(low < high for low, high in pairwise(self.quantiles)):
             raise ValueError("quantiles increase")
 
     @classmethod
-    def within(
+    def calibrated(
         cls,
         loss: PrivacyLoss,
         quantiles: tuple[Fraction, ...],
@@ -171,13 +171,13 @@ class Quantiles:
             len(self.quantiles): np.full(groups, cells * self.slices),
         }
         for node in self._nodes():
-            part = Part(counts, self.slices, split_at[node.first - 1], split_at[node.last])
+            part = QuantileRange(counts, self.slices, split_at[node.first - 1], split_at[node.last])
             losses = part.cell_losses(node.target)
-            chosen[:, node.index] = self._choose(losses, part.cells(), node, randomness)
+            chosen[:, node.index] = self._choose(losses, part.cell_mask(), node, randomness)
             if node.splits:
                 inside = chosen[:, node.index]
-                losses = part.position_losses(inside, node.target)
-                within = self._choose(losses, part.positions(inside), node, randomness)
+                losses = part.slice_losses(inside, node.target)
+                within = self._choose(losses, part.slice_mask(inside), node, randomness)
                 split_at[node.index] = inside * self.slices + within
         chosen.sort(axis=1)
         return chosen

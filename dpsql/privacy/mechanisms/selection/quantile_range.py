@@ -16,7 +16,7 @@ from dpsql.privacy.mechanisms.selection.candidates import LIMIT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class QuantileRange:
     """The slices from `low` to `high` of each group; counts are (groups, cells)."""
 
     counts: NDArray[np.int64]
@@ -24,7 +24,7 @@ class Part:
     low: NDArray[np.int64]
     high: NDArray[np.int64]
 
-    def cells(self) -> NDArray[np.bool_]:
+    def cell_mask(self) -> NDArray[np.bool_]:
         """Say which cells have a slice in the part, or touch it if it is empty."""
         # Both ends were chosen before, and are public.
         present = self._overlap() > 0
@@ -42,7 +42,7 @@ class Part:
         at_end = _signed(until, above, target)
         return np.maximum(np.maximum(at_start, -at_end), 0)
 
-    def positions(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def slice_mask(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say which of the slices + 1 positions of each group's cell are in the part."""
         positions = self._positions(cells)
         present: NDArray[np.bool_] = (positions >= self.low[:, None]) & (
@@ -50,7 +50,7 @@ class Part:
         )
         return present
 
-    def position_losses(self, cells: NDArray[np.int64], target: Fraction) -> NDArray[np.int64]:
+    def slice_losses(self, cells: NDArray[np.int64], target: Fraction) -> NDArray[np.int64]:
         """Return |(d - a)·below - a·above| of each position of each group's cell."""
         positions = self._positions(cells)
         at = cells[:, None]
