@@ -94,9 +94,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="rewrite what grammar_notes/ claim; a changed distance is then a reviewed diff",
     )
     parser.addoption(
-        "--update-readme",
+        "--update-docs",
         action="store_true",
-        help="rewrite the README's tables",
+        help="rewrite what tests make of README.md and docs/",
     )
     parser.addoption(
         "--update-benchmarks",

@@ -1,4 +1,4 @@
-"""THREATS.md: every way in that is known, and the tests that try it; each of them exists."""
+"""docs/threats.md: every way in that is known, and the tests that try it; each of them exists."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dpsql.bind.statement import bind
 from dpsql.errors import Error
 
 ROOT = Path(__file__).parent.parent.parent
-PAGE = ROOT / "THREATS.md"
+PAGE = ROOT / "docs" / "threats.md"
 
 HEAD = """# Threats, and the tests that try them
 
 Ways to learn more than the ledger says, as papers, other systems' mistakes and our own reading of
 DuckDB tell them; what stands against each; and where it is tried. What isn't covered says so:
-[SECURITY.md](SECURITY.md) has the promise. Notes of grammar_notes/ are run by the tests, and every
-query that they accept is attacked by the neighbour search. This page is made of
-[tests/audit/threats.yaml](tests/audit/threats.yaml) by `pytest --update-readme tests/audit`.
+[SECURITY.md](../SECURITY.md) has the promise. Notes of grammar_notes/ are run by the tests, and
+every query that they accept is attacked by the neighbour search. This page is made of
+[tests/audit/threats.yaml](../tests/audit/threats.yaml) by `pytest --update-docs tests/audit`.
 """
 
 
@@ -60,7 +60,7 @@ def page() -> str:
 def link(test: str) -> str:
     path, name = target(test)
     text = name or (path.stem if path.suffix == ".md" else path.name)
-    return f"[{text}]({path.relative_to(ROOT)})"
+    return f"[{text}](../{path.relative_to(ROOT)})"
 
 
 def target(test: str) -> tuple[Path, str]:
@@ -70,7 +70,7 @@ def target(test: str) -> tuple[Path, str]:
 
 
 def test_the_page_is_current(request: pytest.FixtureRequest) -> None:
-    if request.config.getoption("--update-readme"):
+    if request.config.getoption("--update-docs"):
         assert "CI" not in os.environ
         PAGE.write_text(page(), encoding="utf-8")
     else:
@@ -90,7 +90,7 @@ def test_every_threat_is_tried_or_said_to_be_outside(threat: Threat) -> None:
 
 def test_the_promise_links_to_the_page() -> None:
     promise = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    assert f"(THREATS.md) lists {len(THREATS)} ways" in promise
+    assert f"(docs/threats.md) has {len(THREATS)} ways" in promise
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 Each query is answered twenty times; the error of a column is the median over its groups and
 answers of |noisy - exact| / |exact|. `approx`: one query at (1, 10^-6). `zcdp`: one of a hundred
 that share (1, 10^-6). Which groups a customer of too many is kept in is drawn twice, the noise
-each time. Seeds are fixed, so that the README's table is reproduced.
+each time. Seeds are fixed, so that the table of docs/tpch.md is reproduced.
 
 pytest tests/benchmarks/test_tpch_error.py -m slow -s     prints the table
 """
@@ -20,8 +20,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 from data import tpch
+from documentation.pages import check_table
 from privacy.seeded import SeededRandomness
-from readme import check_table
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.raw import Raw

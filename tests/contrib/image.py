@@ -1,5 +1,5 @@
-"""Builds and starts the image of contrib/Dockerfile without docker: the same commands, in a copy of
-this machine's file system that is thrown away.
+"""Builds and starts the image of packaging/Dockerfile without docker: the same commands, in a
+copy of this machine's file system that is thrown away.
 
 Runs in mount and network namespaces of its own: `unshare -mn python image.py ROOT HATCH FOLDER`.
 What runs as the image's user finds everything read-only but /state. Prints what it saw, as JSON.
@@ -98,7 +98,7 @@ def python_in(image: Image, hatch: str) -> None:
 def main(root: Path, hatch: str, folder: Path, data: Path) -> None:
     image, user, entry, command = Image(folder), "", [], []
     python_in(image, hatch)
-    for word, said in instructions(root / "contrib" / "Dockerfile"):
+    for word, said in instructions(root / "packaging" / "Dockerfile"):
         match word:
             case "COPY" if not said.startswith("--from"):
                 _, target = said.split()

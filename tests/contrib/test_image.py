@@ -53,5 +53,5 @@ def test_it_starts_unprivileged_on_a_read_only_file_system(tmp_path: Path) -> No
 
 def test_its_user_is_a_number() -> None:
     """By which volumes are given away, and by which an orchestrator knows that it isn't root."""
-    said = dict(instructions(ROOT / "contrib" / "Dockerfile"))
+    said = dict(instructions(ROOT / "packaging" / "Dockerfile"))
     assert said["USER"] == "10001:10001"

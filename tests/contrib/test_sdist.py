@@ -24,7 +24,7 @@ JUNK = (
 )
 """What lies about where people work."""
 
-WANTED = ("dpsql", "tests", "fixtures", "grammar_notes", "contrib", ".ci")
+WANTED = ("dpsql", "tests", "fixtures", "grammar_notes", "docs", "packaging", ".ci")
 
 
 @pytest.fixture(params=[True, False], ids=["with .gitignore", "without"])
@@ -57,8 +57,8 @@ def test_it_has_what_builds_and_tests_and_nothing_else(tree: Path, tmp_path: Pat
         if path.is_file()
     }
     assert kept - set(JUNK) <= found
-    assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "THREATS.md"} <= found
+    assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "mkdocs.yml"} <= found
     tops = {name.partition("/")[0] for name in found}
-    files = {"pyproject.toml", "PKG-INFO", ".gitignore", ".dockerignore", "LICENSE"}
-    markdown = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "THREATS.md"}
-    assert tops <= {*WANTED, "assets", *files, *markdown}
+    files = {"pyproject.toml", "PKG-INFO", ".gitignore", ".dockerignore", "LICENSE", "mkdocs.yml"}
+    markdown = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
+    assert tops <= {*WANTED, *files, *markdown}

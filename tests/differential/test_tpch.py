@@ -1,4 +1,4 @@
-"""All 22 queries of TPC-H, at scale 0.01: which are answered, what that costs, and the README."""
+"""All 22 queries of TPC-H, at scale 0.01: which are answered, and what that costs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from differential.classes import EXACT, LISTS_INDIVIDUALS
 from differential.statement import FIXTURES, tpch
+from documentation.pages import check_table
 from privacy.seeded import SeededRandomness
-from readme import check_table
 
 from dpsql.errors import WouldShowIndividuals
 from dpsql.session.compile.compiled import Prepared, PreparedRelease

@@ -1,4 +1,4 @@
-"""The README's table of aggregates, as the compiler says it of one row per unit."""
+"""The table of aggregates, as the compiler says it of one row per unit."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _cells(row: Row) -> Iterator[str]:
     yield "; ".join(_measured(zcdp))
     yield ", ".join(dict.fromkeys(_noise(release) for release in (pure, zcdp)))
     yield _error(output.formula)
-    yield f"[{row.note}](grammar_notes/aggregate_{row.note}.md)"
+    yield f"[{row.note}](../grammar_notes/aggregate_{row.note}.md)"
 
 
 def _release(row: Row, accounting: Accounting) -> PreparedRelease:

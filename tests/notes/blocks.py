@@ -1,4 +1,7 @@
-"""grammar_notes/*.md: `sql` blocks, and what the blocks after each say of it."""
+"""grammar_notes/*.md: `sql` blocks, and what the blocks and links after each say of it.
+
+A link to a file of grammar_notes/rewritten/ stands for a `rewritten` block that is long.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,17 @@ from pathlib import Path
 
 NOTES = Path(__file__).parent.parent.parent / "grammar_notes"
 
-_BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = "[The SQL that runs]"
+_BLOCK = re.compile(
+    rf"^(?:```(\w+)([^\n]*)\n(.*?)^```|{re.escape(LINK)}\((rewritten/\w+\.sql)\))$",
+    re.MULTILINE | re.DOTALL,
+)
 _OWN = re.compile(r"^CREATE |OPTIONS \(")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A block that says one thing about the query before it."""
+    """A block that says one thing about the query before it; `file` has its text, if it is long."""
 
     note: Path
     line: int
@@ -23,6 +30,7 @@ class Claim:
     expected: str
     sql: str
     options: dict[str, str] = field(hash=False)
+    file: Path | None = None
 
     @property
     def schema(self) -> str:
@@ -64,28 +72,35 @@ def answered() -> list[Claim]:
     return list(first.values())
 
 
-def updated(note: Path, says: Callable[[Claim], str]) -> str:
-    """The text of `note` with each claim as `says` has it."""
+def updated(note: Path, says: Callable[[Claim], str]) -> dict[Path, str]:
+    """The texts of `note` and of its files, with each claim as `says` has it."""
     text = note.read_text(encoding="utf-8")
-    expected = {claim.line: says(claim) for claim in _claims_of(note)}
+    found = {claim.line: (claim, says(claim)) for claim in _claims_of(note)}
 
     def replaced(block: re.Match[str]) -> str:
-        if block[1] == "sql":
+        if block[1] == "sql" or block[4]:
             return block[0]
-        return f"```{block[1]}{block[2]}\n{expected[_line(text, block.start())]}```"
+        return f"```{block[1]}{block[2]}\n{found[_line(text, block.start())][1]}```"
 
-    return _BLOCK.sub(replaced, text)
+    files = {claim.file: said for claim, said in found.values() if claim.file is not None}
+    return {note: _BLOCK.sub(replaced, text), **files}
 
 
 def _claims_of(note: Path) -> Iterator[Claim]:
     text = note.read_text(encoding="utf-8")
     sql, options = "", {}
     for block in _BLOCK.finditer(text):
+        line = _line(text, block.start())
+        if block[4]:
+            file = NOTES / block[4]
+            said = file.read_text(encoding="utf-8")
+            yield Claim(note, line, "rewritten", said, sql, options, file)
+            continue
         info = dict(part.split("=", 1) for part in block[2].split() if "=" in part)
         if block[1] == "sql":
             sql, options = block[3].strip(), info
         else:
-            yield Claim(note, _line(text, block.start()), block[1], block[3], sql, options)
+            yield Claim(note, line, block[1], block[3], sql, options)
 
 
 def _line(text: str, start: int) -> int:

@@ -1,13 +1,13 @@
-"""The README's table of aggregates is current, and a note that is attacked shows each of them."""
+"""The table of aggregates is current, and a note that is attacked shows each of them."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
+from documentation.pages import check_table
 from notes.aggregate_table import ROWS, table
 from notes.blocks import accepted
-from readme import check_table
 
 from dpsql.plan.aggregate import ARGUMENTS_OF_EXTREMES, AggregateFunction
 

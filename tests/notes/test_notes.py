@@ -9,8 +9,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from notes.blocks import NOTES, Claim, claims, updated
+from notes.blocks import LINK, NOTES, Claim, claims, updated
 from notes.compiler import SAYS
+
+MOST_LINES = 40
+"""Of SQL that stands in a note itself."""
 
 
 def says(claim: Claim) -> str:
@@ -22,9 +25,20 @@ def test_note_is_true(claim: Claim, request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update-notes"):
         # Two workers would each write what the other one read.
         assert not {"CI", "PYTEST_XDIST_WORKER"} & {*os.environ}, "without -n"
-        claim.note.write_text(updated(claim.note, says), encoding="utf-8")
+        for file, text in updated(claim.note, says).items():
+            file.write_text(text, encoding="utf-8")
     else:
         assert says(claim) == claim.expected
+
+
+def test_long_sql_stands_beside_its_note_each_file_for_one_claim() -> None:
+    files = [claim.file for claim in claims() if claim.file is not None]
+    assert sorted(files) == sorted((NOTES / "rewritten").iterdir())
+    links = sum(note.read_text(encoding="utf-8").count(LINK) for note in NOTES.glob("*.md"))
+    assert links == len(files)
+    for claim in claims():
+        if claim.about == "rewritten":
+            assert (claim.expected.count("\n") > MOST_LINES) == (claim.file is not None), claim.name
 
 
 @pytest.mark.parametrize("note", sorted(NOTES.glob("*.md")), ids=lambda note: note.stem)

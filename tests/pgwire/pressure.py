@@ -14,10 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from documentation.pages import put, table_of
 from pgwire.shop import Served, command
 
-README = Path(__file__).parent.parent.parent / "README.md"
-BEGIN, END = "<!-- reliability-table:begin -->", "<!-- reliability-table:end -->"
 HEAD = (
     "| attack | longest new login beside it | server's memory, after : warmed up | |\n"
     "| --- | --- | --- | --- |"
@@ -32,7 +31,7 @@ ATTACKS = (
     "storms of cancels",
     "workers killed at random for 10 minutes",
 )
-"""In the order of the README's table."""
+"""In the order of the table in docs/server.md."""
 
 
 def connect(server: Served, user: str = "dave") -> Any:
@@ -147,13 +146,9 @@ def assert_well(server: Served) -> None:
 
 
 def write_row(attack: str, *cells: str) -> None:
-    """Put an attack's figures into the README's table, in their place."""
-    text = README.read_text(encoding="utf-8")
-    before, begin, rest = text.partition(f"{BEGIN}\n")
-    inside, end, after = rest.partition(END)
-    assert begin
-    assert end
-    rows = {row.split(" | ")[0].removeprefix("| "): row for row in inside.splitlines()[2:]}
+    """Put an attack's figures into the table of docs/server.md, in their place."""
+    inside = table_of("reliability-table").splitlines()[2:]
+    rows = {row.split(" | ")[0].removeprefix("| "): row for row in inside}
     rows[attack] = f"| {' | '.join((attack, *cells))} |"
     table = "\n".join([HEAD, *(rows[name] for name in ATTACKS if name in rows)])
-    README.write_text(f"{before}{begin}{table}\n{end}{after}", encoding="utf-8")
+    put("reliability-table", f"{table}\n")

@@ -1,7 +1,7 @@
 """A server under idle, slow, wrong and hostile clients.
 
 The short form runs with all tests; the long one is `pytest -m slow tests/pgwire -s`, some 25
-minutes, and with `--update-readme` its figures go into the README. No time is asserted: a login
+minutes, and with `--update-docs` its figures go into docs/server.md. No time is asserted: a login
 that takes too long fails by its client's own limit.
 """
 
@@ -71,11 +71,11 @@ def shop(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest) -> Figures:
-    """Shows figures; those of the long form go into the README on request."""
+    """Shows figures; those of the long form go into docs/server.md on request."""
 
     def tell(number: int, scale: Scale, *cells: str) -> None:
         sys.stdout.write(" | ".join((ATTACKS[number], *cells)) + "\n")
-        if scale is LONG and request.config.getoption("--update-readme"):
+        if scale is LONG and request.config.getoption("--update-docs"):
             write_row(ATTACKS[number], *cells)
 
     return tell

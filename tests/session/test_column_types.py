@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import duckdb
 import pytest
+from documentation.pages import check_table
 from pgwire.shop import served
-from readme import check_table
 
 from dpsql.cli.init.from_database import of_database
 from dpsql.cli.init.schema_yaml import skeleton

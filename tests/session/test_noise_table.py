@@ -1,4 +1,4 @@
-"""How much noise each of many equal queries has under this ledger, and the README's table of it."""
+"""How much noise each of many equal queries has under this ledger, and the page that tells it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from readme import check_table
+from documentation.pages import check_table
 
 from dpsql.errors import BudgetSpent
 from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho

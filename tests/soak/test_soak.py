@@ -2,8 +2,8 @@
 
     DPSQL_POSTGRES=$(.ci/postgres start) DPSQL_SOAK_SECONDS=3600 pytest -m soak -s tests/soak
 
-With `--update-readme` its figures go into the README. Of 15 % to 30 % of the time, the most memory
-that a server had is compared with that of the last 15 %.
+With `--update-docs` its figures go into docs/server.md. Of 15 % to 30 % of the time, the most
+memory that a server had is compared with that of the last 15 %.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def test_nothing_is_lost_and_nothing_is_burnt(
             sizes = [size for _, size in memory.samples[pair.name][::10]]
             sys.stdout.write(f"MB, each ten seconds: {sizes}\n")
             assert end <= MOST_GROWN * begin
-        if request.config.getoption("--update-readme"):
+        if request.config.getoption("--update-docs"):
             write_figures(SECONDS, figures)
 
 

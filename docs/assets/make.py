@@ -1,7 +1,7 @@
-"""Make the pictures of the README: a console session, EXPLAIN PRIVACY, and the budget's page.
+"""Make pictures of the README and docs/: a console session, EXPLAIN PRIVACY, and the budget's page.
 
-Run `PYTHONPATH=tests python assets/make.py` with the test dependencies, and Chromium for the page
-(Debian's chromium-headless-shell). Data are the demo's; noise differs from run to run.
+Run `PYTHONPATH=tests python docs/assets/make.py` with the test dependencies, and Chromium for the
+page (Debian's chromium-headless-shell). Data are the demo's; noise differs from run to run.
 """
 # ruff: noqa: INP001 - a script
 

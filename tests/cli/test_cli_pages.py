@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 import shlex
 from pathlib import Path
 
@@ -10,10 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from cli.cli_run import Run
+from documentation.blocks import blocks
+from documentation.pages import DOCS, check_table
 
 from dpsql.cli.main import commands
 
-README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
+TUTORIAL = blocks(DOCS / "tutorial.md")
 
 
 def lines_of(command: click.Command, words: tuple[str, ...] = ()) -> list[list[str]]:
@@ -25,15 +26,13 @@ def lines_of(command: click.Command, words: tuple[str, ...] = ()) -> list[list[s
     ]
 
 
-def block(language: str) -> str:
-    (found,) = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
-    return str(found)
-
-
-@pytest.mark.parametrize("words", lines_of(commands), ids=" ".join)
-def test_every_commands_help_is_in_the_readme_as_it_is(run: Run, words: list[str]) -> None:
-    text = run(*words, "--help").out
-    assert f"```text\n$ {' '.join(['dpsql', *words, '--help'])}\n{text}```" in README
+def test_every_commands_help_is_in_the_page_as_it_is(
+    run: Run, request: pytest.FixtureRequest
+) -> None:
+    called = [["dpsql", *words] for words in lines_of(commands)]
+    helps = [(" ".join(words), run(*words[1:], "--help").out) for words in called]
+    made = [f"\n## {name}\n\n```text\n$ {name} --help\n{text}```\n" for name, text in helps]
+    check_table(request, "command-help", "".join(made) + "\n")
 
 
 def test_the_way_from_a_database_to_an_answer_is_as_written(
@@ -59,8 +58,8 @@ def test_the_way_from_a_database_to_an_answer_is_as_written(
         pq.write_table(pa.table(columns), data / f"{name}.parquet")
     monkeypatch.chdir(tmp_path)
     path = Path("schema.yaml")
-    section = README.split("## Your own data")[1].split("\n## ")[0]
-    (commands_written,) = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    (commands_written,) = (b.text for b in TUTORIAL if "dpsql init" in b.text)
+    (schema,) = (b.text for b in TUTORIAL if b.marks.get("file") == "schema.yaml")
     for line in commands_written.splitlines():
         command, *words = shlex.split(line)
         if command == "$EDITOR":
@@ -68,7 +67,7 @@ def test_the_way_from_a_database_to_an_answer_is_as_written(
             assert refused.code == 1
             assert "add unit: …, or public: true" in refused.err
             columns_of = yaml.safe_load(path.read_text())["tables"]
-            path.write_text(block("yaml"))
+            path.write_text(schema)
             edited = yaml.safe_load(path.read_text())["tables"]
             for name in ("patients", "visits"):
                 assert set(columns_of[name]["columns"]) == set(edited[name]["columns"])
@@ -83,22 +82,3 @@ def test_the_way_from_a_database_to_an_answer_is_as_written(
     ):
         ended = run("query", path, sql, "--analyst", "alice")
         assert ended.code == 0, ended.err
-
-
-def test_the_python_in_the_readme_runs(
-    fixtures: Path, tpch_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = (fixtures / "tpch" / "schema.yaml").read_text()
-    path = tmp_path / "schema.yaml"
-    path.write_text(text.replace("source: data", f"source: {tpch_folder}"))
-    exec(block("python").replace("fixtures/tpch/schema.yaml", str(path)), {})  # noqa: S102
-    assert "AUTOMOBILE" in capsys.readouterr().out
-
-
-def test_the_pictures_in_the_readme_are_there_and_small() -> None:
-    pictures = re.findall(r"!\[[^]]+\]\((assets/[^)]+)\)", README)
-    names = {"explain", "console", "budget", "superset", "superset_refused", "speed", "sweep"}
-    assert {Path(name).stem for name in pictures} == names
-    folder = Path(__file__).parent.parent.parent
-    for name in pictures:
-        assert (folder / name).stat().st_size < 100_000

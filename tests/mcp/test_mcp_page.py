@@ -1,23 +1,24 @@
-"""The README's command and its client's configuration are one, and it is served as written."""
+"""The page's command and its client's configuration are one, and it is served as written."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
 import shlex
 import sys
 from pathlib import Path
 
 from assistant import COUNT, charges, environment
+from documentation.blocks import blocks
+from documentation.pages import DOCS
 from mcp import Client, StdioServerParameters
-from readme import README
 
 
-def test_the_configuration_in_the_readme_starts_the_command_in_it(company: Path) -> None:
-    section = README.read_text(encoding="utf-8").split("## Ask from an assistant")[1]
-    (written,) = re.findall(r"```sh\n(.*?)```", section.split("\n## ")[0], re.DOTALL)
-    (configured,) = re.findall(r"```json\n(.*?)```", section.split("\n## ")[0], re.DOTALL)
+def test_the_configuration_in_the_page_starts_the_command_in_it(company: Path) -> None:
+    page = DOCS / "mcp.md"
+    section = page.read_text(encoding="utf-8")
+    (written,) = (block.text for block in blocks(page) if block.language == "sh")
+    (configured,) = (block.text for block in blocks(page) if block.language == "json")
     (server,) = json.loads(configured)["mcpServers"].values()
     assert shlex.split(written) == [server["command"], *server["args"]]
     parameters = StdioServerParameters(

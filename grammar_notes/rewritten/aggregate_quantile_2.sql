@@ -1,0 +1,167 @@
+SELECT
+  g0,
+  COALESCE(SUM(s0), 0) AS s0
+FROM (
+  SELECT
+    g0,
+    s0 AS s0
+  FROM (
+    SELECT
+      g0,
+      CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s0
+    FROM (
+      SELECT
+        g0,
+        n
+      FROM (
+        SELECT
+          d0.cell AS g0,
+          t.n
+        FROM (
+          SELECT
+            u,
+            k0_0,
+            COUNT(*) AS n
+          FROM (
+            SELECT
+              u,
+              k0_0,
+              TRY_CAST(TRY_CAST(x0 AS DECIMAL(15, 2)) * 100. AS BIGINT) AS p0
+            FROM (
+              SELECT
+                c7 AS u,
+                c6 AS k0_0,
+                c5 AS x0
+              FROM (
+                SELECT
+                  t."cost" AS c5,
+                  t."ward" AS c6,
+                  t."patient_id" AS c7
+                FROM "visits" AS t
+                WHERE
+                  NOT t."patient_id" IS NULL
+              ) AS t
+            ) AS t
+          ) AS t
+          GROUP BY
+            u,
+            k0_0
+        ) AS t
+        JOIN domain_0 AS d0
+          ON t.k0_0 IS NOT DISTINCT FROM d0.k0
+      ) AS t
+    ) AS t
+  ) AS t
+) AS t
+GROUP BY
+  g0
+WITH "rows of units" AS MATERIALIZED (
+  SELECT
+    u,
+    g0,
+    (
+      CASE WHEN p0 < 0 THEN 0 WHEN p0 > 100000 THEN 100000 ELSE p0 END
+    ) // 25 AS p
+  FROM (
+    SELECT
+      u,
+      g0,
+      TRY_CAST(TRY_CAST(x0 AS DECIMAL(15, 2)) * 100. AS BIGINT) AS p0
+    FROM (
+      SELECT
+        c7 AS u,
+        d0.cell AS g0,
+        c5 AS x0
+      FROM (
+        SELECT
+          t."cost" AS c5,
+          t."ward" AS c6,
+          t."patient_id" AS c7
+        FROM "visits" AS t
+        WHERE
+          NOT t."patient_id" IS NULL
+      ) AS t
+      JOIN domain_0 AS d0
+        ON c6 IS NOT DISTINCT FROM d0.k0
+    ) AS t
+  ) AS t
+), "beyond limits" AS MATERIALIZED (
+  SELECT
+    *
+  FROM (
+    SELECT
+      u,
+      g0,
+      COUNT(p) AS m
+    FROM "rows of units"
+    GROUP BY
+      u,
+      g0
+  ) AS t
+  WHERE
+    m > 3
+)
+SELECT
+  g0,
+  p,
+  SUM(n) AS n
+FROM (
+  SELECT
+    g0,
+    p,
+    COUNT(*) AS n
+  FROM (
+    SELECT
+      *
+    FROM "rows of units" AS r
+    WHERE
+      NOT EXISTS(
+        SELECT
+          1
+        FROM "beyond limits" AS b
+        WHERE
+          r.u IS NOT DISTINCT FROM b.u AND r.g0 IS NOT DISTINCT FROM b.g0
+      )
+      AND NOT p IS NULL
+  ) AS t
+  GROUP BY
+    g0,
+    p
+  UNION ALL
+  SELECT
+    g0,
+    p,
+    (
+      c * 3 + HASH(u, g0, $1) % m
+    ) // m - (
+      (
+        c - n
+      ) * 3 + HASH(u, g0, $1) % m
+    ) // m AS n
+  FROM (
+    SELECT
+      *,
+      SUM(n) OVER (PARTITION BY u, g0 ORDER BY HASH(u, p, $1), p) AS c
+    FROM (
+      SELECT
+        r.u,
+        r.g0,
+        r.p,
+        b.m,
+        COUNT(*) AS n
+      FROM "rows of units" AS r
+      JOIN "beyond limits" AS b
+        ON r.u IS NOT DISTINCT FROM b.u AND r.g0 IS NOT DISTINCT FROM b.g0
+      WHERE
+        NOT r.p IS NULL
+      GROUP BY
+        r.u,
+        r.g0,
+        r.p,
+        b.m
+    ) AS t
+  ) AS t
+) AS t
+GROUP BY
+  g0,
+  p

@@ -1,0 +1,150 @@
+WITH placed AS MATERIALIZED (
+  SELECT
+    u,
+    r1,
+    CAST(g0 AS UTINYINT) AS g0,
+    CAST((
+      (
+        1 + h % 126
+      ) * x + h // 126
+    ) % 127 AS UTINYINT) AS p
+  FROM (
+    SELECT
+      u,
+      r1,
+      g0,
+      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
+      CAST(g0 AS INT) AS x
+    FROM (
+      SELECT
+        u,
+        g0,
+        v1 AS r1
+      FROM (
+        SELECT
+          c7 AS u,
+          d0.cell AS g0,
+          c5 AS v1
+        FROM (
+          SELECT
+            t."visit_date" AS c4,
+            t."cost" AS c5,
+            t."patient_id" AS c7
+          FROM "visits" AS t
+          WHERE
+            NOT t."patient_id" IS NULL
+        ) AS t
+        LEFT JOIN domain_0 AS d0
+          ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d0.k0
+      ) AS t
+    ) AS t
+  ) AS t
+), units AS MATERIALIZED (
+  SELECT
+    u AS mu,
+    m,
+    (
+      n - CAST(BIT_COUNT(m) AS BIGINT) < 3
+    ) AS light
+  FROM (
+    SELECT
+      u,
+      COUNT(p) AS n,
+      BIT_OR(CAST('1' AS INT128) << p) AS m
+    FROM (
+      SELECT
+        *
+      FROM placed
+    ) AS t
+    GROUP BY
+      u
+  ) AS t
+)
+SELECT
+  g0,
+  COALESCE(SUM(s0), 0) AS s0,
+  COALESCE(SUM(s1), 0) AS s1
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      g0,
+      s0,
+      s1
+    FROM (
+      SELECT
+        u,
+        g0,
+        s0 AS s0,
+        CAST(CASE WHEN s1 < 0 THEN 0 WHEN s1 > 300000 THEN 300000 ELSE s1 END AS INT) AS s1
+      FROM (
+        SELECT
+          u,
+          g0,
+          CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s0,
+          CASE WHEN n > 3 THEN (
+            s1 * 3
+          ) // n ELSE s1 END AS s1
+        FROM (
+          SELECT
+            u,
+            g0,
+            n,
+            COALESCE(
+              TRY_CAST(TRY_CAST(s1 AS DECIMAL(15, 2)) * 100. AS INT128),
+              TRY_CAST(TRY(s1 * 100.) AS INT128),
+              0
+            ) AS s1
+          FROM (
+            SELECT
+              u,
+              g0,
+              COUNT(*) AS n,
+              SUM(CASE WHEN r1 < 0.00 THEN 0.00 WHEN r1 > 1000.00 THEN 1000.00 ELSE r1 END) AS s1
+            FROM (
+              SELECT
+                u,
+                g0,
+                r1
+              FROM placed
+              JOIN units
+                ON u = mu
+              WHERE
+                BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND NOT light
+            ) AS t
+            GROUP BY
+              u,
+              g0
+          ) AS t
+        ) AS t
+      ) AS t
+    ) AS t
+    UNION ALL
+    SELECT
+      g0,
+      s0 AS s0,
+      COALESCE(TRY_CAST(TRY(s1 * 100.) AS INT128), 0) AS s1
+    FROM (
+      SELECT
+        g0,
+        COUNT(*) AS s0,
+        SUM(CASE WHEN r1 < 0.00 THEN 0.00 WHEN r1 > 1000.00 THEN 1000.00 ELSE r1 END) AS s1
+      FROM (
+        SELECT
+          u,
+          g0,
+          r1
+        FROM placed
+        JOIN units
+          ON u = mu
+        WHERE
+          BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND light
+      ) AS t
+      GROUP BY
+        g0
+    ) AS t
+  ) AS t
+) AS t
+GROUP BY
+  g0

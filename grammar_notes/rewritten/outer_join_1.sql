@@ -1,0 +1,166 @@
+WITH placed AS MATERIALIZED (
+  SELECT
+    u,
+    CAST(g0 AS UTINYINT) AS g0,
+    CAST((
+      (
+        1 + h % 126
+      ) * x + h // 126
+    ) % 127 AS UTINYINT) AS p
+  FROM (
+    SELECT
+      u,
+      g0,
+      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
+      CAST(g0 AS INT) AS x
+    FROM (
+      SELECT
+        u,
+        g0
+      FROM (
+        SELECT
+          c15 AS u,
+          d0.cell AS g0
+        FROM (
+          SELECT
+            c16 AS c19,
+            c15
+          FROM (
+            SELECT
+              c1 AS c17,
+              COUNT(c8) AS c16,
+              c15
+            FROM (
+              SELECT
+                c1,
+                c8,
+                c9,
+                c13,
+                c7 AS c15
+              FROM (
+                SELECT
+                  t."patient_id" AS c1,
+                  t."patient_id" AS c7
+                FROM "patients" AS t
+                WHERE
+                  NOT t."patient_id" IS NULL
+              ) AS t0
+              LEFT JOIN (
+                SELECT
+                  t."visit_id" AS c8,
+                  t."patient_id" AS c9,
+                  t."ward" AS c13,
+                  t."patient_id" AS c14
+                FROM "visits" AS t
+                WHERE
+                  NOT t."patient_id" IS NULL
+              ) AS t1
+                ON (
+                  c1 = c9
+                ) AND (
+                  c13 <> 'GP'
+                ) AND c7 = c14
+            ) AS t
+            GROUP BY
+              c1,
+              c15
+          ) AS t
+        ) AS t
+        LEFT JOIN domain_0 AS d0
+          ON c19 = d0.k0
+      ) AS t
+    ) AS t
+  ) AS t
+), units AS MATERIALIZED (
+  SELECT
+    u AS mu,
+    m,
+    (
+      n - CAST(BIT_COUNT(m) AS BIGINT) < 1
+    ) AS light
+  FROM (
+    SELECT
+      u,
+      COUNT(p) AS n,
+      BIT_OR(CAST('1' AS INT128) << p) AS m
+    FROM (
+      SELECT
+        *
+      FROM placed
+    ) AS t
+    GROUP BY
+      u
+  ) AS t
+)
+SELECT
+  g0,
+  COALESCE(SUM(s0), 0) AS s0
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      g0,
+      s0
+    FROM (
+      SELECT
+        u,
+        g0,
+        s0 AS s0
+      FROM (
+        SELECT
+          u,
+          g0,
+          CAST(CASE WHEN n > 1 THEN 1 ELSE n END AS INT) AS s0
+        FROM (
+          SELECT
+            u,
+            g0,
+            n
+          FROM (
+            SELECT
+              u,
+              g0,
+              COUNT(*) AS n
+            FROM (
+              SELECT
+                u,
+                g0
+              FROM placed
+              JOIN units
+                ON u = mu
+              WHERE
+                BIT_COUNT(m) - BIT_COUNT(m >> p) < 1 AND NOT light
+            ) AS t
+            GROUP BY
+              u,
+              g0
+          ) AS t
+        ) AS t
+      ) AS t
+    ) AS t
+    UNION ALL
+    SELECT
+      g0,
+      s0 AS s0
+    FROM (
+      SELECT
+        g0,
+        COUNT(*) AS s0
+      FROM (
+        SELECT
+          u,
+          g0
+        FROM placed
+        JOIN units
+          ON u = mu
+        WHERE
+          BIT_COUNT(m) - BIT_COUNT(m >> p) < 1 AND light
+      ) AS t
+      GROUP BY
+        g0
+    ) AS t
+  ) AS t
+) AS t
+GROUP BY
+  g0

@@ -1,0 +1,180 @@
+WITH placed AS MATERIALIZED (
+  SELECT
+    u,
+    r1,
+    CAST(g0 AS UTINYINT) AS g0,
+    CAST((
+      (
+        1 + h % 126
+      ) * x + h // 126
+    ) % 127 AS UTINYINT) AS p
+  FROM (
+    SELECT
+      u,
+      r1,
+      g0,
+      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
+      CAST(g0 AS INT) AS x
+    FROM (
+      SELECT
+        u,
+        g0,
+        TRY_CAST(v1 AS BIGINT) AS r1
+      FROM (
+        SELECT
+          c13 AS u,
+          d0.cell AS g0,
+          c11 AS v1
+        FROM (
+          SELECT
+            c1,
+            c6,
+            c9,
+            c11,
+            c7 AS c13
+          FROM (
+            SELECT
+              t."visit_id" AS c1,
+              t."ward" AS c6,
+              t."patient_id" AS c7
+            FROM "visits" AS t
+            WHERE
+              NOT t."patient_id" IS NULL
+          ) AS t0
+          LEFT JOIN (
+            SELECT
+              t."visit_id" AS c9,
+              t."score" AS c11,
+              p0."patient_id" AS c12
+            FROM "tests" AS t
+            JOIN "visits" AS p0
+              ON t."visit_id" = p0."visit_id"
+            WHERE
+              NOT p0."patient_id" IS NULL
+          ) AS t1
+            ON (
+              c1 = c9
+            ) AND c7 = c12
+        ) AS t
+        LEFT JOIN domain_0 AS d0
+          ON c6 IS NOT DISTINCT FROM d0.k0
+      ) AS t
+    ) AS t
+  ) AS t
+), units AS MATERIALIZED (
+  SELECT
+    u AS mu,
+    m,
+    (
+      n - CAST(BIT_COUNT(m) AS BIGINT) < 2
+    ) AS light
+  FROM (
+    SELECT
+      u,
+      COUNT(p) AS n,
+      BIT_OR(CAST('1' AS INT128) << p) AS m
+    FROM (
+      SELECT
+        *
+      FROM placed
+    ) AS t
+    GROUP BY
+      u
+  ) AS t
+)
+SELECT
+  g0,
+  COALESCE(SUM(s0), 0) AS s0,
+  COALESCE(SUM(s1), 0) AS s1
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      g0,
+      s0,
+      s1
+    FROM (
+      SELECT
+        u,
+        g0,
+        s0 AS s0,
+        CAST(CASE WHEN s1 < (
+          -10
+        ) THEN (
+          -10
+        ) WHEN s1 > 10 THEN 10 ELSE s1 END AS INT) AS s1
+      FROM (
+        SELECT
+          u,
+          g0,
+          CAST(CASE WHEN n > 2 THEN 2 ELSE n END AS INT) AS s0,
+          CASE WHEN n > 2 THEN (
+            s1 * 2
+          ) // n ELSE s1 END AS s1
+        FROM (
+          SELECT
+            u,
+            g0,
+            n,
+            COALESCE(s1, 0) AS s1
+          FROM (
+            SELECT
+              u,
+              g0,
+              COUNT(*) AS n,
+              SUM(CASE WHEN r1 < (
+                -5
+              ) THEN (
+                -5
+              ) WHEN r1 > 5 THEN 5 ELSE r1 END) AS s1
+            FROM (
+              SELECT
+                u,
+                g0,
+                r1
+              FROM placed
+              JOIN units
+                ON u = mu
+              WHERE
+                BIT_COUNT(m) - BIT_COUNT(m >> p) < 3 AND NOT light
+            ) AS t
+            GROUP BY
+              u,
+              g0
+          ) AS t
+        ) AS t
+      ) AS t
+    ) AS t
+    UNION ALL
+    SELECT
+      g0,
+      s0 AS s0,
+      COALESCE(s1, 0) AS s1
+    FROM (
+      SELECT
+        g0,
+        COUNT(*) AS s0,
+        SUM(CASE WHEN r1 < (
+          -5
+        ) THEN (
+          -5
+        ) WHEN r1 > 5 THEN 5 ELSE r1 END) AS s1
+      FROM (
+        SELECT
+          u,
+          g0,
+          r1
+        FROM placed
+        JOIN units
+          ON u = mu
+        WHERE
+          BIT_COUNT(m) - BIT_COUNT(m >> p) < 3 AND light
+      ) AS t
+      GROUP BY
+        g0
+    ) AS t
+  ) AS t
+) AS t
+GROUP BY
+  g0

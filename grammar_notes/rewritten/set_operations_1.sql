@@ -1,0 +1,232 @@
+WITH placed AS MATERIALIZED (
+  SELECT
+    u,
+    r1,
+    CAST(g0 AS UTINYINT) AS g0,
+    CAST((
+      (
+        1 + h % 126
+      ) * x + h // 126
+    ) % 127 AS UTINYINT) AS p
+  FROM (
+    SELECT
+      u,
+      r1,
+      g0,
+      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
+      CAST(g0 AS INT) AS x
+    FROM (
+      SELECT
+        u,
+        g0,
+        v1 AS r1
+      FROM (
+        SELECT
+          c30 AS u,
+          d0.cell AS g0,
+          c29 AS v1
+        FROM (
+          SELECT
+            *
+          FROM (
+            SELECT
+              c24 AS c28,
+              c25 AS c29,
+              c7 AS c30
+            FROM (
+              SELECT
+                c8 AS c24,
+                TRY_CAST(c9 AS DECIMAL(12, 2)) AS c25,
+                c7
+              FROM (
+                SELECT
+                  c6 AS c8,
+                  c5 AS c9,
+                  c7
+                FROM (
+                  SELECT
+                    t."cost" AS c5,
+                    t."ward" AS c6,
+                    t."patient_id" AS c7
+                  FROM "visits" AS t
+                  WHERE
+                    NOT t."patient_id" IS NULL
+                ) AS t
+              ) AS t
+            ) AS t
+            UNION ALL
+            SELECT
+              c26 AS c28,
+              c27 AS c29,
+              c14 AS c30
+            FROM (
+              SELECT
+                c22 AS c26,
+                TRY_CAST(c23 AS DECIMAL(12, 2)) AS c27,
+                c14
+              FROM (
+                SELECT
+                  c20 AS c22,
+                  c13 AS c23,
+                  c14
+                FROM (
+                  SELECT
+                    c11,
+                    c13,
+                    c15,
+                    c20,
+                    c21 AS c14
+                  FROM (
+                    SELECT
+                      "visit_id" AS c11,
+                      "score" AS c13
+                    FROM "tests"
+                  ) AS t0
+                  CROSS JOIN (
+                    SELECT
+                      t."visit_id" AS c15,
+                      t."ward" AS c20,
+                      t."patient_id" AS c21
+                    FROM "visits" AS t
+                    WHERE
+                      NOT t."patient_id" IS NULL
+                  ) AS t1
+                  WHERE
+                    (
+                      c11 = c15
+                    )
+                ) AS t
+              ) AS t
+            ) AS t
+          ) AS t
+        ) AS t
+        LEFT JOIN domain_0 AS d0
+          ON c28 IS NOT DISTINCT FROM d0.k0
+      ) AS t
+    ) AS t
+  ) AS t
+), units AS MATERIALIZED (
+  SELECT
+    u AS mu,
+    m,
+    (
+      n - CAST(BIT_COUNT(m) AS BIGINT) < 2
+    ) AS light
+  FROM (
+    SELECT
+      u,
+      COUNT(p) AS n,
+      BIT_OR(CAST('1' AS INT128) << p) AS m
+    FROM (
+      SELECT
+        *
+      FROM placed
+    ) AS t
+    GROUP BY
+      u
+  ) AS t
+)
+SELECT
+  g0,
+  COALESCE(SUM(s0), 0) AS s0,
+  COALESCE(SUM(s1), 0) AS s1
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      g0,
+      s0,
+      s1
+    FROM (
+      SELECT
+        u,
+        g0,
+        s0 AS s0,
+        CAST(CASE WHEN s1 < (
+          -1000
+        ) THEN (
+          -1000
+        ) WHEN s1 > 200002 THEN 200002 ELSE s1 END AS INT) AS s1
+      FROM (
+        SELECT
+          u,
+          g0,
+          CAST(CASE WHEN n > 2 THEN 2 ELSE n END AS INT) AS s0,
+          CASE WHEN n > 2 THEN (
+            s1 * 2
+          ) // n ELSE s1 END AS s1
+        FROM (
+          SELECT
+            u,
+            g0,
+            n,
+            COALESCE(
+              TRY_CAST(TRY_CAST(s1 AS DECIMAL(15, 2)) * 100. AS INT128),
+              TRY_CAST(TRY(s1 * 100.) AS INT128),
+              0
+            ) AS s1
+          FROM (
+            SELECT
+              u,
+              g0,
+              COUNT(*) AS n,
+              SUM(
+                CASE WHEN r1 < (
+                  -5.00
+                ) THEN (
+                  -5.00
+                ) WHEN r1 > 1000.01 THEN 1000.01 ELSE r1 END
+              ) AS s1
+            FROM (
+              SELECT
+                u,
+                g0,
+                r1
+              FROM placed
+              JOIN units
+                ON u = mu
+              WHERE
+                BIT_COUNT(m) - BIT_COUNT(m >> p) < 3 AND NOT light
+            ) AS t
+            GROUP BY
+              u,
+              g0
+          ) AS t
+        ) AS t
+      ) AS t
+    ) AS t
+    UNION ALL
+    SELECT
+      g0,
+      s0 AS s0,
+      COALESCE(TRY_CAST(TRY(s1 * 100.) AS INT128), 0) AS s1
+    FROM (
+      SELECT
+        g0,
+        COUNT(*) AS s0,
+        SUM(
+          CASE WHEN r1 < (
+            -5.00
+          ) THEN (
+            -5.00
+          ) WHEN r1 > 1000.01 THEN 1000.01 ELSE r1 END
+        ) AS s1
+      FROM (
+        SELECT
+          u,
+          g0,
+          r1
+        FROM placed
+        JOIN units
+          ON u = mu
+        WHERE
+          BIT_COUNT(m) - BIT_COUNT(m >> p) < 3 AND light
+      ) AS t
+      GROUP BY
+        g0
+    ) AS t
+  ) AS t
+) AS t
+GROUP BY
+  g0

@@ -1,0 +1,302 @@
+WITH placed AS MATERIALIZED (
+  SELECT
+    u,
+    CAST(g0 AS UTINYINT) AS g0,
+    CAST((
+      (
+        1 + h % 126
+      ) * x + h // 126
+    ) % 127 AS UTINYINT) AS p
+  FROM (
+    SELECT
+      u,
+      g0,
+      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
+      CAST(g0 AS INT) AS x
+    FROM (
+      SELECT
+        u,
+        g0
+      FROM (
+        SELECT
+          c15 AS u,
+          d0.cell AS g0
+        FROM (
+          SELECT
+            t."doctor_id" AS c11,
+            t."patient_id" AS c15
+          FROM "visits" AS t
+          WHERE
+            NOT t."patient_id" IS NULL
+        ) AS t
+        LEFT JOIN domain_0 AS d0
+          ON c11 IS NOT DISTINCT FROM d0.k0
+      ) AS t
+    ) AS t
+  ) AS t
+), units AS MATERIALIZED (
+  SELECT
+    u AS mu,
+    m,
+    (
+      n - CAST(BIT_COUNT(m) AS BIGINT) < 3
+    ) AS light
+  FROM (
+    SELECT
+      u,
+      COUNT(p) AS n,
+      BIT_OR(CAST('1' AS INT128) << p) AS m
+    FROM (
+      SELECT
+        *
+      FROM placed
+    ) AS t
+    GROUP BY
+      u
+  ) AS t
+)
+SELECT
+  g0,
+  COALESCE(SUM(s0), 0) AS s0
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      g0,
+      s0
+    FROM (
+      SELECT
+        u,
+        g0,
+        s0 AS s0
+      FROM (
+        SELECT
+          u,
+          g0,
+          CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s0
+        FROM (
+          SELECT
+            u,
+            g0,
+            n
+          FROM (
+            SELECT
+              u,
+              g0,
+              COUNT(*) AS n
+            FROM (
+              SELECT
+                u,
+                g0
+              FROM placed
+              JOIN units
+                ON u = mu
+              WHERE
+                BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND NOT light
+            ) AS t
+            GROUP BY
+              u,
+              g0
+          ) AS t
+        ) AS t
+      ) AS t
+    ) AS t
+    UNION ALL
+    SELECT
+      g0,
+      s0 AS s0
+    FROM (
+      SELECT
+        g0,
+        COUNT(*) AS s0
+      FROM (
+        SELECT
+          u,
+          g0
+        FROM placed
+        JOIN units
+          ON u = mu
+        WHERE
+          BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND light
+      ) AS t
+      GROUP BY
+        g0
+    ) AS t
+  ) AS t
+) AS t
+GROUP BY
+  g0
+WITH placed AS MATERIALIZED (
+  SELECT
+    u,
+    r0,
+    CAST(g0 AS UTINYINT) AS g0,
+    CAST((
+      (
+        1 + h % 126
+      ) * x + h // 126
+    ) % 127 AS UTINYINT) AS p
+  FROM (
+    SELECT
+      u,
+      r0,
+      g0,
+      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
+      CAST(g0 AS INT) AS x
+    FROM (
+      SELECT
+        u,
+        g0,
+        v0 AS r0
+      FROM (
+        SELECT
+          c7 AS u,
+          d0.cell AS g0,
+          c5 AS v0
+        FROM (
+          SELECT
+            c3,
+            c5,
+            c7,
+            TRUE AS c19
+          FROM (
+            SELECT
+              t."doctor_id" AS c3,
+              t."cost" AS c5,
+              t."patient_id" AS c7
+            FROM "visits" AS t
+            WHERE
+              NOT t."patient_id" IS NULL
+          ) AS t0
+          WHERE
+            EXISTS(
+              SELECT
+                1
+              FROM (
+                SELECT
+                  c17 AS c18
+                FROM (
+                  SELECT
+                    TRY_CAST(c17 AS BIGINT) AS c17,
+                    TRY_CAST(c16 AS BIGINT) AS c16
+                  FROM release_0
+                ) AS t
+                ORDER BY
+                  c16 DESC
+                LIMIT 2
+              ) AS t1
+              WHERE
+                (
+                  c3 = c18
+                )
+            )
+        ) AS t
+        LEFT JOIN domain_0 AS d0
+          ON c3 IS NOT DISTINCT FROM d0.k0
+      ) AS t
+    ) AS t
+  ) AS t
+), units AS MATERIALIZED (
+  SELECT
+    u AS mu,
+    m,
+    (
+      n - CAST(BIT_COUNT(m) AS BIGINT) < 3
+    ) AS light
+  FROM (
+    SELECT
+      u,
+      COUNT(p) AS n,
+      BIT_OR(CAST('1' AS INT128) << p) AS m
+    FROM (
+      SELECT
+        *
+      FROM placed
+    ) AS t
+    GROUP BY
+      u
+  ) AS t
+)
+SELECT
+  g0,
+  COALESCE(SUM(s0), 0) AS s0
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      g0,
+      s0
+    FROM (
+      SELECT
+        u,
+        g0,
+        CAST(CASE WHEN s0 < 0 THEN 0 WHEN s0 > 300000 THEN 300000 ELSE s0 END AS INT) AS s0
+      FROM (
+        SELECT
+          u,
+          g0,
+          CASE WHEN n > 3 THEN (
+            s0 * 3
+          ) // n ELSE s0 END AS s0
+        FROM (
+          SELECT
+            u,
+            g0,
+            n,
+            COALESCE(
+              TRY_CAST(TRY_CAST(s0 AS DECIMAL(15, 2)) * 100. AS INT128),
+              TRY_CAST(TRY(s0 * 100.) AS INT128),
+              0
+            ) AS s0
+          FROM (
+            SELECT
+              u,
+              g0,
+              COUNT(*) AS n,
+              SUM(CASE WHEN r0 < 0.00 THEN 0.00 WHEN r0 > 1000.00 THEN 1000.00 ELSE r0 END) AS s0
+            FROM (
+              SELECT
+                u,
+                g0,
+                r0
+              FROM placed
+              JOIN units
+                ON u = mu
+              WHERE
+                BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND NOT light
+            ) AS t
+            GROUP BY
+              u,
+              g0
+          ) AS t
+        ) AS t
+      ) AS t
+    ) AS t
+    UNION ALL
+    SELECT
+      g0,
+      COALESCE(TRY_CAST(TRY(s0 * 100.) AS INT128), 0) AS s0
+    FROM (
+      SELECT
+        g0,
+        SUM(CASE WHEN r0 < 0.00 THEN 0.00 WHEN r0 > 1000.00 THEN 1000.00 ELSE r0 END) AS s0
+      FROM (
+        SELECT
+          u,
+          g0,
+          r0
+        FROM placed
+        JOIN units
+          ON u = mu
+        WHERE
+          BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND light
+      ) AS t
+      GROUP BY
+        g0
+    ) AS t
+  ) AS t
+) AS t
+GROUP BY
+  g0
