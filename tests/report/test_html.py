@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -157,6 +158,12 @@ def test_a_picture_is_well_formed(text: str) -> None:
     drawn = ErrorCurve(filled(Sweep, text)).svg()
     shown = "".join(ET.fromstring(drawn).itertext())  # noqa: S314 - our own
     assert (text if text.isprintable() else text.encode("unicode_escape").decode()) in shown
+
+
+def test_no_module_writes_tags_by_hand() -> None:
+    tag = re.compile(r"</(?:div|li|p|pre|small|span|style|svg|table|td|text|th|tr|ul)>")
+    for file in (Path(__file__).parent.parent.parent / "dpsql").rglob("*.py"):
+        assert not tag.search(file.read_text(encoding="utf-8")), file
 
 
 def test_a_value_that_a_template_is_not_given_is_an_error() -> None:

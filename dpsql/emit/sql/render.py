@@ -6,7 +6,7 @@ it writes them (a test compares both on every query of the notes and corpora); o
 or has a part that isn't expected here, it writes the text.
 
 Measured in 2026-11 on all statements of the notes that are answered and on TPC-H, each with all
-writers in turns, the least of five times: from the text to engine SQL and its finish, in ms. The
+writers in turns, the least of 5 or 15 times: from the text to engine SQL and its finish, in ms. The
 second generator is one object for all statements, and copies no tree.
 
 | statements                 | these writers | generator   | one generator, no copy |
@@ -14,13 +14,14 @@ second generator is one object for all statements, and copies no tree.
 | 524 of notes, median       | 4.5           | 5.9         | 5.2                    |
 | 524 of notes, in all       | 2,838         | 3,615       | 3,260                  |
 | of it writing              | 246           | 956         | 619                    |
-| 19 of TPC-H, median        | 19.4          | 27.3        | 24.2                   |
-| 19 of TPC-H, in all        | 375           | 497         | 428                    |
+| 19 of TPC-H, median        | 9.8           | 11.6        | 10.6                   |
+| 19 of TPC-H, in all        | 188           | 226         | 207                    |
+| of it writing              | 10            | 47          | 31                     |
 
 A cache changes nothing of that: a text that was asked before is found prepared by
-`session.compile.plan_cache`, with any writer. sqlglot's compiled generator (sqlglot[c], 62 MB) that
-copies no tree takes as long as these writers, 2,428 ms to 2,435: where that is everywhere, they can
-go.
+`session.compile.plan_cache`, with any writer. sqlglot's compiled generator (sqlglot[c], 62 MB)
+takes as long as these writers if it copies no tree, 2,428 ms to 2,435; but a compiled parser can't
+be extended, as that of `pgwire.sql.grammar` has to be.
 """
 
 from __future__ import annotations
