@@ -55,7 +55,7 @@ def min_loss_for_error(
     return found
 
 
-def is_within_max_cost(settings: Settings, query_loss: Fraction, schema: Schema) -> bool:
+def meets_max_cost(settings: Settings, query_loss: Fraction, schema: Schema) -> bool:
     """Nothing that is asked at ε costs more than `max_cost`, whatever is decided of its groups.
 
     Only then is a table that the reader has a cap for opened while a statement is proved: a refusal
