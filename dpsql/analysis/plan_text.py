@@ -245,7 +245,7 @@ def operator(plan: Plan) -> str:
             return f"PublicStatement(as written, over copies of {', '.join(tables) or 'no table'})"
         case Aggregate(keys=keys, aggregates=aggregates):
             return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
-        case Release(keys=keys, aggregates=aggregates, lists_found_keys=is_found):
+        case Release(keys=keys, aggregates=aggregates, hides_empty_groups=is_found):
             grouped = _grouped([describe(k.expression) for k in keys], aggregates)
             return f"Release({grouped}{'; of groups that have rows' if is_found else ''})"
         case Sort(by=by):

@@ -78,7 +78,7 @@ def key_domains(
     return tuple(found)
 
 
-def within_cell_limit(cells: tuple[KeyDomain, ...]) -> tuple[KeyDomain, ...]:
+def are_few_cells(cells: tuple[KeyDomain, ...]) -> tuple[KeyDomain, ...]:
     """Domains that have up to MAX_CELLS together: keys of the longest are listed no more."""
     kept = sorted(cells, key=lambda domain: len(domain.cells))
     while math.prod(len(domain.cells) for domain in kept) > MAX_CELLS:

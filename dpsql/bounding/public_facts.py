@@ -24,12 +24,12 @@ class Facts(Protocol):
         """Tell whether `table`'s rows stand ready with their unit."""
         ...
 
-    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
-        """The rows of a public plan, None if there are more than `at_most`."""
+    def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan, None if there are more than `limit`."""
         ...
 
-    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
-        """A public table column's distinct values, None if private or more than `at_most`."""
+    def referenced(self, reference: Reference, limit: int) -> tuple[Cell, ...] | None:
+        """A public table column's distinct values, None if private or more than `limit`."""
         ...
 
 

@@ -32,7 +32,7 @@ def all_rows(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
     return reader.read_all()
 
 
-def rows_at_most(
+def limited_rows(
     cursor: duckdb.DuckDBPyConnection,
     statement: duckdb.Statement,
     parameters: Sequence[object],

@@ -31,7 +31,7 @@ class SourceTable:
         return tuple((name, kind, names.get(name, name)) for name, kind in self.columns or ())
 
     @property
-    def place(self) -> tuple[str, str]:
+    def location(self) -> tuple[str, str]:
         """Its schema in the DuckDB file, and its name there."""
         space, _, name = self.name.rpartition(".")
         return space or "main", name

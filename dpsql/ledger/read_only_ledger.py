@@ -13,7 +13,7 @@ from dpsql.ledger.chain.hash_chain import Chain, Clock, utc_now
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage.backend import Backend, Location, Server
-from dpsql.ledger.storage.file_safety import check_anchor, check_places
+from dpsql.ledger.storage.file_safety import check_anchor, check_locations
 from dpsql.ledger.storage.postgres import connect_server
 from dpsql.ledger.storage.sqlite import Database
 
@@ -81,7 +81,7 @@ def _connect(location: Location, anchor: Anchor) -> Backend:
     match location:
         case Path():
             path = location.absolute()
-            check_places(path, anchor.path)
+            check_locations(path, anchor.path)
             if not path.exists():
                 raise fault(path, "doesn't exist", "check the path")
             return Database(path, reads=True)

@@ -101,7 +101,7 @@ class Release:
     """Group private rows and answer with noise: released from here on, whatever is built on it.
 
     `key_source` is a public plan whose rows are the keys that appear, None if they are found
-    otherwise. `lists_found_keys`: a group of listed keys that may be empty, as far as its noisy
+    otherwise. `hides_empty_groups`: a group of listed keys that may be empty, as far as its noisy
     count of units tells, is no row.
     """
 
@@ -109,7 +109,7 @@ class Release:
     keys: tuple[Output, ...]
     aggregates: tuple[AggregateOutput, ...]
     key_source: Plan | None = None
-    lists_found_keys: bool = False
+    hides_empty_groups: bool = False
 
 
 class OuterKind(Enum):

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import Final, TypeVar
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 _TICK_SECONDS: Final = 0.1
 
 
-def interruptible(work: Callable[[], Found], interrupt: Callable[[], None]) -> Found:
+def interruptible(work: Callable[[], Result], interrupt: Callable[[], None]) -> Result:
     """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the end.
 
     A second Ctrl-C doesn't wait.
@@ -35,19 +35,19 @@ def interruptible(work: Callable[[], Found], interrupt: Callable[[], None]) -> F
     return outcome.result()
 
 
-def start(work: Callable[[], Found]) -> Future[Found]:
+def start(work: Callable[[], Result]) -> Future[Result]:
     """`work` begins in a thread of its own, which doesn't keep the process alive."""
-    outcome: Future[Found] = Future()
+    outcome: Future[Result] = Future()
     threading.Thread(target=_settle, args=(outcome, work), daemon=True).start()
     return outcome
 
 
-def is_done(outcome: Future[Found]) -> bool:
+def is_done(outcome: Future[Result]) -> bool:
     """Wait a moment, and tell whether the work is over."""
     return bool(wait([outcome], timeout=_TICK_SECONDS).done)
 
 
-def _settle(outcome: Future[Found], work: Callable[[], Found]) -> None:
+def _settle(outcome: Future[Result], work: Callable[[], Result]) -> None:
     try:
         found = work()
     except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits

@@ -22,7 +22,7 @@ from dpsql.session.batch import Batch, check_batch, composed_loss, loss_one_by_o
 from dpsql.session.budget_share import budget_fraction
 from dpsql.session.compile.compile import Compiler
 from dpsql.session.compile.compiled import CompiledStatement
-from dpsql.session.compile.error_target import check_due, is_within_max_cost
+from dpsql.session.compile.error_target import check_due, meets_max_cost
 from dpsql.session.compile.loss_conversion import analyst_cap, parse_epsilon, query_loss
 from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.dataset import load_dataset
@@ -152,7 +152,7 @@ class Session(ReleaseRunner):
         """All that is decided before the charge. `pays`: what is kept may be opened for it."""
         self._check_open()
         (asked, settings), edition = self._options(epsilon, wanted), self._data_version_key()
-        pays = pays and is_within_max_cost(settings, asked, self.schema)
+        pays = pays and meets_max_cost(settings, asked, self.schema)
         key = (sql, asked, tuple(sorted(parameters.items())), settings, edition)
         return self._plans.get(
             key,

@@ -177,10 +177,10 @@ def _contents(table: Table, own: EntityUnit) -> SidecarTable:
     )
 
 
-def _sum(found: SummedColumn) -> unit_sums.ColumnSum:
+def _sum(summed: SummedColumn) -> unit_sums.ColumnSum:
     """The sum of a column's values within its bounds, in steps, by names of the file."""
-    column = Column(0, found.column.name, found.column.type)
-    value = Discretized(column, found.step, found.low, found.high, 0)
+    column = Column(0, summed.column.name, summed.column.type)
+    value = Discretized(column, summed.step, summed.low, summed.high, 0)
     amount = Statistic(Sum(value), None)
     terms = discretize(amount, (column_ref(schema_name(column.name)),))
     steps = to_steps(amount, column_ref(schema_name(unit_sums.sum_of(column.name))))

@@ -117,7 +117,7 @@ SERVICE_MUTANTS = (
     _Service(
         "kept rows are paid for by what is refused for its cost",
         "session/session.py",
-        "pays = pays and is_within_max_cost(settings, asked, self.schema)",
+        "pays = pays and meets_max_cost(settings, asked, self.schema)",
         "pays = bool(pays)",
         "tests/session/test_refused_cost.py",
     ),

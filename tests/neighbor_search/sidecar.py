@@ -52,9 +52,9 @@ class ReadyFacts(WorldFacts):
     def in_sidecar(self, table: Table) -> bool:
         return table.name in self.ready
 
-    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
+    def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
         # In one order, so that a group has one number: by it a unit's groups are chosen.
-        found = WorldFacts.rows(self, plan, at_most)
+        found = WorldFacts.rows(self, plan, limit)
         return None if found is None else tuple(sorted(found, key=repr))
 
 

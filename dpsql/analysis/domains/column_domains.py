@@ -100,9 +100,9 @@ def _output(output: Output, below: Environment) -> Domain:
     return output.declared.as_not_null()
 
 
-def _listed(rows: tuple[tuple[Scalar, ...], ...], place: int) -> Domain:
+def _listed(rows: tuple[tuple[Scalar, ...], ...], index: int) -> Domain:
     """The values of one column of a table that the statement lists."""
-    found = dict.fromkeys(row[place] for row in rows)
+    found = dict.fromkeys(row[index] for row in rows)
     values = tuple(value for value in found if value is not None)
     return of_values(values, nullable=None in found) if found else UNKNOWN
 

@@ -35,13 +35,13 @@ class WorldFacts:
         del table
         return False
 
-    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
-        """The rows of a public plan, None if there are more than `at_most`."""
-        sql = emit_plan(Limit(plan, at_most + 1, 0), {}).sql(dialect="duckdb")
+    def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan, None if there are more than `limit`."""
+        sql = emit_plan(Limit(plan, limit + 1, 0), {}).sql(dialect="duckdb")
         found = tuple(tuple(map(canonical, row)) for row in self.connection.execute(sql).fetchall())
-        return found if len(found) <= at_most else None
+        return found if len(found) <= limit else None
 
-    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+    def referenced(self, reference: Reference, limit: int) -> tuple[Cell, ...] | None:
         """The distinct values of a public table's column."""
         plan = distinct_values(self.schema, reference)
-        return None if plan is None else self.rows(plan, at_most)
+        return None if plan is None else self.rows(plan, limit)

@@ -15,7 +15,7 @@ def low_end(hits: int, draws: int, alpha: float) -> float:
     if hits == 0:
         return 0.0
     # P(X >= hits) grows with p, and reaches alpha at the end.
-    return _reaches(lambda p: _at_least(hits, draws, p), math.log(alpha))
+    return _reaches(lambda p: _upper_tail(hits, draws, p), math.log(alpha))
 
 
 def high_end(hits: int, draws: int, alpha: float) -> float:
@@ -34,7 +34,7 @@ def _reaches(log_tail: Callable[[float], float], level: float) -> float:
     return low
 
 
-def _at_least(hits: int, draws: int, p: float) -> float:
+def _upper_tail(hits: int, draws: int, p: float) -> float:
     """Return ln P(X >= hits) of a binomial; terms fall geometrically, so few of them are summed."""
     if p <= 0:
         return -math.inf

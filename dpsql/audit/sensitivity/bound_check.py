@@ -77,7 +77,9 @@ def cell_violations(
             yield f"groups [{found}] of cells, derived {derived.groups}"
         if max(map(rows_moved, found), default=0) > rows * derived.units:
             yield f"statistic 0 of cells by {found}, derived {rows * derived.units}"
-        if derived == release.sensitivity and not is_within_choice_loss(chooser, found, release):
+        if derived == release.sensitivity and not is_covered_by_choice_loss(
+            chooser, found, release
+        ):
             yield f"statistic 0 of a choice by {found}"
 
 
@@ -86,7 +88,7 @@ def rows_moved(change: dict[int, int]) -> int:
     return sum(map(abs, change.values()))
 
 
-def is_within_choice_loss(
+def is_covered_by_choice_loss(
     chooser: SelectionMechanism, changed: list[dict[int, int]], release: CompiledRelease
 ) -> bool:
     """Whether the choice's own parameters pay for all that changed in its cells."""

@@ -77,4 +77,4 @@ def _value(plan: Plan) -> Plan:
 def _group_keys(plan: Plan) -> Plan:
     if not isinstance(plan, Release) or plan.key_source is not None or not plan.keys:
         return plan
-    return replace(plan, lists_found_keys=True)
+    return replace(plan, hides_empty_groups=True)

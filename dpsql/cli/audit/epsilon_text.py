@@ -23,11 +23,11 @@ _MEANING = {
 
 
 def epsilon(
-    path: Path, sql: str, asked: float | None, draws: int, alpha: float, form: OutputFormat
+    path: Path, sql: str, budget: float | None, draws: int, alpha: float, form: OutputFormat
 ) -> None:
     """Audit one statement; a loss above what is charged ends in an error."""
     with reporting_errors(sql):
-        spent: Fraction | None = None if asked is None else parse_epsilon(asked)
+        spent: Fraction | None = None if budget is None else parse_epsilon(budget)
         found = audit_epsilon(sql, load_schema(path), epsilon=spent, draws=draws, alpha=alpha)
     show(form, _text(found), _document(found))
     if any(bound.is_broken for _, bound, _ in found.bounds):

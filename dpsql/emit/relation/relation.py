@@ -83,7 +83,7 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
         case OuterJoin(left=left, right=right):
             return outer_join(plan, emit_plan(left, releases), emit_plan(right, releases))
         case MarkJoin(source=source):
-            asked = _asked_columns(plan)
+            asked = _test_columns(plan)
             return mark_join(
                 asked, emit_plan(source, releases), emit_plan(asked.relation, releases)
             )
@@ -135,7 +135,7 @@ def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
     asked: list[MarkJoin] = []
     top = below
     while isinstance(below, MarkJoin):
-        asked.append(_asked_columns(below))
+        asked.append(_test_columns(below))
         below = below.source
     found = emit_plan(below, releases)
     for each in reversed(asked):
@@ -153,7 +153,7 @@ def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
     return kept.where(*map(emit_expression, predicates), copy=False)
 
 
-def _asked_columns(plan: MarkJoin) -> MarkJoin:
+def _test_columns(plan: MarkJoin) -> MarkJoin:
     """Whose the rows are that are asked for isn't looked up where a condition tells it.
 
     Nor are they read from a sidecar, which has them in the order of their units, not of their keys.

@@ -120,5 +120,5 @@ def _is_blocking(plan: PhysicalPlan) -> bool:
             assert_never(missing)
 
 
-def _parameter(place: int) -> exp.Parameter:
-    return exp.Parameter(this=exp.Literal.number(place))
+def _parameter(index: int) -> exp.Parameter:
+    return exp.Parameter(this=exp.Literal.number(index))

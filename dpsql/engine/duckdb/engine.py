@@ -13,7 +13,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.engine.arrow_result import all_rows, integers, rows_at_most
+from dpsql.engine.arrow_result import all_rows, integers, limited_rows
 from dpsql.engine.duckdb.catalog import attach, catalog
 from dpsql.engine.duckdb.csv import as_utf_8, malformed
 from dpsql.engine.duckdb.failure_cause import causes_logged
@@ -240,7 +240,7 @@ class DuckDBEngine:
             # WITH x AS (INSERT …) SELECT counts as SELECT, but not in a read-only transaction.
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             if limit is not None:
-                found = rows_at_most(cursor, statement, parameters, limit)
+                found = limited_rows(cursor, statement, parameters, limit)
                 return limit if found is None else found
             cursor.execute(statement, list(parameters) or None)
             return integers(cursor) if as_rows else all_rows(cursor)

@@ -31,7 +31,7 @@ _PARQUET: Final = {
 def rows(table: SourceTable, text: str | None = None) -> exp.Table:
     """Name the rows of a table where they are, or the lines of its CSV file where `text` says."""
     if table.file is None:
-        space, name = table.place
+        space, name = table.location
         return exp.table_(name, db=space, catalog=DATABASE, quoted=True)
     if table.is_delimited:
         return read_delimited(table.file, text)

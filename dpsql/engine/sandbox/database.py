@@ -65,9 +65,9 @@ class TooLargeAnswer(Exception):
 class NoAnswer(Exception):
     """A statement has no answer; `reason` is the engine's line about it, "" if it isn't told."""
 
-    def __init__(self, said: str) -> None:
-        super().__init__(said)
-        self.reason = said
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Stopped(Exception):

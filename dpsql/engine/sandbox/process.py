@@ -55,8 +55,8 @@ class _Load:
 class SandboxProcess:
     """One such process, started when it is first asked; a statement has it to itself."""
 
-    def __init__(self, seconds: float, most: ReadLimit) -> None:
-        self.limit = most
+    def __init__(self, seconds: float, limit: ReadLimit) -> None:
+        self.limit = limit
         self.has_lists = False
         self._seconds = seconds
         self._one = threading.Lock()

@@ -14,7 +14,7 @@ from dpsql.ledger.chain.anchor import Anchor
 from dpsql.ledger.chain.checkpoint import check_checkpoint
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.fault import fault, translated_errors
-from dpsql.ledger.storage.file_safety import check_places, create_private
+from dpsql.ledger.storage.file_safety import check_locations, create_private
 from dpsql.ledger.storage.sqlite import Database
 
 
@@ -22,7 +22,7 @@ def back_up(chain: Chain, target: Path) -> None:
     """The file `target`, which must not exist yet, is a copy of the chain's ledger, on disk."""
     if chain.database.is_shared:
         raise fault(chain.path, "is on a server", "copy it with pg_dump, and restore the newest")
-    check_places(target, chain.anchor.path)
+    check_locations(target, chain.anchor.path)
     if target.exists():
         raise fault(target, "exists already", "name a new file: backups are never overwritten")
     create_private(target)

@@ -15,7 +15,7 @@ NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ncpfs", "fu
 _MOUNTS = Path("/proc/self/mountinfo")
 
 
-def check_places(ledger: Path, anchor: Path) -> None:
+def check_locations(ledger: Path, anchor: Path) -> None:
     """The two files differ, are private regular files if they exist, and the ledger is local."""
     if ledger == anchor:
         raise fault(anchor, "is named as its own anchor", "name another file, on another disk")

@@ -23,7 +23,7 @@ from dpsql.ledger.charge_log import burn_orphans
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.storage.backend import Backend, Location, ProcessLock, Server
 from dpsql.ledger.storage.disk_reservation import remove_stale as tidy_room
-from dpsql.ledger.storage.file_safety import check_anchor, check_places, create_private
+from dpsql.ledger.storage.file_safety import check_anchor, check_locations, create_private
 from dpsql.ledger.storage.postgres import connect_server
 from dpsql.ledger.storage.queries import DATASET
 from dpsql.ledger.storage.sqlite import Database
@@ -93,7 +93,7 @@ def _connect(location: Location, anchor: Anchor, *, create: bool) -> Backend:
 
 
 def _open_file(path: Path, anchor: Anchor, *, create: bool) -> Database:
-    check_places(path, anchor.path)
+    check_locations(path, anchor.path)
     # The anchor first: another process that creates both makes the ledger before the anchor.
     anchored = anchor.exists()
     if not path.exists():

@@ -53,7 +53,7 @@ class Authenticator:
 
     def __init__(self, users: Path, limits: Limits, *, trusts: bool) -> None:
         self._path = users
-        self._most_failures = limits.failed_logins_a_minute
+        self._max_failures = limits.failed_logins_a_minute
         self._failures: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()
         self._trusts = trusts
         self.refused = 0
@@ -79,7 +79,7 @@ class Authenticator:
         """Count a wrong password; the error is the same whether the user exists or not."""
         self.refused += 1
         for key in self._keys(identity):
-            found = self._failures.setdefault(key, deque(maxlen=self._most_failures * 10))
+            found = self._failures.setdefault(key, deque(maxlen=self._max_failures * 10))
             found.append(time.monotonic())
             self._failures.move_to_end(key)
         while len(self._failures) > _REMEMBERED:
@@ -94,7 +94,7 @@ class Authenticator:
         """One address may fail so often for one user, and ten times as often for all."""
         since = time.monotonic() - _MINUTE
         for key, most in zip(
-            self._keys(identity), (self._most_failures, self._most_failures * 10), strict=True
+            self._keys(identity), (self._max_failures, self._max_failures * 10), strict=True
         ):
             found = self._failures.get(key, deque())
             while found and found[0] < since:

@@ -12,21 +12,21 @@ from sqlglot.parsers.postgres import PostgresParser
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 
-_KEPT_FUNCTIONS: Final = frozenset(
+_CALLED_BY_NAME: Final = frozenset(
     {"TO_CHAR", "DIV", "DATE_PART", "SUBSTR", "MOD", "BTRIM", "TO_HEX"}
 )
 _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
 
 
 class PostgresDialect(Postgres):
-    """PostgreSQL's dialect; functions of `_KEPT_FUNCTIONS` stay calls by their names."""
+    """PostgreSQL's dialect; functions of `_CALLED_BY_NAME` stay calls by their names."""
 
     class Parser(PostgresParser):
         """The parser of that dialect."""
 
-        FUNCTIONS = {k: f for k, f in PostgresParser.FUNCTIONS.items() if k not in _KEPT_FUNCTIONS}  # noqa: RUF012
+        FUNCTIONS = {k: f for k, f in PostgresParser.FUNCTIONS.items() if k not in _CALLED_BY_NAME}  # noqa: RUF012
         FUNCTION_PARSERS = {  # noqa: RUF012
-            k: f for k, f in PostgresParser.FUNCTION_PARSERS.items() if k not in _KEPT_FUNCTIONS
+            k: f for k, f in PostgresParser.FUNCTION_PARSERS.items() if k not in _CALLED_BY_NAME
         }
 
 

@@ -46,11 +46,11 @@ class RunJob:
 
 @dataclass(frozen=True, slots=True)
 class ReadPublic:
-    """Rows of public tables: `source` has no others. More than `most` are `TOO_LARGE`."""
+    """Rows of public tables: `source` has no others. More than `limit` are `TOO_LARGE`."""
 
     source: DuckDBSource
     sql: str
-    most: ReadLimit | None = None
+    limit: ReadLimit | None = None
 
 
 @dataclass(frozen=True, slots=True)

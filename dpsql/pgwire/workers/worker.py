@@ -121,7 +121,7 @@ class _EnginePool:
             match task:
                 case RunJob():
                     return self._job(task)
-                case ReadPublic(source=source, sql=sql, most=most):
+                case ReadPublic(source=source, sql=sql, limit=most):
                     return packed({"rows": self._engine(source).execute(sql, limit=most).table})
                 case Fingerprint(source=source):
                     return TEXT + self._engine(source).fingerprint().encode()

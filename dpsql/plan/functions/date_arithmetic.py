@@ -75,9 +75,9 @@ def _steps(application: Application, length: Duration) -> tuple[Value, ...] | No
     return tuple(moments)
 
 
-def _listed(application: Application, place: int) -> tuple[Scalar, ...] | None:
-    domain = application.domains[place].as_not_null()
-    return listed(domain, application.call.arguments[place].type, MAX_VALUES)
+def _listed(application: Application, index: int) -> tuple[Scalar, ...] | None:
+    domain = application.domains[index].as_not_null()
+    return listed(domain, application.call.arguments[index].type, MAX_VALUES)
 
 
 def _is_whole(count: Scalar) -> TypeGuard[int | Fraction]:

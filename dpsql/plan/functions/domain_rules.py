@@ -115,7 +115,7 @@ def ends(domain: Domain, kind: SqlType) -> tuple[Value, ...]:
     return values if values and values[0] <= values[1] else ()  # type: ignore[operator]  # of one type
 
 
-def listed(domain: Domain, kind: SqlType, at_most: int) -> tuple[Value | None, ...] | None:
+def listed(domain: Domain, kind: SqlType, limit: int) -> tuple[Value | None, ...] | None:
     """Every value of type `kind` in `domain`, NULL with them; None if there are too many."""
     values: tuple[Value, ...] | None = domain.values
     if isinstance(kind, Boolean):
@@ -123,11 +123,11 @@ def listed(domain: Domain, kind: SqlType, at_most: int) -> tuple[Value | None, .
     if values is None and isinstance(kind, Integer | Date):
         found = ends(domain, kind)
         low, high = (coordinate(found[0]), coordinate(found[-1])) if found else (None, None)
-        if low is None or high is None or high - low >= at_most:
+        if low is None or high is None or high - low >= limit:
             return None
         numbers = range(int(low), int(high) + 1)
         values = tuple(map(day, numbers)) if isinstance(kind, Date) else tuple(numbers)
-    if values is None or len(values) > at_most:
+    if values is None or len(values) > limit:
         return None
     return (*values, None) if domain.nullable else values
 

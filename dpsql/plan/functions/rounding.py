@@ -58,14 +58,14 @@ def _rounded_to(kind: SqlType, digits: int) -> SqlType | None:
     if digits < 0 and kind.scale == 0 and -digits <= kind.precision:
         # 95 rounds to 100.
         return Decimal(min(kind.precision + 1, 38), 0)
-    return _digits_kept(kind, digits)
+    return _digits_left(kind, digits)
 
 
 def _truncated_to(kind: SqlType, digits: int) -> SqlType | None:
-    return _digits_kept(kind, digits) if isinstance(kind, Decimal) else _same(kind)
+    return _digits_left(kind, digits) if isinstance(kind, Decimal) else _same(kind)
 
 
-def _digits_kept(kind: Decimal, digits: int) -> Decimal:
+def _digits_left(kind: Decimal, digits: int) -> Decimal:
     return Decimal(kind.precision, min(kind.scale, max(digits, 0)))
 
 

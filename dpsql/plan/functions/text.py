@@ -35,7 +35,7 @@ MAX_GROWTH = 100_000
 _CODE_POINTS = 0x10FFFF
 
 
-def _places(arguments: tuple[Expression, ...]) -> bool:
+def _positions(arguments: tuple[Expression, ...]) -> bool:
     """Offsets and lengths beyond 32 bits raise."""
     return all(
         isinstance(a, Literal) and (a.value is None or abs(_number(a)) < 2**31)
@@ -101,7 +101,7 @@ def growth(arguments: tuple[Expression, ...]) -> int:
     return max(longest, 1) * nested
 
 
-def _printed(at_least: int) -> Types:
+def _printed(min_length: int) -> Types:
     """Values of any type, printed: an interval has no one form, and a double is cast to its one."""
 
     def types(arguments: tuple[Expression, ...]) -> Signature | None:
@@ -109,7 +109,7 @@ def _printed(at_least: int) -> Types:
             _TEXT if isinstance(argument.type, Null | Double) else argument.type
             for argument in arguments
         )
-        if len(kinds) < at_least or any(isinstance(kind, Interval) for kind in kinds):
+        if len(kinds) < min_length or any(isinstance(kind, Interval) for kind in kinds):
             return None
         return Signature(kinds, _TEXT)
 
@@ -151,7 +151,7 @@ def _side(name: str) -> Function:
         Totalization.PLAIN,
         f"{name}(text, 3)",
         constants=frozenset({1}),
-        accepts=_places,
+        accepts=_positions,
     )
 
 
@@ -220,7 +220,7 @@ TEXT = (
         "substring(text FROM 1 FOR 2)",
         ("substr",),
         constants=frozenset({1, 2}),
-        accepts=_places,
+        accepts=_positions,
     ),
     Function(
         "split_part",

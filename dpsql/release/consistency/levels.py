@@ -17,7 +17,7 @@ Level = Mapping[str, pa.Array]
 
 Nesting = Hierarchy | Margins
 _Codes = tuple[dict[str, Indices], ...]
-_FAR_APART = 2**62
+_UNRELATED = 2**62
 
 
 def nesting(levels: Sequence[Level], counts: Sequence[int]) -> Nesting | None:
@@ -97,7 +97,7 @@ def _numbered(levels: Sequence[Sequence[Indices]], counts: Sequence[int]) -> lis
     whole = [np.zeros(count, dtype=np.int64) for count in counts]
     for parts in zip(*levels, strict=True):
         most = 1 + max(int(part.max(initial=0)) for part in parts)
-        if max(int(numbers.max(initial=0)) for numbers in whole) >= _FAR_APART // most:
+        if max(int(numbers.max(initial=0)) for numbers in whole) >= _UNRELATED // most:
             dense = np.unique(np.concatenate(whole), return_inverse=True)[1]
             whole = _split(dense, whole)
         whole = [numbers * most + part for numbers, part in zip(whole, parts, strict=True)]

@@ -56,13 +56,13 @@ def min_loss_for_error(
     return found
 
 
-def is_within_max_cost(settings: Settings, asked: Fraction, schema: Schema) -> bool:
+def meets_max_cost(settings: Settings, query_loss: Fraction, schema: Schema) -> bool:
     """Nothing that is asked at ε costs more than is allowed, whatever is decided of its groups.
 
     Only then is a table that the reader has a cap for opened while a statement is proved: a refusal
     for its cost would have been paid for.
     """
-    highest = asked if settings.max_error is None else schema.per_query.max_epsilon
+    highest = query_loss if settings.max_error is None else schema.per_query.max_epsilon
     most = settings.most
     return most is None or highest <= most
 

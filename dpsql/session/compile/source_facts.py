@@ -81,20 +81,20 @@ class SourceFacts:
         """`table`'s rows stand ready with their unit; a sidecar is only opened with the source."""
         return table.name in self._sidecar_tables()
 
-    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
-        """The rows of a public plan in order, None if there are more than `at_most`."""
+    def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan in order, None if there are more than `limit`."""
         by = tuple(SortKey(c, descending=False, nulls_first=False) for c in output_columns(plan))
-        ordered = Limit(Sort(plan, by) if by else plan, at_most + 1, 0)
+        ordered = Limit(Sort(plan, by) if by else plan, limit + 1, 0)
         sql = rendered(emit_plan(ordered, {}))
         with self._lock:
             found = self._rows.get(sql)
             if found is not None:
                 self._rows.move_to_end(sql)
         if found is None:
-            most = replace(MAX_ROWS, rows=at_most + 1)
+            most = replace(MAX_ROWS, rows=limit + 1)
             found = rows(open_rows(plan, self._engine().execute(sql, limit=most)))
             self._remember(sql, found)
-        return found if len(found) <= at_most else None
+        return found if len(found) <= limit else None
 
     def _remember(self, sql: str, value: tuple[Cell, ...]) -> None:
         """`value` is known from now on; of too many, what was asked for longest ago isn't."""
@@ -104,10 +104,10 @@ class SourceFacts:
             while self.values > MAX_VALUES and len(self._rows) > 1:
                 self.values -= _values(self._rows.popitem(last=False)[1])
 
-    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+    def referenced(self, reference: Reference, limit: int) -> tuple[Cell, ...] | None:
         """The distinct values of a public table's column."""
         plan = distinct_values(self._schema, reference)
-        found = None if plan is None else self.rows(plan, at_most)
+        found = None if plan is None else self.rows(plan, limit)
         # Days beyond all years are NULL here, however many there are.
         return None if found is None else tuple(dict.fromkeys(found))
 

@@ -31,12 +31,12 @@ class _List:
 
 
 @lru_cache(maxsize=4)
-def _cells(found: _List) -> Digest:
+def _cells(column: _List) -> Digest:
     """Up to a million cells, in which nothing is to be read; answers are sorted anyway.
 
     Long lists are rows of public tables, which come in order; others as a statement has them.
     """
-    cells = found.cells
+    cells = column.cells
     widths = set(map(len, cells))
     if len(widths) > 1:
         raise ValueError("cells of one list have as many values each")

@@ -52,15 +52,15 @@ class Sweep:
     unknown: tuple[str, ...]
 
 
-def epsilon_grid(schema: Schema, asked: str | None = None) -> tuple[Fraction, ...]:
-    """1, 2 and 5 of each decade between the ends of `asked`, FROM..TO, and these.
+def epsilon_grid(schema: Schema, epsilons: str | None = None) -> tuple[Fraction, ...]:
+    """1, 2 and 5 of each decade between the ends of `epsilons`, FROM..TO, and these.
 
     Without it, from a hundredth of the most that a query may spend up to that.
     """
     most = schema.per_query.max_epsilon
     first, last = max(most / 100, MIN_EPSILON), most
-    if asked is not None:
-        low, dots, high = asked.partition("..")
+    if epsilons is not None:
+        low, dots, high = epsilons.partition("..")
         if not dots:
             raise _no_range(schema)
         first, last = parse_epsilon(low.strip()), parse_epsilon(high.strip())
@@ -105,8 +105,8 @@ def error_curve(
     return Sweep(tuple(map(float, epsilons)), tuple(columns), tuple(unknown))
 
 
-def _column_name(made: ColumnPrivacy | None) -> tuple[Measure, float] | None:
-    match made:
+def _column_name(column: ColumnPrivacy | None) -> tuple[Measure, float] | None:
+    match column:
         case ColumnPrivacy(half_width=float(error)):
             return Measure.VALUE, error
         case ColumnPrivacy(rank_error=float(error)):

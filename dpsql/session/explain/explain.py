@@ -51,21 +51,21 @@ def _postprocessing_sql(prepared: CompiledStatement) -> str:
 
 
 def _release(
-    release: CompiledRelease, prepared: CompiledStatement, apart: NeighborDistance
+    release: CompiledRelease, prepared: CompiledStatement, distance: NeighborDistance
 ) -> ReleaseReport:
     bounded, spreads = release.step.bounded, prepared.consistency.spreads(release)
     noise = tuple(column_of(release, place, spreads) for place in range(len(bounded.outputs)))
     if release.opaque is not None:
         line = OperatorLine(
-            *view_line(release.opaque.view, bounded.contributions.source, apart.steps)
+            *view_line(release.opaque.view, bounded.contributions.source, distance.steps)
         )
         threshold = release.step.measurement.threshold
         return ReleaseReport(release.name, (line,), (), (), noise, threshold, "")
     return ReleaseReport(
         release.name,
-        tuple(starmap(OperatorLine, plan_lines(bounded, apart.steps))),
+        tuple(starmap(OperatorLine, plan_lines(bounded, distance.steps))),
         bounded.notes,
-        tuple(sensitivities(release, apart)),
+        tuple(sensitivities(release, distance)),
         noise,
         release.step.measurement.threshold,
         _printed_sql(release.step.query.sql, *operators(bounded.contributions.source)),
@@ -103,15 +103,15 @@ def _price(prepared: CompiledStatement, schema: Schema) -> Price | None:
     )
 
 
-def _local_epsilon(prepared: CompiledStatement, apart: NeighborDistance) -> float:
+def _local_epsilon(prepared: CompiledStatement, distance: NeighborDistance) -> float:
     """The ε of the randomised answers that `prepared` shows without noise, each column's once.
 
     Of several tables a unit has its row in one.
     """
     shown: dict[str, dict[str, Column]] = {}
     for release in prepared.releases:
-        found = local_only(release.step.bounded, apart)
+        found = local_only(release.step.bounded, distance)
         if found is not None and not release.step.measurement.noise:
             shown.setdefault(found.table.name, {}).update((c.name, c) for c in found.columns)
-    lost = (said_of(name, columns.values(), apart).epsilon for name, columns in shown.items())
+    lost = (said_of(name, columns.values(), distance).epsilon for name, columns in shown.items())
     return float(max(lost, default=0))

@@ -90,21 +90,23 @@ def _shifted(value: Discretized) -> str:
     return f"{describe(value.argument)}{shift}"
 
 
-def sensitivities(release: CompiledRelease, apart: NeighborDistance) -> Iterator[SensitivityLine]:
+def sensitivities(
+    release: CompiledRelease, distance: NeighborDistance
+) -> Iterator[SensitivityLine]:
     """The change of each statistic in a group, with its origin; then what they are together."""
     bounded = release.step.bounded
     for statistic, most in zip(
         bounded.contributions.statistics, release.sensitivity.per_group, strict=True
     ):
         worth = describe_number(most * statistic.step)
-        derived = _derived(statistic, bounded, apart)
+        derived = _derived(statistic, bounded, distance)
         claim = f"{format_statistic(statistic)}: {worth}{derived}"
         origins: list[str] = []
         if isinstance(statistic.term, Sum):
             origins = _origins(statistic.term.value.argument, bounded.contributions.source)
         yield SensitivityLine(claim, tuple(origins))
     yield from map(SensitivityLine, format_joint(release))
-    if apart.is_replacement:
+    if distance.is_replacement:
         yield from map(SensitivityLine, format_norms(release))
     yield from map(SensitivityLine, format_all_rows(release))
     yield from (
@@ -181,20 +183,20 @@ def format_cell_choice(selection: CellChoice, bounded: BoundedRelease) -> str:
     return f"rows in {selection.cells.count} cells of {text}{where}: {rows} of a unit"
 
 
-def _derived(statistic: Statistic, bounded: BoundedRelease, apart: NeighborDistance) -> str:
-    units = "" if apart.steps == 1 else f"{apart.units} "
-    if apart.is_replacement:
+def _derived(statistic: Statistic, bounded: BoundedRelease, distance: NeighborDistance) -> str:
+    units = "" if distance.steps == 1 else f"{distance.units} "
+    if distance.is_replacement:
         low, high = partial_interval(statistic, bounded.limited)
         ends = (describe_number(end * statistic.step) for end in (low, high))
-        one = "unit is another, its sum" if apart.units == 1 else "units are others, each sum"
+        one = "unit is another, its sum" if distance.units == 1 else "units are others, each sum"
         return f" where {units}{one} in [{', '.join(ends)}]"
     if isinstance(statistic.term, UnitCount | UnitsOverLimit):
-        return " = 1 unit" if apart.units == 1 else f" = {apart.units} units"
+        return " = 1 unit" if distance.units == 1 else f" = {distance.units} units"
     if statistic.is_over_distinct_values:
-        return " values of a unit" if apart.units == 1 else f" values of {apart.units} units"
+        return " values of a unit" if distance.units == 1 else f" values of {distance.units} units"
     rows = rows_per_group(bounded.limited)
     low_end, high_end = (describe_number(b * statistic.step) for b in statistic.interval)
-    of_units = f"{apart.units} units of " if apart.units > 1 else ""
+    of_units = f"{distance.units} units of " if distance.units > 1 else ""
     return f" = {of_units}{rows} row{'s' if rows > 1 else ''}, each in [{low_end}, {high_end}]"
 
 

@@ -159,12 +159,12 @@ class Execution:
         return self._finishing[1]
 
     def _above(
-        self, plan: Plan, sql: str, released: Mapping[str, pa.Table], most: ReadLimit | None = None
+        self, plan: Plan, sql: str, released: Mapping[str, pa.Table], limit: ReadLimit | None = None
     ) -> Raw:
         """`sql`, which says what of `plan` isn't in `released`; public tables are copied."""
         copied = public_inputs(plan)
         others = {n: self._copy(rows) for n, rows in copied.items() if n not in released}
-        return self.finisher().execute(sql, (), {**released, **others}, limit=most)
+        return self.finisher().execute(sql, (), {**released, **others}, limit=limit)
 
     def _copy(self, rows: Plan) -> pa.Table:
         """A public table's needed rows and columns, for joins with released tables."""

@@ -61,8 +61,8 @@ class SandboxEngine(Protocol):
     def limit(self) -> ReadLimit:
         """What it sends of an answer."""
 
-    def ask(self, contents: Contents, asked: SandboxQuery) -> pa.Table:
-        """The rows of `asked` over `contents`.
+    def ask(self, contents: Contents, query: SandboxQuery) -> pa.Table:
+        """The rows of `query` over `contents`.
 
         Raises Unanswered, TooLargeAnswer, Stopped, or ExecutionCancelled.
         """
@@ -131,7 +131,7 @@ class WholeStatements:
             return None
         names = tuple(map(str, found.column("name").to_pylist()))
         has_lists = self._engine().has_lists
-        kinds = [_given(k, has_lists=has_lists) for k in found.column("type").to_pylist()]
+        kinds = [_parameters(k, has_lists=has_lists) for k in found.column("type").to_pylist()]
         ids = Names()
         columns = tuple(ids.column(n, kind) for n, (kind, _) in zip(names, kinds, strict=True))
         plan = PublicStatement(columns, text, named, tuple(cast for _, cast in kinds))
@@ -190,17 +190,17 @@ def with_values(sql: str, parameters: Parameters) -> str | None:
     return "".join([*parts, sql[last:]]) if used == parameters.keys() else None
 
 
-def _given(found: str, *, has_lists: bool) -> tuple[SqlType, str]:
-    """As what a column is given whose type DuckDB calls `found`, and the cast to that."""
-    if has_lists and (listed := re.fullmatch(r"(.+)\[\d*\]", found, re.DOTALL)):
-        of, cast = _given(listed[1], has_lists=True)
+def _parameters(word: str, *, has_lists: bool) -> tuple[SqlType, str]:
+    """As what a column is given whose type DuckDB calls `word`, and the cast to that."""
+    if has_lists and (listed := re.fullmatch(r"(.+)\[\d*\]", word, re.DOTALL)):
+        of, cast = _parameters(listed[1], has_lists=True)
         return Array(of), f"{cast or of}[]"
-    if has_lists and found == "INTERVAL":
+    if has_lists and word == "INTERVAL":
         return Interval(), ""
-    own = parse_type(found)
+    own = parse_type(word)
     if own == UHUGEINT:
         return Varchar(), "VARCHAR"
     if own is not None:
         return own, ""
-    kind = reading(found).type or Varchar()
+    kind = reading(word).type or Varchar()
     return kind, str(kind)

@@ -54,7 +54,7 @@ class Copies:
             rows[table.name] = found
         if sum(map(len, rows.values())) > COPIED.bytes:
             return None
-        statements = tuple(s for table in tables for s in self._made(table))
+        statements = tuple(s for table in tables for s in self._statements(table))
         held = (hashlib.sha256(data).hexdigest() for data in rows.values())
         return Contents(digest_of("copies", *statements, "", *held), statements, rows)
 
@@ -88,7 +88,7 @@ class Copies:
         raw = self._engine().execute(rendered(emit_plan(statement.plan, {})), limit=COPIED)
         return stream(open_rows(statement.plan, raw).rename_columns(list(statement.names)))
 
-    def _made(self, table: Table) -> Iterator[str]:
+    def _statements(self, table: Table) -> Iterator[str]:
         """The table, and all names that a statement may call it by."""
         columns = [
             exp.ColumnDef(

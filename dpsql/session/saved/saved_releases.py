@@ -107,10 +107,10 @@ class SavedReleases:
             raise UnknownRelease(f"there is no release {name}")
         ledger.names.drop(self.name(name))
 
-    def cost(self, found: SavedTable) -> Fraction:
+    def cost(self, table: SavedTable) -> Fraction:
         """What the releases in a table cost, in the ledger's currency."""
         ledger = self._ledger()
-        stored = [] if ledger is None else [ledger.stored_answer(key) for key in found.info.keys]
+        stored = [] if ledger is None else [ledger.stored_answer(key) for key in table.info.keys]
         return sum((one.loss.amount for one in stored if one is not None), Fraction(0))
 
     def catalog(self) -> Schema:
@@ -124,12 +124,12 @@ class SavedReleases:
         """The stored releases that `tables` were made of, each once."""
         return tuple(dict.fromkeys(key for t in tables for key in self._of(t).info.keys))
 
-    def is_paid(self, found: SavedTable) -> bool:
+    def is_paid(self, table: SavedTable) -> bool:
         """The analyst may see its rows for nothing: they paid for them, or have no cap."""
         ledger = self._ledger()
         return ledger is not None and (
             self._cap() is None
-            or all(ledger.has_paid(key, self._analyst) for key in found.info.keys)
+            or all(ledger.has_paid(key, self._analyst) for key in table.info.keys)
         )
 
     def rows(self, tables: Sequence[Table], *, charge: bool) -> dict[str, pa.Table]:
@@ -173,10 +173,10 @@ class SavedReleaseFacts:
     """Public facts of the source, and of kept tables: their rows may list group keys."""
 
     def __init__(
-        self, facts: Facts, kept: SavedReleases, execution: Execution, *, pays: bool
+        self, facts: Facts, saved: SavedReleases, execution: Execution, *, pays: bool
     ) -> None:
         self._facts = facts
-        self._saved = kept
+        self._saved = saved
         self._execution = execution
         self._charge = pays
 
@@ -188,18 +188,18 @@ class SavedReleaseFacts:
         """A declared table's rows stand ready with their unit."""
         return self._facts.in_sidecar(table)
 
-    def rows(self, plan: Plan, at_most: int) -> tuple[Cell, ...] | None:
-        """The rows of a public plan, None if there are more than `at_most`."""
+    def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
+        """The rows of a public plan, None if there are more than `limit`."""
         tables = saved_tables(plan)
         if not tables:
-            return self._facts.rows(plan, at_most)
+            return self._facts.rows(plan, limit)
         read: Mapping[str, pa.Table] = self._saved.rows(tables, charge=self._charge)
-        found = rows(self._execution.rows(Limit(plan, at_most + 1, 0), read))
-        return found if len(found) <= at_most else None
+        found = rows(self._execution.rows(Limit(plan, limit + 1, 0), read))
+        return found if len(found) <= limit else None
 
-    def referenced(self, reference: Reference, at_most: int) -> tuple[Cell, ...] | None:
+    def referenced(self, reference: Reference, limit: int) -> tuple[Cell, ...] | None:
         """A declared public table column's distinct values."""
-        return self._facts.referenced(reference, at_most)
+        return self._facts.referenced(reference, limit)
 
 
 def _saved_table(named: SavedReleaseInfo) -> SavedTable:

@@ -19,7 +19,7 @@ Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 _DIGITS: Final = {Kind.INT2: 5, Kind.INT4: 10, Kind.INT8: 19}
 _DECIMAL: Final = re.compile(r"\s*[+-]?(\d+)(?:\.(\d*))?\s*")
 _SHIFT: Final = re.compile("[12]?[0-9]|30")
-_SCALE, _MOST_SCALE = 12, 30
+_SCALE, _MAX_SCALE = 12, 30
 _WHOLE_FROM: Final = str(2**53)
 """A float of this size has no fraction."""
 
@@ -107,7 +107,7 @@ def _is_float_for_decimal(node: exp.Expr, typing: Typing, held: Held) -> bool:
 def _decimal(node: exp.Expr, digits: exp.Expr | None = None) -> exp.Expr:
     """A float as the decimal that is meant: 1.005 is 1.00499999999999989 in binary."""
     more = int(digits.this) if isinstance(digits, exp.Literal) and digits.this.isdigit() else 0
-    scale = min(max(_SCALE, more + 6), _MOST_SCALE)
+    scale = min(max(_SCALE, more + 6), _MAX_SCALE)
     return exp.cast(node, f"DECIMAL(38,{scale})")
 
 

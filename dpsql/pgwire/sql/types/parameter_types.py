@@ -29,8 +29,8 @@ _COMPARED = (
 )
 
 
-def parameter_types(tree: exp.Expr | None, given: Sequence[int], schema: Schema) -> tuple[int, ...]:
-    """OIDs of all parameters of `tree`: those `given`, and for 0 what their place tells."""
+def parameter_types(tree: exp.Expr | None, oids: Sequence[int], schema: Schema) -> tuple[int, ...]:
+    """OIDs of all parameters of `tree`: those `oids`, and for 0 what their place tells."""
     places: dict[int, list[exp.Expr]] = {}
     for node in [] if tree is None else tree.find_all(exp.Parameter, exp.Placeholder):
         if node.name.isdigit() and 0 < int(node.name) <= 0xFFFF:
@@ -39,8 +39,8 @@ def parameter_types(tree: exp.Expr | None, given: Sequence[int], schema: Schema)
     for alias in [] if tree is None else list(tree.find_all(exp.Alias))[::-1]:
         known.setdefault(alias.alias.casefold(), _type_of(alias.this, known))
     found = []
-    for number in range(1, max([len(given), *places]) + 1):
-        declared = given[number - 1] if number <= len(given) else 0
+    for number in range(1, max([len(oids), *places]) + 1):
+        declared = oids[number - 1] if number <= len(oids) else 0
         if declared in {0, o.UNKNOWN}:
             inferred = (_context_type(node, known) for node in places.get(number, ()))
             declared = next((oid for oid in inferred if oid), o.TEXT)
