@@ -13,5 +13,6 @@
 | unit_path     | whose rows a table's rows are: unit paths to their entity         |
 | budget        | budget, per-query shares and analysts' caps                       |
 | paths         | where source, ledger and anchor lie                               |
+| undeclared_columns | columns that the file leaves out, from the source |
 | column_types  | types that the file leaves out, from the source's catalogue       |
 """
