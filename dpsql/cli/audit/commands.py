@@ -39,7 +39,9 @@ def audit() -> None:
 @_schema
 @click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
 @_neighbors
-@click.option("--apart", default=1, show_default=True, help="How many units neighbours differ by.")
+@click.option(
+    "--apart", "distance", default=1, show_default=True, help="How many units neighbours differ by."
+)
 @click.option("--units", default=10, show_default=True, help="How many different units are tried.")
 @click.option("--copies", default=1, show_default=True, help="How many there are of each.")
 @click.option(
