@@ -134,7 +134,8 @@ def test_what_a_running_command_writes_is_left_alone(run: Run, tmp_path: Path) -
 def test_what_a_killed_change_of_users_leaves_is_removed(run: Run, tmp_path: Path) -> None:
     schema = shop(tmp_path, "one", "one.db")
     code = (
-        "import os, signal, sys; from pathlib import Path; from dpsql.pgwire.login import users as user\n"
+        "import os, signal, sys; from pathlib import Path\n"
+        "from dpsql.pgwire.login import users as user\n"
         "user.os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
         "path = Path(sys.argv[1])\n"
         "user.write_users(path, user.read_users(path).with_password('alice', 'long enough'))"

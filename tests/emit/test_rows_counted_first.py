@@ -77,5 +77,5 @@ def test_where_units_have_many_rows_or_more_is_asked_they_are_told_apart(sql: st
 
 
 def _with(release: CompiledRelease, bounding: PhysicalPlan) -> CompiledRelease:
-    bounded = replace(release.step.bounded, bounding=bounding)
+    bounded = replace(release.step.bounded, physical_plan=bounding)
     return replace(release, step=replace(release.step, query=emit_release(bounded, {})))

@@ -52,5 +52,5 @@ def test_a_key_that_is_only_declared_does_not_say_that_sums_meet_one_row() -> No
 
 
 def _joined_first(release: CompiledRelease) -> CompiledRelease:
-    bounded = replace(release.step.bounded, bounding=PerUnit())
+    bounded = replace(release.step.bounded, physical_plan=PerUnit())
     return replace(release, step=replace(release.step, query=emit_release(bounded, {})))

@@ -129,7 +129,7 @@ def _all(ways: list[Way]) -> Iterator[Way]:
             parted = replace(way.release, step=replace(step, query=query, batches=PARTS))
             yield Way(f"{way.name}, in parts", parted, in_parts=True)
         if not isinstance(step.bounded.physical_plan, PerUnit):
-            alone = replace(step.bounded, bounding=PerUnit(), notes=())
+            alone = replace(step.bounded, physical_plan=PerUnit(), notes=())
             yield _emitted(f"{way.name}, unit by unit", way.release, alone)
     *_, last = ways
     yield _emitted(
