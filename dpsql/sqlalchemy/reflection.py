@@ -146,5 +146,5 @@ def _names(schema: Schema, space: str | None, *, views: bool) -> list[str]:
 
 def _schema(connection: Connection) -> Schema:
     raw: Any = connection.connection.dbapi_connection
-    found: Schema = raw.catalogue
+    found: Schema = raw.catalog
     return found

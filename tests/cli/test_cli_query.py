@@ -183,7 +183,7 @@ def test_a_fault_of_our_own_shows_its_kind_and_nothing_else(
     def fail(*_: object) -> None:
         raise KeyError("a private value")
 
-    monkeypatch.setattr("dpsql.session.compile.compile.prepare_bound", fail)
+    monkeypatch.setattr("dpsql.session.compile.compile.compile_bound", fail)
     ended = run("query", penguins, COUNT)
     assert ended.code == 1
     assert "KeyError" in ended.err

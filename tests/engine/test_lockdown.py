@@ -119,10 +119,10 @@ def test_nothing_is_spilled(files: Path) -> None:
 
 def test_no_progress_is_drawn_where_python_runs_no_file() -> None:
     asked = "SELECT current_setting('enable_progress_bar')"
-    for how, drawn in (("pass", "True"), ("prepare(connection)", "False")):
+    for how, drawn in (("pass", "True"), ("configure(connection)", "False")):
         code = f"""
 import duckdb
-from dpsql.engine.duckdb.lockdown import prepare
+from dpsql.engine.duckdb.lockdown import configure
 connection = duckdb.connect(":memory:")
 {how}
 print(connection.execute({asked!r}).fetchall()[0][0])

@@ -65,7 +65,7 @@ CHARGING = {
 RELEASING = {
     "before release": before(Ledger, "release"),
     "in release": after(Store, "settle"),
-    "before release's commit": after(Store, "see"),
+    "before release's commit": after(Store, "mark_paid"),
     "after release, before it is sent": after(Ledger, "release"),
 }
 OPENING = {

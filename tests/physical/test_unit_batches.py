@@ -33,7 +33,7 @@ class _Large(WorldEngine):
     def __init__(self, rows: int) -> None:
         self._rows = rows
 
-    def rows(self, table: str) -> int:
+    def row_count_for_planning(self, table: str) -> int:
         return self._rows if table == "lineitem" else 0
 
 
@@ -91,7 +91,7 @@ def test_what_memory_does_not_hold_at_once_is_found_in_parts(
             " FROM range(800000) r(i)"
         )
     job = job_of("SELECT item, count(*) FROM sales GROUP BY item", SCHEMA, tmp_path)
-    for place in ("_FEW_GROUPS", "_MANY_GROUPS"):
+    for place in ("_SMALL_GROUP_COUNT", "_LARGE_GROUP_COUNT"):
         monkeypatch.setattr(unit_batches, place, unit_batches.BatchPolicy(rows=100_000, batches=8))
     with DuckDBEngine(job.source, threads=1, memory_limit="32MB") as engine:
         with pytest.raises(ExecutionFailed):
