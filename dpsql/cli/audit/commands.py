@@ -39,11 +39,15 @@ def audit() -> None:
 @_schema
 @click.argument("queries", nargs=-1, required=True, metavar="QUERY...")
 @_neighbors
-@click.option("--apart", default=1, show_default=True, help="How many units neighbours differ by.")
+@click.option(
+    "--apart", "distance", default=1, show_default=True, help="How many units neighbours differ by."
+)
 @click.option("--units", default=10, show_default=True, help="How many different units are tried.")
 @click.option("--copies", default=1, show_default=True, help="How many there are of each.")
-@click.option("--least", default=1, show_default=True, help="Units in the smallest database.")
-@click.option("--most", default=3, show_default=True, help="Units in the largest one.")
+@click.option(
+    "--least", "min_units", default=1, show_default=True, help="Units in the smallest database."
+)
+@click.option("--most", "max_units", default=3, show_default=True, help="Units in the largest one.")
 @click.option("--declared", is_flag=True, help="Try no values outside the declared domains.")
 @click.option("--seed", default=1, show_default=True, help="What the units are drawn with.")
 @_json
@@ -71,7 +75,7 @@ def sensitivity(
 @audit.command()
 @_schema
 @click.argument("query")
-@click.option("--epsilon", "asked", type=float, metavar="E", help="What it would spend.")
+@click.option("--epsilon", "budget", type=float, metavar="E", help="What it would spend.")
 @click.option("--draws", default=10_000, show_default=True, help="Answers of each database.")
 @click.option("--alpha", default=0.05, show_default=True, help="How often the bound may be wrong.")
 @_json
