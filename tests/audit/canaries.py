@@ -99,7 +99,7 @@ def bound_of(
     """A lower bound on the canary's loss; its noise may be less than what is charged says."""
     schema = canary_schema(canary.accounting)
     (release,) = compiled(canary.sql, schema, schema.per_query.epsilon).releases
-    found = search_space(release.release, schema, schema.neighbors, Size(units=8, max_rows=2))
+    found = search_space(release.release, schema, schema.neighbors, Size(units=8, max_units=2))
     pair = worst_pair(release, found, {})
     less = replace(release.step, measurement=with_less_noise(release.step.measurement, violated))
     drawn = [AnswerSampler.of(less, found.worlds, world) for world in pair]

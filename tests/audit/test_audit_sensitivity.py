@@ -36,7 +36,7 @@ def test_a_bound_is_met_and_not_passed(sql: str) -> None:
 @pytest.mark.parametrize("relation", list(Neighbors))
 @pytest.mark.parametrize("apart", [1, 2, 3])
 def test_sums_change_as_derived_for_k_units(relation: Neighbors, apart: int) -> None:
-    size = Size(distance=apart, units=3, copies=3, max_rows=3, strict=True)
+    size = Size(distance=apart, units=3, copies=3, max_units=3, strict=True)
     found = audit_sensitivity(
         "SELECT sum(value) FROM readings", schema_of("clinic"), relation, size
     )

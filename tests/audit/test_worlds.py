@@ -34,7 +34,7 @@ def test_a_statement_that_fails_on_one_database_is_told(monkeypatch: pytest.Monk
     day = "CAST(CASE WHEN age > 50 THEN '300000-01-01' ELSE '2020-01-01' END AS DATE)"
     each = f"SELECT patient_id, median({day}) AS v FROM patients GROUP BY patient_id"
     sql = f"SELECT count(*) FROM ({each}) t WHERE v IS NULL"
-    size = Size(units=3, max_rows=1)
+    size = Size(units=3, max_units=1)
     assert audit_sensitivity(sql, schema, size=size).violations == ()
     monkeypatch.setattr(aggregate, "aggregate_form", lambda *_: TotalForm.AS_IS)
     (told,) = audit_sensitivity(sql, schema, size=size).violations

@@ -32,14 +32,14 @@ MAX_PAIRS = 1_000_000
 class Size:
     """How large an enumeration is.
 
-    `units` different units, each `copies` times; databases of `min_rows` to `max_rows` of them,
+    `units` different units, each `copies` times; databases of `min_units` to `max_units` of them,
     beside all neighbours `distance` units away. `strict` tries values of the declared domains only.
     """
 
     units: int = 10
     copies: int = 1
-    min_rows: int = 1
-    max_rows: int = 3
+    min_units: int = 1
+    max_units: int = 3
     distance: int = 1
     strict: bool = False
     seed: int = 1
@@ -72,9 +72,9 @@ def compiled(sql: str, schema: Schema, epsilon: Fraction) -> CompiledStatement:
 
 def search_space(release: Release, schema: Schema, relation: Neighbors, size: Size) -> SearchSpace:
     """All databases of `size` that differ in what `release` reads, and all pairs of neighbours."""
-    if not 1 <= size.distance <= size.max_rows or not 0 <= size.min_rows <= size.max_rows:
+    if not 1 <= size.distance <= size.max_units or not 0 <= size.min_units <= size.max_units:
         raise BadParameter(
-            f"databases of {size.min_rows} to {size.max_rows} units"
+            f"databases of {size.min_units} to {size.max_units} units"
             f" have no neighbours {size.distance} apart",
             hint="ask for databases of at least so many units",
         )
@@ -86,7 +86,7 @@ def search_space(release: Release, schema: Schema, relation: Neighbors, size: Si
     numbers: dict[Database, int] = {}
     kept: list[tuple[int, int]] = []
     for pair in pairs(
-        copies, range(max(size.min_rows, 1), size.max_rows + 1), size.distance, relation
+        copies, range(max(size.min_units, 1), size.max_units + 1), size.distance, relation
     ):
         one, other = (numbers.setdefault(database, len(numbers)) for database in pair)
         kept.append((one, other))

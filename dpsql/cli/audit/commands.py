@@ -45,9 +45,9 @@ def audit() -> None:
 @click.option("--units", default=10, show_default=True, help="How many different units are tried.")
 @click.option("--copies", default=1, show_default=True, help="How many there are of each.")
 @click.option(
-    "--least", "min_rows", default=1, show_default=True, help="Units in the smallest database."
+    "--least", "min_units", default=1, show_default=True, help="Units in the smallest database."
 )
-@click.option("--most", "max_rows", default=3, show_default=True, help="Units in the largest one.")
+@click.option("--most", "max_units", default=3, show_default=True, help="Units in the largest one.")
 @click.option("--declared", is_flag=True, help="Try no values outside the declared domains.")
 @click.option("--seed", default=1, show_default=True, help="What the units are drawn with.")
 @_json
