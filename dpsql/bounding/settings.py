@@ -34,7 +34,7 @@ class Settings:
     rounds: int | None = None
 
     @property
-    def most(self) -> Fraction | None:
+    def cost_cap(self) -> Fraction | None:
         """The lesser of `max_cost` and `ceiling`; None where neither is set."""
         caps = [cap for cap in (self.max_cost, self.ceiling) if cap is not None]
         return min(caps, default=None)

@@ -27,7 +27,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from dpsql.errors import OperationalError
 from dpsql.mcp.tool_arguments import Query
 
-_MOST_OPEN: Final = 100
+_MAX_OPEN: Final = 100
 _KEY: Final = "approval"
 _SPEND: Final = "spend"
 _FORM: Final[dict[str, Any]] = {
@@ -35,7 +35,7 @@ _FORM: Final[dict[str, Any]] = {
     "properties": {_SPEND: {"type": "boolean", "title": "Spend it", "default": False}},
     "required": [_SPEND],
 }
-_MOST_SIGNS: Final = 4_000
+_MAX_SIGNS: Final = 4_000
 
 
 class NotApproved(OperationalError):
@@ -45,7 +45,7 @@ class NotApproved(OperationalError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ApprovalRequest:
     """What is asked about: a call, and what it costs of what is left."""
 
     query: Query
@@ -57,10 +57,13 @@ class Approvals:
     """Questions that wait for a human, each to be answered once."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[str, Asking] = OrderedDict()
+        self._open: OrderedDict[str, ApprovalRequest] = OrderedDict()
 
     async def ask(
-        self, context: ServerRequestContext[Any], params: CallToolRequestParams, about: Asking
+        self,
+        context: ServerRequestContext[Any],
+        params: CallToolRequestParams,
+        about: ApprovalRequest,
     ) -> InputRequiredResult | None:
         """None where a human has agreed, or what the client asks one; NotApproved otherwise."""
         if not _can_ask(context):
@@ -79,7 +82,7 @@ class Approvals:
             return None
         token = secrets.token_urlsafe(32)
         self._open[token] = about
-        while len(self._open) > _MOST_OPEN:
+        while len(self._open) > _MAX_OPEN:
             self._open.popitem(last=False)
         question = ElicitRequestFormParams(message=_text(about), requested_schema=_FORM)
         return InputRequiredResult(
@@ -94,7 +97,9 @@ def _can_ask(context: ServerRequestContext[Any]) -> bool:
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
-async def _answer(context: ServerRequestContext[Any], about: Asking) -> ElicitResult | None:
+async def _answer(
+    context: ServerRequestContext[Any], about: ApprovalRequest
+) -> ElicitResult | None:
     """None where the client has failed to ask."""
     with suppress(MCPError):
         return await context.session.elicit_form(_text(about), _FORM, context.request_id)
@@ -113,10 +118,10 @@ def _says_yes(answer: ElicitResult) -> bool:
     return answer.action == "accept" and (answer.content or {}).get(_SPEND) is True
 
 
-def _text(about: Asking) -> str:
+def _text(about: ApprovalRequest) -> str:
     """What a human reads: the statement is an assistant's, and nothing of it acts on a terminal."""
     sql = about.query.sql.strip()
-    cut = sql if len(sql) <= _MOST_SIGNS else f"{sql[:_MOST_SIGNS]} …"
+    cut = sql if len(sql) <= _MAX_SIGNS else f"{sql[:_MAX_SIGNS]} …"
     shown = "".join(
         sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode()
         for sign in cut

@@ -58,9 +58,9 @@ def corrections(error: Error, sql: str) -> Iterator[Fix]:
         yield Fix(sql=_changed(sql, "options", name, value))
 
 
-def _as_argument(found: re.Match[str]) -> str:
+def _as_argument(match: re.Match[str]) -> str:
     """Nothing is set here: a statement has arguments and options of its own."""
-    name, value = found.groups()
+    name, value = match.groups()
     if name not in _ARGUMENTS:
         return f"end the statement with OPTIONS ({name} = {value})"
     return f"leave {name} out" if value == "DEFAULT" else f"call it with {name} = {value}"

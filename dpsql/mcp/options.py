@@ -12,8 +12,8 @@ from typing import Final
 from dpsql.errors import BadParameter
 from dpsql.session.compile.loss_conversion import MIN_EPSILON
 
-_MOST_SECONDS: Final = 24 * 3600
-_MOST_PORT: Final = 65_535
+_MAX_SECONDS: Final = 24 * 3600
+_MAX_PORT: Final = 65_535
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def _faults(options: Options) -> Iterator[str]:
     if epsilon is not None and most is not None and epsilon > most:
         yield f"--epsilon {epsilon:g}: no query could be asked: write no more than --max-cost"
     seconds = options.statement_seconds
-    if not (math.isfinite(seconds) and 0 < seconds <= _MOST_SECONDS):
-        yield f"--statement-seconds {seconds:g}: write more than 0 and at most {_MOST_SECONDS}"
-    if options.http is not None and not 0 <= options.http <= _MOST_PORT:
-        yield f"--http {options.http}: write 0 to {_MOST_PORT}, 0 for any"
+    if not (math.isfinite(seconds) and 0 < seconds <= _MAX_SECONDS):
+        yield f"--statement-seconds {seconds:g}: write more than 0 and at most {_MAX_SECONDS}"
+    if options.http is not None and not 0 <= options.http <= _MAX_PORT:
+        yield f"--http {options.http}: write 0 to {_MAX_PORT}, 0 for any"

@@ -76,7 +76,7 @@ def reader(uri: str, service: ToolService) -> Callable[[], str] | None:
             return None
 
 
-def kept(service: ToolService) -> list[Resource]:
+def release_resources(service: ToolService) -> list[Resource]:
     """The kept tables that there are now."""
     return [
         Resource(
@@ -105,5 +105,5 @@ def _release(service: ToolService, name: str) -> dict[str, object]:
     raise UnknownRelease(f"there is no release {name[:100]}")
 
 
-def _text(found: object) -> str:
-    return msgspec.json.encode(found).decode()
+def _text(value: object) -> str:
+    return msgspec.json.encode(value).decode()

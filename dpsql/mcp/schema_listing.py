@@ -11,18 +11,18 @@ from dpsql.mcp.tool_arguments import ListTables
 from dpsql.mcp.tool_results import ColumnLine, TableFacts, TableLine, Tables, UnitLimits
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
 
-MOST_TABLES: Final = 200
-MOST_VALUES: Final = 200
+MAX_TABLES: Final = 200
+MAX_VALUES: Final = 200
 
 
-def tables(catalogue: Schema, asked: ListTables) -> Tables:
-    """The tables that are asked for, at most so many at once."""
-    wanted = asked.search.casefold()
+def tables(catalogue: Schema, request: ListTables) -> Tables:
+    """The tables that are request for, at most so many at once."""
+    wanted = request.search.casefold()
     found = [
         table
         for table in catalogue.visible_tables.values()
         if wanted in table.name.casefold() or wanted in table.comment.casefold()
-    ][asked.offset :]
+    ][request.offset :]
     lines = [
         TableLine(
             table.name,
@@ -31,7 +31,7 @@ def tables(catalogue: Schema, asked: ListTables) -> Tables:
             len(table.columns),
             table.comment,
         )
-        for table in found[:MOST_TABLES]
+        for table in found[:MAX_TABLES]
     ]
     return Tables(catalogue.dataset, lines, len(found) - len(lines))
 
@@ -83,7 +83,7 @@ def _column(column: Column, catalogue: Schema) -> ColumnLine:
         column.name,
         str(column.type),
         None if column.bounds is None else [_domain(value) for value in column.bounds],
-        None if values is None else [_domain(value) for value in values[:MOST_VALUES]],
+        None if values is None else [_domain(value) for value in values[:MAX_VALUES]],
         None if values is None else len(values),
         column.nullable,
         None

@@ -30,7 +30,7 @@ from msgspec import Struct
 
 from dpsql.errors import Error
 from dpsql.mcp import resources
-from dpsql.mcp.approval import Approvals, Asking
+from dpsql.mcp.approval import ApprovalRequest, Approvals
 from dpsql.mcp.error_fields import fault
 from dpsql.mcp.spending_limit import SpendingLimit
 from dpsql.mcp.statement_queue import StatementQueue
@@ -40,7 +40,7 @@ from dpsql.mcp.tool_service import ToolService
 from dpsql.mcp.tools import INSTRUCTIONS, KINDS
 
 Context = ServerRequestContext[Any]
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 _KINDS: Final = {kind.name: kind for kind in KINDS}
 
 
@@ -68,7 +68,7 @@ class ToolHandlers:
         )
 
     async def _list_tools(self, _: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[kind.told() for kind in KINDS])
+        return ListToolsResult(tools=[kind.description() for kind in KINDS])
 
     async def _call_tool(
         self, context: Context, params: CallToolRequestParams
@@ -77,25 +77,25 @@ class ToolHandlers:
         if kind is None:
             known = ", ".join(_KINDS)
             raise MCPError(INVALID_PARAMS, f"there is no tool of that name; there are {known}")
-        asked: Struct | None = None
+        request: Struct | None = None
         try:
-            asked = taken(params.arguments, kind.takes)
-            about = await self._asked(asked) if isinstance(asked, Query) else None
+            request = taken(params.arguments, kind.takes)
+            about = await self._approval_request(request) if isinstance(request, Query) else None
             if about is not None:
                 question = await self._approvals.ask(context, params, about)
                 if question is not None:
                     return question
             agreed = None if about is None else about.cost
-            return _result(await self._queue.take(self._work(asked, agreed)))
+            return _result(await self._queue.take(self._work(request, agreed)))
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - a client reads fields, never a traceback
-            return _result(Failed(fault(error, await self._fix(error, asked))), is_error=True)
+            return _result(Failed(fault(error, await self._fix(error, request))), is_error=True)
 
     async def _list_resources(
         self, _: Context, __: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        kept = await self._read(lambda: resources.kept(self._service))
+        kept = await self._read(lambda: resources.release_resources(self._service))
         return ListResourcesResult(resources=[*resources.RESOURCES, *kept])
 
     async def _list_templates(
@@ -114,7 +114,7 @@ class ToolHandlers:
         found = TextResourceContents(uri=uri, mime_type=resources.JSON, text=text)
         return ReadResourceResult(contents=[found])
 
-    async def _read(self, read: Callable[[], Found]) -> Found:
+    async def _read(self, read: Callable[[], Result]) -> Result:
         """What a resource holds; resources have errors of the protocol alone."""
         try:
             return await self._queue.take(read)
@@ -123,38 +123,38 @@ class ToolHandlers:
             data = msgspec.to_builtins(told)
             raise MCPError(INTERNAL_ERROR, told.message, data) from None
 
-    async def _asked(self, asked: Query) -> Asking | None:
-        """What a human has to agree to before `asked`."""
+    async def _approval_request(self, request: Query) -> ApprovalRequest | None:
+        """What a human has to agree to before `request`."""
         if not self._limit.asks_humans:
             return None
-        cost = await self._queue.take(lambda: self._service.price_to_ask_about(asked))
-        return None if cost is None else Asking(asked, cost, self._limit.told().left)
+        cost = await self._queue.take(lambda: self._service.price_to_ask_about(request))
+        return None if cost is None else ApprovalRequest(request, cost, self._limit.status().left)
 
-    def _work(self, asked: Struct, agreed: Fraction | None) -> Callable[[], Struct]:
-        match asked:
+    def _work(self, request: Struct, agreed: Fraction | None) -> Callable[[], Struct]:
+        match request:
             case ListTables():
-                return lambda: self._service.tables(asked)
+                return lambda: self._service.tables(request)
             case DescribeTable():
-                return lambda: self._service.table(asked)
+                return lambda: self._service.table(request)
             case Query():
-                return lambda: self._service.query(asked, agreed)
+                return lambda: self._service.query(request, agreed)
             case Explain():
-                return lambda: self._service.explain(asked)
+                return lambda: self._service.explain(request)
             case _:
                 return self._service.budget
 
-    async def _fix(self, error: Exception, asked: Struct | None) -> Fix | None:
-        if not isinstance(error, Error) or not isinstance(asked, Explain | Query):
+    async def _fix(self, error: Exception, request: Struct | None) -> Fix | None:
+        if not isinstance(error, Error) or not isinstance(request, Explain | Query):
             return None
         try:
-            return await self._queue.take(lambda: self._service.fix(error, asked))
+            return await self._queue.take(lambda: self._service.fix(error, request))
         except Exception:  # noqa: BLE001 - the first error is what is told
             return None
 
 
-def _result(found: Struct, *, is_error: bool = False) -> CallToolResult:
+def _result(value: Struct, *, is_error: bool = False) -> CallToolResult:
     """The same as fields and, for clients that read no fields, as text."""
-    text = msgspec.json.encode(found).decode()
+    text = msgspec.json.encode(value).decode()
     return CallToolResult(
         content=[TextContent(text=text)],
         structured_content=msgspec.json.decode(text),

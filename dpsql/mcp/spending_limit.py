@@ -45,16 +45,16 @@ class SpendingLimit:
         self._schema = schema
         self._ask_above = None if options.ask_above is None else parse_epsilon(options.ask_above)
         cost, total = options.max_cost, options.max_total
-        self._most_cost = epsilon if cost is None else parse_epsilon(cost)
+        self._max_cost = epsilon if cost is None else parse_epsilon(cost)
         if total is None:
-            self._total = _usual_total(budget, schema, self._most_cost)
+            self._total = _usual_total(budget, schema, self._max_cost)
         else:
             self._total = parse_epsilon(total)
         self._spent = Fraction(0)
 
     def ceiling(self) -> Fraction:
         """The ε that the next statement may cost at most."""
-        return min(self._most_cost, self._left())
+        return min(self._max_cost, self._left())
 
     def agreed_ceiling(self, agreed: Fraction | None) -> Fraction:
         """The same where a human has `agreed` to a cost, or was not asked."""
@@ -75,23 +75,23 @@ class SpendingLimit:
         """`loss`, in the ledger's currency, was charged."""
         self._spent += loss
 
-    def spend_at_most(self, loss: Fraction | None, ceiling: Fraction) -> None:
+    def spend_up_to(self, loss: Fraction | None, ceiling: Fraction) -> None:
         """What was charged is known to be no more than `loss`, if that is, nor than `ceiling`."""
         most = self._amount(ceiling)
         self._spent += most if loss is None else max(Fraction(0), min(loss, most))
 
     def queries_left(self, epsilon: Fraction) -> int:
         """How many queries of `epsilon` there is room for."""
-        if epsilon > self._most_cost:
+        if epsilon > self._max_cost:
             return 0
         return int(
             max(Fraction(0), self._amount(self._total) - self._spent) / self._amount(epsilon)
         )
 
-    def told(self) -> Spending:
+    def status(self) -> Spending:
         """The limits, and what is left."""
         return Spending(
-            rounded(self._most_cost),
+            rounded(self._max_cost),
             rounded(self._total),
             float(epsilon_of(self._schema, self._spent)),
             rounded(self._left()),
@@ -108,7 +108,7 @@ class SpendingLimit:
         return to_ledger_currency(self._schema, epsilon) if epsilon else Fraction(0)
 
 
-def balance_told(budget: Budget, limit: SpendingLimit, epsilon: Fraction) -> BudgetReply:
+def budget_reply(budget: Budget, limit: SpendingLimit, epsilon: Fraction) -> BudgetReply:
     """All three, and how many queries of `epsilon` there is room for."""
     is_rho = budget.accounting == Accounting.ZCDP.value
     return BudgetReply(
@@ -118,16 +118,16 @@ def balance_told(budget: Budget, limit: SpendingLimit, epsilon: Fraction) -> Bud
         min(budget.queries_left, limit.queries_left(epsilon)),
         _left(budget.dataset),
         _left(budget.own),
-        limit.told(),
+        limit.status(),
         _ADDS_UP_AS_RHO if is_rho else _ADDS_UP,
     )
 
 
-def _left(found: Allowance) -> Left:
-    cap, left = found.epsilon_cap, found.epsilon_left
+def _left(allowance: Allowance) -> Left:
+    cap, left = allowance.epsilon_cap, allowance.epsilon_left
     return Left(
         None if cap is None else float(cap),
-        float(found.epsilon_spent),
+        float(allowance.epsilon_spent),
         None if left is None else float(left),
     )
 

@@ -13,9 +13,9 @@ from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.session.interruptible import start
 from dpsql.session.run.charge_and_run import RUNNING
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
-MOST_WAITING: Final = 64
+MAX_WAITING: Final = 64
 
 _TICK_SECONDS: Final = 0.1
 
@@ -56,11 +56,11 @@ class StatementQueue:
             raise Halted
         self.charged |= name == RUNNING
 
-    async def take(self, work: Callable[[], Found]) -> Found:
+    async def take(self, work: Callable[[], Result]) -> Result:
         """What `work` returns or raises; Stopped if it takes too long."""
-        if self._waiting >= MOST_WAITING:
+        if self._waiting >= MAX_WAITING:
             raise TooMany(
-                f"{MOST_WAITING} calls wait already", hint="call again when some were answered"
+                f"{MAX_WAITING} calls wait already", hint="call again when some were answered"
             )
         self._waiting += 1
         try:
@@ -69,7 +69,7 @@ class StatementQueue:
         finally:
             self._waiting -= 1
 
-    async def _alone(self, work: Callable[[], Found]) -> Found:
+    async def _alone(self, work: Callable[[], Result]) -> Result:
         self._stopped, self.charged = False, False
         loop, over = asyncio.get_running_loop(), anyio.Event()
         outcome = start(work)
@@ -95,7 +95,7 @@ class StatementQueue:
             with anyio.move_on_after(_TICK_SECONDS):
                 await over.wait()
 
-    def _tell_if_stopped(self, outcome: Future[Found]) -> None:
+    def _tell_if_stopped(self, outcome: Future[Result]) -> None:
         """What came to its end all the same is answered, or has failed for a reason of its own."""
         if isinstance(outcome.exception(), Halted | ExecutionFailed):
             charge = "its charge stands" if self.charged else "nothing was charged"

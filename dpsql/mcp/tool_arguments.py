@@ -10,17 +10,17 @@ from msgspec import Meta, Struct
 
 from dpsql.errors import BadParameter
 
-MOST_SIGNS: Final = 100_000
+MAX_SIGNS: Final = 100_000
 """Of a statement."""
 
 USUAL_ROWS: Final = 200
-MOST_ROWS: Final = 5_000
+MAX_ROWS: Final = 5_000
 _FAR: Final = 10**9
 
 Sql = Annotated[
     str,
     Meta(
-        max_length=MOST_SIGNS,
+        max_length=MAX_SIGNS,
         description="One SQL statement that aggregates, such as SELECT city, count(*) FROM people"
         " GROUP BY city. Rows of single people are refused.",
     ),
@@ -77,7 +77,7 @@ class Query(Struct, frozen=True, forbid_unknown_fields=True):
     max_error: MaxError | None = None
     max_cost: MaxCost | None = None
     max_rows: Annotated[
-        int, Meta(ge=1, le=MOST_ROWS, description="How many rows to return at most.")
+        int, Meta(ge=1, le=MAX_ROWS, description="How many rows to return at most.")
     ] = USUAL_ROWS
     offset: Annotated[
         int,
@@ -94,10 +94,10 @@ class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
     """No arguments."""
 
 
-Given = TypeVar("Given", bound=Struct)
+Arguments = TypeVar("Arguments", bound=Struct)
 
 
-def taken(arguments: Mapping[str, Any] | None, kind: type[Given]) -> Given:
+def taken(arguments: Mapping[str, Any] | None, kind: type[Arguments]) -> Arguments:
     """The arguments as `kind` has them; BadParameter says which of them can't be meant."""
     try:
         return msgspec.convert(dict(arguments or {}), kind)

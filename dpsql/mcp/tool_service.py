@@ -18,7 +18,7 @@ from dpsql.errors import BadParameter, Error, Refused
 from dpsql.mcp import schema_listing
 from dpsql.mcp.error_fields import corrections
 from dpsql.mcp.json_rows import json_rows
-from dpsql.mcp.spending_limit import SpendingLimit, balance_told
+from dpsql.mcp.spending_limit import SpendingLimit, budget_reply
 from dpsql.mcp.tool_arguments import DescribeTable, Explain, ListTables, Query
 from dpsql.mcp.tool_results import (
     Answer,
@@ -52,18 +52,18 @@ class ToolService:
         self._charged = charged
         self._epsilon = session.epsilon
 
-    def tables(self, asked: ListTables) -> Tables:
+    def tables(self, request: ListTables) -> Tables:
         """The tables that may be named."""
-        return schema_listing.tables(self._connection.catalog, asked)
+        return schema_listing.tables(self._connection.catalog, request)
 
-    def table(self, asked: DescribeTable) -> TableFacts:
+    def table(self, request: DescribeTable) -> TableFacts:
         """One of them."""
-        return schema_listing.table_facts(self._connection.catalog, asked.table)
+        return schema_listing.table_facts(self._connection.catalog, request.table)
 
-    def explain(self, asked: Explain) -> Explanation:
+    def explain(self, request: Explain) -> Explanation:
         """The price and the proof of a statement: free, and without touching private rows."""
-        with self._under(asked, None):
-            found = self._connection.explain(asked.sql)
+        with self._under(request, None):
+            found = self._connection.explain(request.sql)
         proof, price = found.report, found.report.price
         return Explanation(
             None
@@ -80,35 +80,35 @@ class ToolService:
             found.text(),
         )
 
-    def price_to_ask_about(self, asked: Query) -> Fraction | None:
+    def price_to_ask_about(self, request: Query) -> Fraction | None:
         """The ε that a statement costs at most, if a human decides whether to spend it."""
-        _check(asked.sql)
-        # What is refused is told so where it is asked, and costs nothing.
-        with suppress(Error), self._under(asked, None):
-            price = self._connection.explain(asked.sql).report.price
+        _check(request.sql)
+        # What is refused is told so where it is request, and costs nothing.
+        with suppress(Error), self._under(request, None):
+            price = self._connection.explain(request.sql).report.price
             if price is not None and self._limit.asks(parse_epsilon(price.epsilon)):
                 cost = parse_epsilon(price.epsilon)
-                return cost if self._connection.share(asked.sql) else None
+                return cost if self._connection.share(request.sql) else None
         return None
 
-    def query(self, asked: Query, agreed: Fraction | None = None) -> Answer:
+    def query(self, request: Query, agreed: Fraction | None = None) -> Answer:
         """Answer a statement, and charge for it; a human may have `agreed` to its cost."""
-        _check(asked.sql)
+        _check(request.sql)
         ceiling, before = self._limit.agreed_ceiling(agreed), self._spent()
         try:
-            with self._under(asked, ceiling):
-                cursor = self._connection.execute(asked.sql)
+            with self._under(request, ceiling):
+                cursor = self._connection.execute(request.sql)
         except BaseException:
             if self._charged():
-                self._limit.spend_at_most(self._spent_since(before), ceiling)
+                self._limit.spend_up_to(self._spent_since(before), ceiling)
             raise
         if cursor.privacy is not None and cursor.privacy.loss is not None:
             self._limit.spend(cursor.privacy.loss.amount)
-        return self._answer(cursor, asked)
+        return self._answer(cursor, request)
 
     def budget(self) -> BudgetReply:
         """What was spent and is left."""
-        return balance_told(self._connection.budget, self._limit, self._epsilon)
+        return budget_reply(self._connection.budget, self._limit, self._epsilon)
 
     def releases(self) -> list[dict[str, object]]:
         """The kept tables that the analyst may read, and what they were made of."""
@@ -116,13 +116,13 @@ class ToolService:
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in json_rows(cursor.fetchall())]
 
-    def fix(self, error: Error, asked: Explain | Query) -> Fix | None:
+    def fix(self, error: Error, request: Explain | Query) -> Fix | None:
         """The first correction that is no error itself, which is found out for free."""
-        for found in corrections(error, asked.sql):
-            if found.sql == asked.sql:
+        for found in corrections(error, request.sql):
+            if found.sql == request.sql:
                 continue
             with suppress(Error):
-                if self.explain(_corrected(asked, found)).allowed:
+                if self.explain(_corrected(request, found)).allowed:
                     return found
         return None
 
@@ -131,19 +131,19 @@ class ToolService:
         self._connection.close()
 
     @contextmanager
-    def _under(self, asked: Explain | Query, ceiling: Fraction | None) -> Iterator[None]:
+    def _under(self, request: Explain | Query, ceiling: Fraction | None) -> Iterator[None]:
         """Meanwhile the session has the settings of this call, and no other's."""
-        if asked.epsilon is not None and asked.max_error is not None:
+        if request.epsilon is not None and request.max_error is not None:
             raise BadParameter("epsilon follows from max_error", hint="call it with one of the two")
         session = self._session
-        most = asked.max_cost if isinstance(asked, Query) else None
-        epsilon = self._epsilon if asked.epsilon is None else parse_epsilon(asked.epsilon)
+        most = request.max_cost if isinstance(request, Query) else None
+        epsilon = self._epsilon if request.epsilon is None else parse_epsilon(request.epsilon)
         query_loss(session.schema, epsilon)
         settings = replace(
             AS_DECLARED,
             ceiling=ceiling,
             max_cost=None if most is None else parse_epsilon(most),
-            max_error=None if asked.max_error is None else parse_epsilon(asked.max_error),
+            max_error=None if request.max_error is None else parse_epsilon(request.max_error),
         )
         try:
             session.epsilon, session.settings = epsilon, settings
@@ -151,16 +151,16 @@ class ToolService:
         finally:
             session.epsilon, session.settings = self._epsilon, AS_DECLARED
 
-    def _answer(self, cursor: Cursor, asked: Query) -> Answer:
+    def _answer(self, cursor: Cursor, request: Query) -> Answer:
         told = cursor.with_errors()
         rows = told.fetchall()
         privacy = cursor.privacy
-        shown = rows[asked.offset : asked.offset + asked.max_rows]
+        shown = rows[request.offset : request.offset + request.max_rows]
         return Answer(
             [ShownColumn(column[0], column[1]) for column in told.description or ()],
             json_rows(shown),
             len(rows),
-            asked.offset,
+            request.offset,
             None if privacy is None else _paid(privacy),
             self.budget(),
             [] if privacy is None else _notes(privacy),
@@ -204,13 +204,13 @@ def _check(sql: str) -> None:
             pass
 
 
-def _corrected(asked: Explain | Query, fix: Fix) -> Explain:
-    """`asked` with what `fix` has instead; ε and an error don't go together."""
+def _corrected(request: Explain | Query, fix: Fix) -> Explain:
+    """`request` with what `fix` has instead; ε and an error don't go together."""
     changed: dict[str, object] = msgspec.to_builtins(fix)
     changed.pop("max_cost", None)
-    epsilon = None if "max_error" in changed else asked.epsilon
-    max_error = None if "epsilon" in changed else asked.max_error
-    before = {"sql": asked.sql, "epsilon": epsilon, "max_error": max_error}
+    epsilon = None if "max_error" in changed else request.epsilon
+    max_error = None if "epsilon" in changed else request.max_error
+    before = {"sql": request.sql, "epsilon": epsilon, "max_error": max_error}
     return msgspec.convert(before | changed, Explain)
 
 

@@ -33,7 +33,7 @@ class Kind:
     gives: type[Struct]
     spends: bool = False
 
-    def told(self) -> Tool:
+    def description(self) -> Tool:
         """What a client is told."""
         return Tool(
             name=self.name,

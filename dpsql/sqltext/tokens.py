@@ -100,7 +100,7 @@ class Word:
             case Kind.TEXT, "'":
                 return self.text[1:end].replace("''", "'")
             case Kind.TEXT, _:
-                return _ESCAPE.sub(_meant, self.text[2:end])
+                return _ESCAPE.sub(_character, self.text[2:end])
             case _:
                 return self.text
 
@@ -147,8 +147,8 @@ def _after_comment(sql: str, at: int) -> tuple[int, bool]:
     return at, True
 
 
-def _meant(found: re.Match[str]) -> str:
-    octal, *hexadecimal, letter = found.groups()
+def _character(match: re.Match[str]) -> str:
+    octal, *hexadecimal, letter = match.groups()
     if letter is not None:
         return _LETTERS.get(letter, letter)
     if octal is not None:
@@ -157,4 +157,4 @@ def _meant(found: re.Match[str]) -> str:
     if digits is None:
         return "'"
     code = int(digits, 16)
-    return chr(code) if code <= sys.maxunicode else found[0]
+    return chr(code) if code <= sys.maxunicode else match[0]

@@ -187,12 +187,12 @@ def test_what_nobody_was_asked_about_costs_no_more_than_that(company: Path) -> N
 def test_what_others_spend_meanwhile_isnt_taken_from_more_than_was_allowed(company: Path) -> None:
     desk, purse = desk_of(company, Session, lambda: True, max_total=2)
     desk.close()
-    purse.spend_at_most(Fraction(100), Fraction(1, 2))
+    purse.spend_up_to(Fraction(100), Fraction(1, 2))
     assert 0.49 < purse.told().spent <= 0.5
-    purse.spend_at_most(Fraction(-1), Fraction(1, 2))
+    purse.spend_up_to(Fraction(-1), Fraction(1, 2))
     assert purse.told().spent <= 0.5
     before = purse.told().spent
-    purse.spend_at_most(None, Fraction(1, 2))
+    purse.spend_up_to(None, Fraction(1, 2))
     assert purse.told().spent > before
 
 

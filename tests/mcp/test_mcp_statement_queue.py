@@ -13,7 +13,7 @@ import pytest
 from assistant import COUNT, GROUPS, LONG, LONG_AND_PUBLIC, Assistant, charges, told
 
 from dpsql.errors import BudgetSpent, ExecutionCancelled
-from dpsql.mcp.statement_queue import MOST_WAITING, Halted, StatementQueue, Stopped, TooMany
+from dpsql.mcp.statement_queue import MAX_WAITING, Halted, StatementQueue, Stopped, TooMany
 from dpsql.session.run.charge_and_run import RUNNING
 
 
@@ -149,7 +149,7 @@ def test_more_than_may_wait_are_turned_away() -> None:
 
     async def story() -> None:
         work = bench.statement(charged=False)
-        tasks = [asyncio.create_task(bench.turns.take(work)) for _ in range(MOST_WAITING)]
+        tasks = [asyncio.create_task(bench.turns.take(work)) for _ in range(MAX_WAITING)]
         await asyncio.sleep(0)
         with pytest.raises(TooMany):
             await bench.turns.take(lambda: None)

@@ -175,8 +175,8 @@ SERVICE_MUTANTS = (
     _Service(
         "each statement of an assistant's may cost as much as all of them",
         "mcp/spending_limit.py",
-        "return min(self._most_cost, self._left())",
-        "return self._most_cost",
+        "return min(self._max_cost, self._left())",
+        "return self._max_cost",
         "tests/mcp/test_mcp_limits.py",
         "all_statements_together",
     ),

@@ -26,7 +26,7 @@ from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import TooComplex
 
-MOST_COLUMNS: Final = 1_000
+MAX_COLUMNS: Final = 1_000
 
 Listed = str | int
 """A value that names a column: a text, a whole number or a truth value."""
@@ -68,9 +68,9 @@ def _grouped(source: exp.Expr, context: Context) -> tuple[exp.Subquery, Context]
                 call, "PIVOT of what isn't one aggregate", "sum(x), count(*), avg(x) …"
             )
     columns = prod(map(len, listed)) * len(calls)
-    if columns > MOST_COLUMNS:
+    if columns > MAX_COLUMNS:
         raise TooComplex(
-            f"PIVOT makes {columns:,} columns, and {MOST_COLUMNS:,} are allowed",
+            f"PIVOT makes {columns:,} columns, and {MAX_COLUMNS:,} are allowed",
             at=span(source),
             hint="name fewer values: PIVOT t ON kind IN ('a', 'b') USING sum(x) GROUP BY key",
         )

@@ -35,7 +35,7 @@ def sampled_types(file: str, rows: int) -> Mapping[str, str]:
     """
     names = header(file)
     conditions = [(name, kind) for name in names for kind in _CONDITIONS]
-    found = _asked(file, rows, [_holds(name, kind) for name, kind in conditions])
+    found = _sample_row(file, rows, [_holds(name, kind) for name, kind in conditions])
     types: dict[str, str] = {}
     for (name, kind), holds in zip(conditions, found or (), strict=found is not None):
         if holds:
@@ -43,7 +43,7 @@ def sampled_types(file: str, rows: int) -> Mapping[str, str]:
     return types
 
 
-def _asked(file: str, rows: int, items: list[exp.Expr]) -> tuple[object, ...] | None:
+def _sample_row(file: str, rows: int, items: list[exp.Expr]) -> tuple[object, ...] | None:
     """What `items` are of the first rows; None if they can't be read."""
     with duckdb.connect(":memory:") as connection:
         configure(connection)

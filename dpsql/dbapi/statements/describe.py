@@ -21,9 +21,9 @@ class Describe:
     summarizes: bool = False
 
 
-def read_describe(found: Sequence[Word]) -> Describe | None:
+def read_describe(words: Sequence[Word]) -> Describe | None:
     """What the first words of a statement ask of the schema; None if it is another statement."""
-    written = [word for word in found if word.text != ";"]
+    written = [word for word in words if word.text != ";"]
     match [word.folded for word in written]:
         case ["show", "tables"] | ["show", "all", "tables"] | ["describe" | "desc"]:
             return Describe(None, None)

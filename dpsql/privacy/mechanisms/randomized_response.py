@@ -59,9 +59,9 @@ class RandomizedResponse:
         """The loss of one changed answer, ln(p/q), rounded up."""
         return ln(Fraction(self.truth, self.lie)).high
 
-    def estimate(self, said: int, total: int) -> Fraction:
-        """Return how many of `total` answers are truly this one, unbiased, when `said` say so."""
-        return (said - total * self.q) / (self.p - self.q)
+    def estimate(self, responses: int, total: int) -> Fraction:
+        """Return an unbiased estimate of how many of `total` answers are truly what `responses` say."""
+        return (responses - total * self.q) / (self.p - self.q)
 
     def variance(self, count: Fraction | int, total: int) -> Fraction:
         """Return the variance of the estimate when `count` of `total` truly have this answer.

@@ -75,9 +75,11 @@ def _balance(budget: Budget) -> Iterator[tuple[str, ...]]:
         yield f"analyst {budget.analyst}", *_amounts(budget.own)
 
 
-def _amounts(found: Allowance) -> Iterator[str]:
-    yield from map(_digits, (found.epsilon_spent, found.epsilon_left, found.epsilon_cap))
-    yield from map(_digits, (found.delta_spent, found.delta_cap))
+def _amounts(allowance: Allowance) -> Iterator[str]:
+    yield from map(
+        _digits, (allowance.epsilon_spent, allowance.epsilon_left, allowance.epsilon_cap)
+    )
+    yield from map(_digits, (allowance.delta_spent, allowance.delta_cap))
 
 
 def _enough(budget: Budget) -> str:

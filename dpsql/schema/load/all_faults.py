@@ -17,7 +17,7 @@ from dpsql.schema.load.column_types import Read
 from dpsql.schema.load.load import schema_of
 from dpsql.schema.load.yaml_document import DocumentPath, read_document
 
-_MOST_MENDED: Final = 200
+_MAX_MENDED: Final = 200
 """A file with more faults than that is of another kind."""
 
 _BUDGET: Final = {"epsilon": 1, "delta": Decimal("1e-6")}
@@ -35,7 +35,7 @@ def all_faults(path: Path, read: Read) -> Iterator[SchemaFault]:
         yield fault
         return
     copied = _Copy(deepcopy(document.data))
-    for _ in range(_MOST_MENDED):
+    for _ in range(_MAX_MENDED):
         try:
             schema_of(replace(document, data=copied.data), read=read)
         except SchemaFault as fault:

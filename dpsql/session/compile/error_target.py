@@ -63,7 +63,7 @@ def meets_max_cost(settings: Settings, query_loss: Fraction, schema: Schema) -> 
     for its cost would have been paid for.
     """
     highest = query_loss if settings.max_error is None else schema.per_query.max_epsilon
-    most = settings.most
+    most = settings.cost_cap
     return most is None or highest <= most
 
 
@@ -81,7 +81,7 @@ def check_due(
     """
     due = unique_releases(unpaid(prepared, ledger, free) for prepared in statements)
     settings = next((prepared.settings for prepared in statements), None)
-    if settings is None or settings.most is None or not due:
+    if settings is None or settings.cost_cap is None or not due:
         return
     cost = epsilon_of(schema, loss(due).amount)
     most, ceiling = settings.max_cost, settings.ceiling
@@ -132,8 +132,8 @@ def _below(epsilon: Fraction) -> str:
     return f"{float(found):g}"
 
 
-def _epsilon(place: int) -> Fraction:
-    decade, digits = divmod(place, _DIGITS)
+def _epsilon(index: int) -> Fraction:
+    decade, digits = divmod(index, _DIGITS)
     return (digits + 100) * Fraction(10) ** decade
 
 
