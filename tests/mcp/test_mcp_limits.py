@@ -145,10 +145,10 @@ def test_an_analysts_own_cap_outlasts_the_server(company: Path) -> None:
 class Broken(Session):
     """A session whose engine fails once it was charged."""
 
-    def _run(self, releases: Iterable[Any], *read: Any) -> Any:
+    def _execute(self, releases: Iterable[Any], *read: Any) -> Any:
         if due := list(releases):
             raise ExecutionFailed
-        return super()._run(due, *read)
+        return super()._execute(due, *read)
 
 
 def desk_of(
@@ -163,7 +163,7 @@ def test_a_statement_that_was_charged_and_failed_has_spent(company: Path) -> Non
     desk, purse = desk_of(company, Broken, lambda: True, max_total=0.7)
     with pytest.raises(ExecutionFailed):
         desk.query(Query(COUNT))
-    assert 0.49 < purse.told().spent <= 0.5
+    assert 0.49 < purse.status().spent <= 0.5
     with pytest.raises(OverTarget):
         desk.query(Query(born(1980)))
     desk.close()
@@ -176,7 +176,7 @@ def test_what_nobody_was_asked_about_costs_no_more_than_that(company: Path) -> N
     for agreed in (None, Fraction(1, 4)):
         with pytest.raises(OverTarget):
             desk.query(Query(COUNT), agreed)
-    assert purse.told().spent == 0
+    assert purse.status().spent == 0
     cost = desk.price_to_ask_about(Query(COUNT))
     assert cost is not None
     assert desk.query(Query(COUNT), cost).row_count == 1
@@ -188,12 +188,12 @@ def test_what_others_spend_meanwhile_isnt_taken_from_more_than_was_allowed(compa
     desk, purse = desk_of(company, Session, lambda: True, max_total=2)
     desk.close()
     purse.spend_up_to(Fraction(100), Fraction(1, 2))
-    assert 0.49 < purse.told().spent <= 0.5
+    assert 0.49 < purse.status().spent <= 0.5
     purse.spend_up_to(Fraction(-1), Fraction(1, 2))
-    assert purse.told().spent <= 0.5
-    before = purse.told().spent
+    assert purse.status().spent <= 0.5
+    before = purse.status().spent
     purse.spend_up_to(None, Fraction(1, 2))
-    assert purse.told().spent > before
+    assert purse.status().spent > before
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ class RandomizedResponse:
         return ln(Fraction(self.truth, self.lie)).high
 
     def estimate(self, responses: int, total: int) -> Fraction:
-        """Return an unbiased estimate of how many of `total` answers are truly what `responses` say."""
+        """Return an unbiased estimate of how many of `total` mean the answer of `responses`."""
         return (responses - total * self.q) / (self.p - self.q)
 
     def variance(self, count: Fraction | int, total: int) -> Fraction:
