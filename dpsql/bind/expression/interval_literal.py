@@ -9,7 +9,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from dpsql.bind.syntax.allowlist import require_args, unsupported
-from dpsql.bind.syntax.parse import span
+from dpsql.bind.syntax.parse import span, written_number
 from dpsql.errors import DataError, Refused
 from dpsql.plan.duration import Duration
 from dpsql.plan.functions.evaluation import Operand, evaluated
@@ -137,8 +137,9 @@ def _times(duration: Duration, count: exp.Expr) -> Length:
     while isinstance(number, exp.Paren | exp.Neg):
         sign = -sign if isinstance(number, exp.Neg) else sign
         number = number.this
-    if isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit():
-        return Length(duration * (sign * int(number.this)))
+    whole = written_number(number)
+    if whole is not None:
+        return Length(duration * (sign * whole))
     return Length(duration, count)
 
 

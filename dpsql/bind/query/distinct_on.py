@@ -13,7 +13,7 @@ from sqlglot import exp
 from dpsql.bind.context import Context
 from dpsql.bind.from_clause.common_table_expression import bound_once
 from dpsql.bind.syntax.allowlist import require_args
-from dpsql.bind.syntax.parse import span
+from dpsql.bind.syntax.parse import span, written_number
 from dpsql.errors import SyntaxFault
 
 _IS_DISTINCT_ON = "distinct_on"
@@ -31,7 +31,7 @@ def without_distinct_on(node: exp.Select, context: Context) -> tuple[exp.Select,
     terms = [] if clause is None else clause.expressions
     # QUALIFY comes first; and the place of a column of * is told by what it stands for.
     items = node.expressions
-    of_star = any(_span_of(part) for part in (*keys, *(term.this for term in terms)))
+    of_star = any(written_number(part) for part in (*keys, *(term.this for term in terms)))
     of_star = of_star and any(item.is_star for item in items)
     if node.args.get("qualify") is not None or of_star:
         return _of_subquery(node, keys, terms, context)
@@ -52,19 +52,19 @@ def _of_subquery(
     inner = node.copy()
     for clause in ("distinct", "order", "limit", "offset", "with_"):
         inner.set(clause, None)
-    read = [part for part in (*keys, *(term.this for term in terms)) if not _span_of(part)]
+    read = [part for part in (*keys, *(term.this for term in terms)) if not written_number(part)]
     inner.set("expressions", [*inner.expressions, *(part.copy() for part in read)])
     rows, selected, context = bound_once(inner, context)
     titles = selected.names
-    names = [f"c{place}" for place in range(len(titles))]
+    names = [f"c{index}" for index in range(len(titles))]
     shown = len(titles) - len(read)
     others = iter(names[shown:])
 
     def column(part: exp.Expr) -> exp.Expr:
-        place = _span_of(part)
-        if place > shown:
-            raise SyntaxFault(f"there is no column {place} in the SELECT list", at=span(part))
-        return exp.column(names[place - 1] if place else next(others))
+        ordinal = written_number(part)
+        if ordinal and ordinal > shown:
+            raise SyntaxFault(f"there is no column {ordinal} in the SELECT list", at=span(part))
+        return exp.column(names[ordinal - 1] if ordinal else next(others))
 
     on = [column(key) for key in keys]
     order = [_ordered(term, column(term.this)) for term in terms]
@@ -101,13 +101,7 @@ def _ordered(term: exp.Expr, by: exp.Expr) -> exp.Expr:
     return changed
 
 
-def _span_of(node: exp.Expr) -> int:
-    """The number that `node` is; 0 for anything else."""
-    is_number = isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit()
-    return int(node.this) if is_number else 0
-
-
 def _resolved(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     """An item of the SELECT list by its place, or what is written."""
-    place = _span_of(node)
-    return (items[place - 1].unalias() if 0 < place <= len(items) else node).copy()
+    ordinal = written_number(node) or 0
+    return (items[ordinal - 1].unalias() if 0 < ordinal <= len(items) else node).copy()

@@ -13,7 +13,7 @@ from dpsql.bind.query.sort_key import distinguishing_keys, order_terms
 from dpsql.bind.scope import Scope, near_columns
 from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parameter import Parameters
-from dpsql.bind.syntax.parse import span
+from dpsql.bind.syntax.parse import span, written_number
 from dpsql.errors import DataError, Refused, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.numeric_types import holds
@@ -129,11 +129,11 @@ def _selected(count: exp.Expr) -> exp.Expr:
 
 
 def _named(node: exp.Expr, selected: BoundQuery) -> Column:
-    if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
-        place = int(node.this)
-        if 1 <= place <= len(selected.columns):
-            return selected.columns[place - 1]
-        raise SyntaxFault(f"there is no column {place} in the SELECT list", at=span(node))
+    ordinal = written_number(node)
+    if ordinal is not None:
+        if 1 <= ordinal <= len(selected.columns):
+            return selected.columns[ordinal - 1]
+        raise SyntaxFault(f"there is no column {ordinal} in the SELECT list", at=span(node))
     if isinstance(node, exp.Column) and not node.table:
         for name, column in zip(selected.names, selected.columns, strict=True):
             if name.casefold() == node.name.casefold():

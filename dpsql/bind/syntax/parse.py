@@ -120,6 +120,13 @@ def span(node: exp.Expr) -> Span | None:
     return Span(min(start for start, _ in places), max(end for _, end in places))
 
 
+def written_number(node: object) -> int | None:
+    """The whole number that `node` is written as, in digits alone; None for anything else."""
+    if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
+        return int(node.this)
+    return None
+
+
 def _syntax_fault(sql: str, error: ParseError) -> SyntaxFault:
     if not error.errors:
         return SyntaxFault("the text isn't SQL that can be read")

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.bind.expression.interval_literal import length
 from dpsql.bind.expression.literal import number
 from dpsql.bind.syntax.allowlist import require_args, unsupported
-from dpsql.bind.syntax.parse import span
+from dpsql.bind.syntax.parse import span, written_number
 from dpsql.errors import Refused, TypeFault
 from dpsql.plan.duration import DAY, Duration
 from dpsql.plan.expression import Literal
@@ -65,8 +65,8 @@ def _end(
         return None if end.upper() == "UNBOUNDED" else 0
     if kind is FrameKind.RANGE and isinstance(end, exp.Expr):
         return RangeOffset(_distance(node, end, order), following=following)
-    if isinstance(end, exp.Literal) and not end.is_string and end.this.isdigit():
-        rows = int(end.this)
+    rows = written_number(end)
+    if rows is not None:
         if not holds(BIGINT, rows):
             raise unsupported(node, "a window frame of 2^63 rows or more", hint="write UNBOUNDED")
         return rows if following else -rows
