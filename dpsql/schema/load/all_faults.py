@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,7 +35,8 @@ def all_faults(path: Path, read: Read) -> Iterator[SchemaFault]:
     except SchemaFault as fault:
         yield fault
         return
-    copied = _Copy(deepcopy(document.data))
+    # Each copy names the same source, nearly always: its catalog is read once.
+    copied, read = _Copy(deepcopy(document.data)), cache(read)
     for _ in range(_MAX_MENDED):
         try:
             schema_of(replace(document, data=copied.data), read=read)
