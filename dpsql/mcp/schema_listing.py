@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Final, assert_never
 
+from dpsql.dbapi.statements.describe import reference
 from dpsql.errors import UnknownTable
 from dpsql.mcp.json_rows import json_value
 from dpsql.mcp.tool_arguments import ListTables
@@ -16,7 +17,7 @@ MAX_VALUES: Final = 200
 
 
 def tables(catalogue: Schema, request: ListTables) -> Tables:
-    """The tables that are request for, at most so many at once."""
+    """The tables that are asked for, at most so many at once."""
     wanted = request.search.casefold()
     found = [
         table
@@ -78,7 +79,7 @@ def _is_public(table: Table) -> bool:
 
 
 def _column(column: Column, catalogue: Schema) -> ColumnLine:
-    values, to = column.values, column.references
+    values = column.values
     return ColumnLine(
         column.name,
         str(column.type),
@@ -86,9 +87,7 @@ def _column(column: Column, catalogue: Schema) -> ColumnLine:
         None if values is None else [_domain(value) for value in values[:MAX_VALUES]],
         None if values is None else len(values),
         column.nullable,
-        None
-        if to is None or to.table not in catalogue.visible_tables
-        else f"{to.table}.{to.column}",
+        reference(column, catalogue),
         column.comment,
     )
 

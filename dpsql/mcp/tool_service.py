@@ -83,7 +83,7 @@ class ToolService:
     def price_to_ask_about(self, request: Query) -> Fraction | None:
         """The ε that a statement costs at most, if a human decides whether to spend it."""
         _check(request.sql)
-        # What is refused is told so where it is request, and costs nothing.
+        # What is refused is told so where it is asked, and costs nothing.
         with suppress(Error), self._under(request, None):
             price = self._connection.explain(request.sql).report.price
             if price is not None and self._limit.asks(parse_epsilon(price.epsilon)):

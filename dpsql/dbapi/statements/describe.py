@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from dpsql.bind.scope import quoted_name
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownTable
 from dpsql.report.result.result import Result, text_result
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
@@ -45,16 +46,17 @@ def described(statement: Describe, schema: Schema) -> Result:
     """The tables that analysts see, or the columns of one; Refused for SUMMARIZE."""
     if statement.table is None:
         return _tables(schema)
-    table, name = schema.resolve(*statement.table), ".".join(statement.table)
+    parts = statement.table
+    table = schema.resolve(*parts)
     if table is None:
-        what = f"there is no table {name}"
+        what = f"there is no table {'.'.join(parts)}"
         raise UnknownTable(what, at=statement.at, hint="SHOW TABLES lists them")
     if statement.summarizes:
-        items = ", ".join(["count(*)", *_means(table)])
+        items, quoted = ", ".join(["count(*)", *_means(table)]), ".".join(map(quoted_name, parts))
         raise Refused(
             "SUMMARIZE shows the least and the greatest value of each column as they are",
             at=statement.at,
-            hint=f"ask for what you need: SELECT {items} FROM {name}",  # noqa: S608 - a hint
+            hint=f"ask for what you need: SELECT {items} FROM {quoted}",  # noqa: S608 - a hint
         )
     return _columns(table, schema)
 
@@ -145,4 +147,4 @@ _EXAMPLES = 2
 
 def _means(table: Table) -> list[str]:
     bounded = [c.name for c in table.columns.values() if isinstance(c.bounds, tuple)]
-    return [f"avg({name})" for name in bounded[:_EXAMPLES]]
+    return [f"avg({quoted_name(name)})" for name in bounded[:_EXAMPLES]]
