@@ -33,7 +33,7 @@ LEFT = frozenset(
         "session/explain/report.py:Price.said",
         "audit/sensitivity/exhaustive_audit.py:SensitivityAudit.apart",
         # At most and at least are the relations themselves.
-        "bounding/strategy/split_by_contribution.py:_at_most",
+        "physical/sidecar_rows.py:at_most",
         "privacy/mechanisms/mechanism.py:Mechanism.tail(at_least)",
         "privacy/mechanisms/noise/gaussian.py:DiscreteGaussian.tail(at_least)",
         "privacy/mechanisms/noise/laplace.py:DiscreteLaplace.tail(at_least)",

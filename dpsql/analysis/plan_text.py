@@ -21,6 +21,8 @@ from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByDomain,
     ByHash,
+    ByRank,
+    ByStoredRank,
     ByUnit,
     Contributions,
     GroupLimit,
@@ -106,6 +108,10 @@ def describe_limit(limit: GroupLimit, rows: int | None = None) -> str:
     match limit:
         case ByHash(groups=groups):
             return f"LimitGroups({groups}, by keyed hash{few})"
+        case ByRank(groups=groups):
+            return f"LimitGroups({groups}, by keyed rank{few})"
+        case ByStoredRank(groups=groups):
+            return f"LimitGroups({groups}, by stored rank{few})"
         case ByDomain(groups=groups):
             return f"LimitGroups({groups}, all there are{few})"
         case ByUnit(tables=tables):

@@ -11,6 +11,8 @@ from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
+    ByRank,
+    ByStoredRank,
     ByUnit,
     ClampPerGroup,
     Contributions,
@@ -106,7 +108,12 @@ def limited_stability(limited: Limited, units: int) -> PerGroup:
 
 def _groups(limit: GroupLimit) -> int:
     match limit:
-        case ByHash(groups=groups) | ByDomain(groups=groups):
+        case (
+            ByHash(groups=groups)
+            | ByRank(groups=groups)
+            | ByStoredRank(groups=groups)
+            | ByDomain(groups=groups)
+        ):
             return groups
         case ByUnit():
             return 1

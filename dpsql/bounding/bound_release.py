@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Final, assert_never
+from typing import Final
 
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.lineage.unit_identity import unit_valued_columns
@@ -18,21 +17,8 @@ from dpsql.bounding.randomized_response import estimate_true_answers
 from dpsql.bounding.randomized_response_keys import check_groups
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.bounding.statistics.statistics import StatisticsBuilder
-from dpsql.bounding.strategy.aggregate_below_join import aggregate_below_join
-from dpsql.bounding.strategy.choose_groups_first import choose_groups_first
-from dpsql.bounding.strategy.count_units_first import count_units_first
-from dpsql.bounding.strategy.sidecar_access import from_sidecar
-from dpsql.bounding.strategy.split_by_contribution import split_by_contribution
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
-from dpsql.plan.bounded_release.bounded_release import (
-    BoundedRelease,
-    Contributions,
-    ExplainedPlan,
-    Limited,
-    LimitGroups,
-    MinUnits,
-    OneRowPerUnit,
-)
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Contributions, MinUnits
 from dpsql.plan.bounded_release.estimator import row_count_index
 from dpsql.plan.bounded_release.statistic import RowCount, Statistic
 from dpsql.plan.operator import Release
@@ -48,7 +34,7 @@ def bound_release(
     release: Release, facts: Facts, settings: Settings = AS_DECLARED
 ) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from."""
-    read = with_public_bounds(from_sidecar(prune_release(release), facts), facts)
+    read = with_public_bounds(prune_release(release), facts)
     release, responses, key = estimate_true_answers(read)
     below = column_domains(release.source)
     domains = key_domains(release.keys, release.source, release.key_source, below, facts)
@@ -92,28 +78,7 @@ def bound_release(
         notes = (*notes, _GROUPS_WITH_ROWS_NOTE)
     if any(row_count_index(output.estimator) is not None for output in (*formulas, *chosen)):
         notes = (*notes, _OF_NO_ROWS)
-    found = BoundedRelease(chain, (*formulas, *chosen), selection, notes, least)
-    cheaper = _choose_plan(chain, facts)
-    if cheaper is None:
-        return found
-    bounding, note = cheaper
-    return replace(found, physical_plan=bounding, notes=(*notes, note))
-
-
-def _choose_plan(limited: Limited, facts: Facts) -> ExplainedPlan | None:
-    """The first that can be had of what takes less time than to sum unit by unit."""
-    match limited:
-        case OneRowPerUnit():
-            return None
-        case LimitGroups():
-            return (
-                split_by_contribution(limited, facts)
-                or aggregate_below_join(limited, facts)
-                or choose_groups_first(limited)
-                or count_units_first(limited)
-            )
-        case missing:
-            assert_never(missing)
+    return BoundedRelease(chain, (*formulas, *chosen), selection, notes, least)
 
 
 def _is_summed(call: AggregateCall) -> bool:

@@ -4,6 +4,7 @@
 | ------------------- | --------------------------------------------------------------------- |
 | calibration         | the mechanism of each statistic for a granted loss, and the threshold |
 | job                 | execute and release: one picklable value in, released tables out      |
+| batch_count         | how many batches of units a release is run in                         |
 | selection_mechanism | the mechanism of each selection for a granted loss                    |
 | add_noise           | raw totals → noisy integers, over all cells, sorted by key            |
 | columns             | noisy integers → typed columns                                        |

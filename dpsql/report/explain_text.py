@@ -14,6 +14,7 @@ from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.explain.report import OperatorLine, Price, PrivacyReport, ReleaseReport
 
 HIDDEN: Final = "not shown: it names tables that are hidden"
+STRATEGIES: Final = "strategies: the same integers, in so many passes over the rows"
 
 
 class OutputFormat(Enum):
@@ -75,6 +76,12 @@ def threshold(units: int) -> str:
     return f"a key appears when its noisy number of units is {units} or more"
 
 
+def strategies(release: ReleaseReport) -> list[str]:
+    """What each strategy that applies is estimated to cost, the one that is run first."""
+    run, *others = (f"{line.name}: {line.passes:.3g}" for line in release.strategies)
+    return [f"{run} (this one is run)", *others]
+
+
 def price(price_of: Price | None) -> list[str]:
     """What it costs, and what that means."""
     if price_of is None:
@@ -128,6 +135,9 @@ def _release(release: ReleaseReport, *, sql: bool) -> Iterator[str]:
     yield from (f"    {noise(column)}" for column in release.noise)
     if release.threshold is not None:
         yield f"    {threshold(release.threshold)}"
+    if release.strategies:
+        yield f"  {STRATEGIES}"
+        yield from (f"    {line}" for line in strategies(release))
     if sql:
         yield "  what the engine runs"
         yield from (f"  {line}" for line in _indented(_pretty(release.sql)))

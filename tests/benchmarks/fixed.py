@@ -58,7 +58,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("prove", compiled, "bound_release"),
     ("prove", compiled, "sensitivity"),
     ("calibrate", compiled, "calibrate"),
-    ("rewrite", compiled, "emit_release"),
+    ("rewrite", compiled, "plan_release"),
     ("identify", compiled, "release_digest"),
     ("bind", WholeStatements, "bound"),
     ("look up", Session, "_data_version_key"),

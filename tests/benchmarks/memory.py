@@ -15,7 +15,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.physical.unit_batches import choose_batches
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
@@ -48,7 +47,7 @@ def main() -> None:
     pa.array([0])
     before = _peak()
     if kind == "private":
-        run(choose_batches(Job(source, steps), engine), engine, SystemRandomness())
+        run(Job(source, steps), engine, SystemRandomness())
     else:
         engine.execute(sql)
     sys.stdout.write(f"{_peak() - before:.1f}\n")

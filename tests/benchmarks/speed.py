@@ -33,7 +33,6 @@ from benchmarks.picture import picture
 from benchmarks.shapes import queries
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.physical.unit_batches import choose_batches
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
@@ -178,8 +177,7 @@ def engine_seconds(prepared: CompiledStatement, engine: DuckDBEngine) -> float:
     """What all statements of the releases take in the engine; noise is drawn, not counted."""
     clock = _Clock(engine)
     steps = tuple(release.step for release in prepared.releases)
-    job = choose_batches(Job(engine._source, steps), engine)
-    run(job, clock, SystemRandomness())  # type: ignore[arg-type]
+    run(Job(engine._source, steps), clock, SystemRandomness())  # type: ignore[arg-type]
     return clock.seconds
 
 

@@ -138,9 +138,9 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "what was planned with a sidecar needs it",
-        "pgwire/workers/worker.py",
-        "choose_batches(readable(task.job, engine), engine)",
-        "choose_batches(task.job, engine)",
+        "release/job.py",
+        "if fallback is not None and not fallback.tables <= engine.sidecar_tables:",
+        "if fallback is not None and not fallback.tables:",
         "tests/session/test_sidecar_gone.py",
     ),
     _Service(

@@ -23,7 +23,9 @@ from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
 from dpsql.engine.sidecar.row_columns import out_of_range_column
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.bounded_release import Cell, SplitByContribution
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
+from dpsql.plan.bounded_release.bounded_release import ByStoredRank, Cell, LimitGroups
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Table
@@ -72,11 +74,19 @@ def attack(sql: str, name: str, settings: Settings, databases: int) -> None:
     ready = proved(sql, name, known, settings, ready=True)
     for one, other in zip(as_it_is.releases, ready.releases, strict=True):
         assert (one.key, one.sensitivity) == (other.key, other.sensitivity)
-        if (
-            isinstance(other.step.bounded.physical_plan, SplitByContribution)
-            and not other.step.reads
-        ):
+        if is_split(other) and not other.step.reads:
             _attack(one, other, _worlds(name, known, databases), sql)
+
+
+def is_split(release: CompiledRelease) -> bool:
+    """Units that no limit can bind are told from others by what the sidecar stores."""
+    return isinstance(release.choice.plan, SplitByContribution | StoredUnitSums)
+
+
+def has_stored_ranks(release: CompiledRelease) -> bool:
+    """A unit's groups were chosen once, when the sidecar was made."""
+    limited = release.step.bounded.limited
+    return isinstance(limited, LimitGroups) and isinstance(limited.limit, ByStoredRank)
 
 
 def proved(
@@ -142,7 +152,7 @@ def _rows(found: Search, world: int) -> Rows:
 def _attack(
     as_it_is: CompiledRelease, ready: CompiledRelease, tried: ReadyWorlds, sql: str
 ) -> None:
-    drawn = any("drawn once" in note for note in ready.step.bounded.notes)
+    drawn = has_stored_ranks(ready)
     pairs = tried.found.relevant(unit_kind(ready.release.source) or "")
     numbers = {n for pair in pairs for n in (pair.one, pair.other)}
     found = {n: tried.totals(n, ready, _SALT) for n in numbers}

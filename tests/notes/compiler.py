@@ -130,7 +130,7 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
         if schema_of(schema).neighbor_distance.is_replacement:
             lines += [f"  {text}" for text in format_norms(release)]
         lines += [f"  {text}" for text in format_all_rows(release)]
-        lines += [f"  {note}" for note in bounded.notes]
+        lines += [f"  {note}" for note in (*bounded.notes, release.choice.plan.note) if note]
         if release.step.measurement.threshold is not None:
             lines.append(f"  keys appear from {release.step.measurement.threshold} units on")
     return "\n".join(lines)

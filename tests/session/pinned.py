@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from notes.compiler import FIXTURES, prepared, schema_of
+from physical.strategies import names_of
 
 from dpsql.engine.sidecar.contents import SidecarCounts
 from dpsql.engine.sidecar.contents import _sealed as sealed
@@ -167,7 +168,7 @@ def keys_of(schema: str, sql: str) -> dict[str, list[str]]:
 
 
 def _meaning(release: CompiledRelease, by_name: dict[str, CompiledRelease]) -> str:
-    keys = {below: by_name[name].key for below, name in release.step.public_inputs}
+    keys = {below: by_name[name].key for below, name in names_of(release).items()}
     return release_digest(release.step.bounded, keys)
 
 

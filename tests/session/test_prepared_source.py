@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from differential.statement import FIXTURES, tpch, written
 from differential.test_tpch import ANSWERED
+from neighbor_search.sidecar import has_stored_ranks
 from privacy.seeded import ReplayedRandomness
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
@@ -23,11 +24,10 @@ from dpsql.engine.sidecar.row_columns import (
     value_count_column,
 )
 from dpsql.errors import Error
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 from dpsql.plan.bounded_release.bounded_release import (
     Cell,
-    SplitByContribution,
-    StoredUnitSums,
-    UnlimitedRows,
 )
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.operator import Plan
@@ -111,7 +111,7 @@ def test_every_statement_has_the_same_integers_key_and_sensitivities(
             terms = one.step.bounded.contributions
             if one.step.reads or not (terms.statistics or terms.cell_choices):
                 continue  # it reads noisy tables, or nothing private
-            if terms.domains and any("drawn once" in n for n in other.step.bounded.notes):
+            if terms.domains and has_stored_ranks(other):
                 continue  # groups of listed keys are numbered, so that others of a unit are drawn
             assert integers(engine, one.step.query) == integers(engine, other.step.query)
             compared += 1
@@ -219,21 +219,22 @@ def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
         tell(far, told)
     with open_source(far) as engine:
         for sql in (tpch()[1].sql, SUMS):
-            light, (without, read) = compared(sql, far, engine)
-            assert isinstance(light, UnlimitedRows)
-            assert light.no_clamp is not None
+            plan, (without, read) = compared(sql, far, engine)
+            assert isinstance(plan, SplitByContribution)
+            assert plan.no_clamp is not None
             assert without == read
 
 
 def compared(
     sql: str, schema: Schema, engine: DuckDBEngine
-) -> tuple[UnlimitedRows | StoredUnitSums, tuple[Integers, Integers]]:
-    """How light rows are summed, and the integers without the sidecar and with it."""
+) -> tuple[SplitByContribution | StoredUnitSums, tuple[Integers, Integers]]:
+    """How rows are split, and the integers without the sidecar and with it."""
     (one,) = proved(sql, schema, engine, AS_DECLARED, prepared=False).releases
     (other,) = proved(sql, schema, engine, AS_DECLARED, prepared=True).releases
-    assert isinstance(other.step.bounded.physical_plan, SplitByContribution)
+    plan = other.choice.plan
+    assert isinstance(plan, SplitByContribution | StoredUnitSums)
     found = integers(engine, one.step.query), integers(engine, other.step.query)
-    return other.step.bounded.physical_plan.unlimited, found
+    return plan, found
 
 
 SUMS = """SELECT sum(l_quantity), sum(l_linenumber), sum(l_linenumber - 2 * l_quantity),
@@ -259,8 +260,8 @@ def test_sums_of_units_stand_ready(
     with DuckDBEngine(engine_source(far)) as engine:
         prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
     with open_source(far) as engine:
-        light, (without, read) = compared(sql, far, engine)
-    assert isinstance(light, StoredUnitSums)
+        plan, (without, read) = compared(sql, far, engine)
+    assert isinstance(plan, StoredUnitSums)
     assert without == read
     assert any(map(any, without))
 

@@ -58,10 +58,8 @@ from dpsql.pgwire.workers.tasks import (
     from_bytes,
     packed,
 )
-from dpsql.physical.unit_batches import choose_batches
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import run
-from dpsql.session.run.sidecar_fallback import readable
 
 INTERRUPT: Final = b"I"
 _OPEN_AT_ONCE: Final = 4
@@ -189,8 +187,7 @@ class _EnginePool:
             # The charge was made for another version of the data.
             return LACKED
         released = {name: from_bytes(data) for name, data in task.released.items()}
-        job = choose_batches(readable(task.job, engine), engine)
-        return packed(run(job, engine, SystemRandomness(), released))
+        return packed(run(task.job, engine, SystemRandomness(), released))
 
     def _engine(self, source: DuckDBSource, sidecar: Sidecar | None = None) -> DuckDBEngine:
         """An engine over the source and its sidecar as their files are now."""

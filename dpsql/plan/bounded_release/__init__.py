@@ -7,4 +7,5 @@
 | estimator       | how a released column follows from noisy statistics             |
 | bounded_release | what a release becomes: terms, partials, limits                 |
 | engine_query    | what the engine is handed                                       |
+| column_names    | the columns by which levels of its SQL hand on rows             |
 """

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.schema.sql_type import SqlType
 
 BATCH_TABLE: Final = "found of parts"
-"""The table of what was found of parts of the units; no schema's table has a name with a space."""
+"""The table of the integers of all batches of units; no schema's table has a name with a space."""
 
 HASH_SPACE: Final = 2**64
-"""So many hashes of units there are, which a part has a range of."""
+"""How many hashes of units there are: each batch has a range of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ class EngineQuery:
     A `salted` query takes a fresh secret text as its parameter. `histograms`, one for each
     selection, are read beside them, with the same salt.
 
-    Where `summed` says how to sum what is FOUND, it is asked of the units part by part: of those
-    with hashes from the second parameter to the third.
+    Where `summed` is a statement, the query is run once for each batch of the units, of those with
+    hashes from the second parameter to the third; `summed` sums the rows of all batches.
     """
 
     sql: str
@@ -50,3 +51,42 @@ class EngineQuery:
     salted: bool
     histograms: tuple[Histogram, ...] = ()
     summed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPolicy:
+    """How many batches of units a release is worth, by the rows of the largest of its `tables`.
+
+    A batch has at least `min_rows` rows, of those that conditions leave (`selectivity`), and there
+    are at most `max_batches`, but more where each would have over `max_rows` rows. Where only the
+    rows of some listed groups count, there are taken to be `rows_of_listed_groups` at most.
+    """
+
+    tables: tuple[str, ...]
+    min_rows: int
+    max_batches: int
+    max_rows: int
+    selectivity: Fraction
+    rows_of_listed_groups: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitBatches:
+    """The same integers as those of another query, batch by batch of the units."""
+
+    query: EngineQuery
+    policy: BatchPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutSidecar:
+    """What is run in place of a query that reads `tables` in a sidecar, where they aren't there.
+
+    A charge is never given back once the engine runs, so that a file which somebody deletes or
+    replaces between charge and run must not fail what it was charged for. Which rows there are,
+    whose they are, and every limit are the same: so are the sensitivities, and the noise.
+    """
+
+    tables: frozenset[str]
+    query: EngineQuery
+    batches: UnitBatches | None

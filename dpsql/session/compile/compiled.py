@@ -16,10 +16,11 @@ from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.release.release import emit_release
 from dpsql.emit.sql.render import rendered
 from dpsql.engine.digest import digest_of
 from dpsql.errors import Error, SeveralRows
+from dpsql.physical.choose import Choice
+from dpsql.physical.engine_query import plan_release
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.prune_columns import unused
@@ -51,6 +52,7 @@ class CompiledRelease:
     step: Step
     sensitivity: Sensitivity
     key: str
+    choice: Choice
     opaque: Opaque | None = None
 
     def display_name(self, column: Column) -> str:
@@ -221,13 +223,20 @@ def _compile_release(
             bounded, schema.neighbor_distance.steps, share, settings.rounds
         )
         bounded = replace(bounded, notes=(*bounded.notes, *synopsis_notes(bounded, measurement)))
-    query = emit_release(bounded, names)
+    planned = plan_release(bounded, facts, names)
     below = tuple(p for p in operators(release.source) if isinstance(p, Release))
-    named = tuple((other, names[other]) for other in dict.fromkeys(below))
-    reads = [name for _, name in named]
+    reads = [names[other] for other in dict.fromkeys(below)]
     reads += [table.engine_name for table in saved_tables(release.source)]
-    step = Step(names[release], bounded, query, measurement, tuple(reads), public_inputs=named)
+    step = Step(
+        names[release],
+        bounded,
+        planned.query,
+        measurement,
+        tuple(reads),
+        planned.batches,
+        planned.without_sidecar,
+    )
     keys = {other: earlier[names[other]].key for other in below}
     parts = (release_digest(bounded, keys), digested(measurement), schema.policy_hash, version)
     key = digest_of("key of an answer", *parts)
-    return CompiledRelease(release, names[release], step, found, key)
+    return CompiledRelease(release, names[release], step, found, key, planned.choice)

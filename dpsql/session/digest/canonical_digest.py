@@ -28,7 +28,8 @@ from typing import Any, assert_never, get_args
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.engine.digest import Digest, digest_of, encoded
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction
-from dpsql.plan.bounded_release.bounded_release import BoundedRelease, KeyDomain
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, ByStoredRank, KeyDomain
+from dpsql.plan.comparison import OPPOSITE
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -80,17 +81,6 @@ _OF_ANY_ORDER = {
 
 _SUMS = {AggregateFunction.SUM, AggregateFunction.AVG}
 """Of one unit's rows integers are summed; of others also doubles, which are rounded on the way."""
-
-_NEGATED = {
-    Comparison.EQUAL: Comparison.UNEQUAL,
-    Comparison.UNEQUAL: Comparison.EQUAL,
-    Comparison.LESS: Comparison.GREATER_EQUAL,
-    Comparison.LESS_EQUAL: Comparison.GREATER,
-    Comparison.GREATER: Comparison.LESS_EQUAL,
-    Comparison.GREATER_EQUAL: Comparison.LESS,
-    Comparison.DISTINCT: Comparison.NOT_DISTINCT,
-    Comparison.NOT_DISTINCT: Comparison.DISTINCT,
-}
 
 _MIRRORED = {
     Comparison.LESS: Comparison.GREATER,
@@ -152,6 +142,9 @@ class _DigestBuilder:
             return self._rows(value).digest
         if kind in _EXPRESSIONS:
             return self._expression(value)
+        if kind is ByStoredRank:
+            # Whoever asked before the owner made a sidecar isn't charged again for its ranks.
+            return self.read(value.without_sidecar)
         if kind is KeyDomain:
             return digest_of("domain", encoded(value.keys), digest_of_cells(value.cells))
         return parted(value, self.read)
@@ -282,7 +275,7 @@ class _DigestBuilder:
                 return digest_of("or", *sorted(set(map(self._expression, operands))))
             case Not(operand=Compare(op=op, left=left, right=right)):
                 # Also where a side is NULL: then both ways of writing are.
-                return self._expression(Compare(_NEGATED[op], left, right))
+                return self._expression(Compare(OPPOSITE[op], left, right))
             case Compare(op=op, left=left, right=right):
                 first, second = map(self._expression, (left, right))
                 if second < first:

@@ -10,6 +10,8 @@ from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByHash,
+    ByRank,
+    ByStoredRank,
     Contributions,
     LimitGroups,
     OneRowPerUnit,
@@ -69,7 +71,8 @@ def _limits(bounded: BoundedRelease) -> Iterator[str]:
         return
     chosen = table.limits.declared
     groups, whose = table.limits.groups, table.limits.view or table.display_name
-    is_cut = isinstance(limited.limit, ByHash) and limited.limit.groups == groups > 1
+    limit = limited.limit
+    is_cut = isinstance(limit, ByHash | ByRank | ByStoredRank) and limit.groups == groups > 1
     if is_cut and "groups" not in chosen:
         yield (
             f"declare limits: {{groups: …}} of {whose}: {groups} is the default, and noise"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import starmap
 
 from dpsql.analysis.local_privacy import local_only
@@ -18,7 +19,13 @@ from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
 from dpsql.session.compile.loss_conversion import conversion_delta, epsilon_of
 from dpsql.session.explain.advice import advice
 from dpsql.session.explain.plan_visibility import hides
-from dpsql.session.explain.report import OperatorLine, Price, PrivacyReport, ReleaseReport
+from dpsql.session.explain.report import (
+    OperatorLine,
+    Price,
+    PrivacyReport,
+    ReleaseReport,
+    StrategyLine,
+)
 from dpsql.session.explain.sensitivity_text import column_changes, sensitivities
 from dpsql.session.run.public_tables import public_scans
 
@@ -61,15 +68,17 @@ def _release(
         )
         threshold = release.step.measurement.threshold
         return ReleaseReport(release.name, (line,), (), (), noise, threshold, "")
+    read = replace(bounded, limited=release.choice.limited)
     return ReleaseReport(
         release.name,
-        tuple(starmap(OperatorLine, plan_lines(bounded, distance.steps))),
-        bounded.notes,
+        tuple(starmap(OperatorLine, plan_lines(read, distance.steps))),
+        (*bounded.notes, *filter(None, [release.choice.plan.note])),
         tuple(sensitivities(release, distance)),
         noise,
         release.step.measurement.threshold,
         _printed_sql(release.step.query.sql, *operators(bounded.contributions.source)),
         column_changes(release),
+        tuple(StrategyLine(c.name, float(c.estimate)) for c in release.choice.candidates),
     )
 
 

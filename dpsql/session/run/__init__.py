@@ -3,7 +3,6 @@
 | module              | what it does                                                        |
 | ------------------- | ------------------------------------------------------------------- |
 | execution           | runs what was prepared: on the source, and on released tables       |
-| sidecar_fallback    | statements read the source's own tables where the sidecar is gone   |
 | public_statements   | statements over public tables alone, which run as they are written  |
 | public_table_copies | copies of public tables, for engines that have nothing else         |
 | dry_run             | what stands above the releases, tried on no rows before the charge  |

@@ -15,7 +15,6 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sandbox.process import SandboxProcess
 from dpsql.errors import ExecutionFailed
-from dpsql.physical.unit_batches import choose_batches
 from dpsql.plan.operator import Plan, PublicStatement
 from dpsql.plan.output_columns import output_columns
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -29,7 +28,6 @@ from dpsql.session.run.dry_run import no_rows
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
 from dpsql.session.run.public_tables import public_inputs
-from dpsql.session.run.sidecar_fallback import readable
 from dpsql.session.run.without_engine import project_without_engine
 from dpsql.session.sidecar import open_source, sidecar_path
 
@@ -87,8 +85,7 @@ class Execution:
         self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
         """The released tables of `steps` by name; `read` are those that they may read."""
-        job, engine = Job(engine_source(self._schema), steps), self.source()
-        return run(choose_batches(readable(job, engine), engine), engine, randomness, read)
+        return run(Job(engine_source(self._schema), steps), self.source(), randomness, read)
 
     def finish(self, prepared: CompiledStatement, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else, if it takes one."""

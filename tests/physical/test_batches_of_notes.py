@@ -8,11 +8,13 @@ from neighbor_search.share import in_turn
 from neighbor_search.sidecar import SETTINGS
 from notes.blocks import Claim, accepted
 from notes.compiler import prepared
+from physical.strategies import is_batched
 
-from dpsql.emit.release.release import emit_release
-from dpsql.emit.strategy.unit_batches import can_be_batched
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.bounded_release import ChooseGroupsFirst, PerUnit, PhysicalPlan
+from dpsql.physical.engine_query import emit_query
+from dpsql.physical.plan import PhysicalPlan
+from dpsql.physical.strategy.choose_groups_first import ChooseGroupsFirst
+from dpsql.physical.strategy.per_unit import PerUnit
 
 SHARE = 9
 """One in so many statements is tried in every run."""
@@ -37,7 +39,7 @@ def test_every_statement_of_the_notes_has_the_same_integers(claim: Claim, limits
 
 
 @pytest.mark.parametrize(
-    ("sql", "bounding"),
+    ("sql", "strategy"),
     [
         ("SELECT visit_date, count(*), avg(cost) FROM visits GROUP BY 1", PerUnit),
         ("SELECT ward, median(cost) FROM visits GROUP BY 1", PerUnit),
@@ -48,11 +50,12 @@ def test_every_statement_of_the_notes_has_the_same_integers(claim: Claim, limits
     ],
 )
 def test_what_waits_for_other_rows_of_its_unit_goes_in_parts(
-    sql: str, bounding: type[PhysicalPlan]
+    sql: str, strategy: type[PhysicalPlan]
 ) -> None:
     (release,) = prepared(sql, "clinic", frozenset()).releases
-    assert isinstance(release.step.bounded.physical_plan, bounding)
-    assert can_be_batched(release.step.bounded)
+    assert isinstance(release.choice.plan, strategy)
+    assert is_batched(release)
+    assert release.step.batches is not None
 
 
 @pytest.mark.parametrize(
@@ -70,6 +73,7 @@ def test_what_waits_for_other_rows_of_its_unit_goes_in_parts(
 )
 def test_what_does_not_add_up_or_waits_for_nothing_is_found_at_once(sql: str) -> None:
     for release in prepared(sql, "clinic", frozenset({"patients"})).releases:
-        assert not can_be_batched(release.step.bounded)
-        with pytest.raises(ValueError, match="in each part"):
-            emit_release(release.step.bounded, {}, in_batches=True)
+        assert not is_batched(release)
+        assert release.step.batches is None
+        with pytest.raises(ValueError, match="in each batch"):
+            emit_query(release.choice.plan, release.choice.limited, {}, in_batches=True)

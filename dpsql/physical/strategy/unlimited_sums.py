@@ -21,13 +21,18 @@ from dpsql.emit.release.contributions import (
     group_names,
     grouped,
     grouped_names,
-    has_few_groups,
     join_keys,
     select_from,
 )
 from dpsql.emit.sql.identifier import column_ref, union_all, with_alias
-from dpsql.emit.strategy.clamp_elimination import are_in_range, are_out_of_range
-from dpsql.plan.bounded_release.bounded_release import Contributions, NoClampCondition
+from dpsql.physical.cost import has_few_groups
+from dpsql.physical.modifier.clamp_elimination import (
+    NoClampCondition,
+    are_in_range,
+    are_out_of_range,
+)
+from dpsql.plan.bounded_release.bounded_release import Contributions
+from dpsql.plan.bounded_release.column_names import UNIT, total_name
 from dpsql.plan.bounded_release.statistic import UnitCount
 
 
@@ -46,16 +51,16 @@ def unlimited_totals(
     if condition is None:
         summed = grouped(rows, groups, sums)
     else:
-        within = rows.copy().where(are_in_range(condition, contributions.statistics), copy=False)
-        beyond = rows.where(are_out_of_range(condition, contributions.statistics), copy=False)
-        as_they_are = _sums(contributions, frozenset(condition.indices))
-        arms = grouped(within, groups, as_they_are), grouped(beyond, groups, sums)
+        in_range = rows.copy().where(are_in_range(condition, contributions.statistics), copy=False)
+        out_of_range = rows.where(are_out_of_range(condition, contributions.statistics), copy=False)
+        unclamped = _sums(contributions, frozenset(condition.indices))
+        arms = grouped(in_range, groups, unclamped), grouped(out_of_range, groups, sums)
         summed = union_all(exp.union(*arms, distinct=False, copy=False))
     few = has_few_groups(contributions)
     totals = [
         centered_steps(statistic, number, has_few_rows=few)
         if statistic.needs_sum
-        else column_ref(f"s{number}")
+        else column_ref(total_name(number))
         for number, statistic in enumerate(contributions.statistics)
     ]
     return totals_of(summed, contributions, late, [item.alias for item in sums], totals)
@@ -70,7 +75,7 @@ def totals_of(
 ) -> exp.Select:
     """Groups with the statistics' `totals`, made of the columns of `summed` with these `names`."""
     listed = join_keys(summed, contributions, late, names)
-    items = [with_alias(item, f"s{number}") for number, item in enumerate(totals)]
+    items = [with_alias(item, total_name(number)) for number, item in enumerate(totals)]
     return select_from(listed, [*map(column_ref, group_names(contributions)), *items])
 
 
@@ -79,10 +84,11 @@ def _sums(contributions: Contributions, unclamped: frozenset[int]) -> list[exp.E
     items: dict[str, exp.Expr] = {}
     for number, statistic in enumerate(contributions.statistics):
         if statistic.is_row_count:
-            items[f"s{number}"] = number_of_rows()
+            items[total_name(number)] = number_of_rows()
         elif isinstance(statistic.term, UnitCount):
             # Of rows that come with their units: each counts once.
-            items[f"s{number}"] = exp.Count(this=exp.Distinct(expressions=[column_ref("u")]))
+            units = exp.Distinct(expressions=[column_ref(UNIT)])
+            items[total_name(number)] = exp.Count(this=units)
         else:
             items |= uncentered_sums(statistic, number, clamped=number not in unclamped)
     return [with_alias(item, name) for name, item in items.items()]

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from neighbor_search.search import search
 from notes.compiler import prepared
+from physical.strategies import by_plan, by_strategy
 
 from dpsql.bounding.settings import AS_DECLARED, Settings
-from dpsql.emit.release.release import emit_release
-from dpsql.plan.bounded_release.bounded_release import CountUnitsFirst, PerUnit, PhysicalPlan
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.physical.strategy.count_units_first import CountUnitsFirst
+from dpsql.physical.strategy.per_unit import PerUnit
 
 STATEMENTS = [
     "SELECT visit_date, count(*), sum(cost) FROM visits WHERE ward = 'ER' GROUP BY 1",
@@ -40,12 +40,13 @@ SETTINGS = [
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_the_integers_are_those_of_all_units_told_apart(sql: str, settings: Settings) -> None:
     (release,) = prepared(sql, "clinic", frozenset(), settings=settings).releases
-    counted = release.step.bounded.physical_plan
+    counted = release.choice.plan
     assert isinstance(counted, CountUnitsFirst)
     worlds = search("clinic", frozenset(), databases=24).worlds
-    told_apart = worlds.totals(_with(release, PerUnit()), "1")
+    told_apart = worlds.totals(by_strategy(release, PerUnit), "1")
     for few in range(counted.max_rows + 1):
-        assert worlds.totals(_with(release, CountUnitsFirst(few)), "1") == told_apart
+        plan = replace(counted, max_rows=few)
+        assert worlds.totals(by_plan(release, plan), "1") == told_apart
     assert any(told_apart)
 
 
@@ -54,9 +55,8 @@ def test_few_are_so_many_that_no_limit_can_bind() -> None:
     for groups, rows_per_group, rows in [(2, 3, 9), (4, 2, 9), (4, 3, 2), (2, 2, 2)]:
         settings = Settings(groups=groups, rows_per_group=rows_per_group, rows=rows)
         (release,) = prepared(sql, "clinic", frozenset(), settings=settings).releases
-        assert release.step.bounded.physical_plan == CountUnitsFirst(
-            min(groups, rows_per_group, rows)
-        )
+        assert isinstance(release.choice.plan, CountUnitsFirst)
+        assert release.choice.plan.max_rows == min(groups, rows_per_group, rows)
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,4 @@ def test_few_are_so_many_that_no_limit_can_bind() -> None:
 )
 def test_where_units_have_many_rows_or_more_is_asked_they_are_told_apart(sql: str) -> None:
     for release in prepared(sql, "clinic", frozenset()).releases:
-        assert not isinstance(release.step.bounded.physical_plan, CountUnitsFirst)
-
-
-def _with(release: CompiledRelease, bounding: PhysicalPlan) -> CompiledRelease:
-    bounded = replace(release.step.bounded, physical_plan=bounding)
-    return replace(release, step=replace(release.step, query=emit_release(bounded, {})))
+        assert not isinstance(release.choice.plan, CountUnitsFirst)

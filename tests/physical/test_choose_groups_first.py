@@ -10,13 +10,18 @@ import pytest
 from neighbor_search.public_rows import PUBLIC, create_tables
 from notes.compiler import prepared, schema_of
 from notes.exact import raw_groups
+from physical.strategies import by_strategy
 
+from dpsql.bounding.group_choice import MAX_RANK_PRIME
 from dpsql.bounding.settings import AS_DECLARED, Settings
-from dpsql.bounding.strategy.choose_groups_first import MAX_RANK_PRIME
-from dpsql.emit.release.release import emit_release
+from dpsql.emit.release.group_limit import rank_of_cell
+from dpsql.emit.sql.identifier import column_ref
 from dpsql.emit.sql.render import rendered
-from dpsql.emit.strategy.choose_groups_first import rank_of_cell
-from dpsql.plan.bounded_release.bounded_release import ByHash, ChooseGroupsFirst, LimitGroups
+from dpsql.physical.plan import PhysicalPlan
+from dpsql.physical.strategy.choose_groups_first import ChooseGroupsFirst
+from dpsql.physical.strategy.count_units_first import CountUnitsFirst
+from dpsql.physical.strategy.per_unit import PerUnit
+from dpsql.plan.bounded_release.bounded_release import ByHash, ByRank, LimitGroups
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.session.compile.compiled import CompiledRelease
 
@@ -38,11 +43,13 @@ Groups = dict[tuple[int, int], tuple[int, int]]
     "limits", [(4, 3, 12), (4, 3, 5), (4, 2, 4), (3, 1, 2), (1, 3, 3)], ids=str
 )
 @pytest.mark.parametrize("salt", ["1", "another"])
+@pytest.mark.parametrize("strategy", [ChooseGroupsFirst, CountUnitsFirst, PerUnit])
 def test_the_integers_are_those_of_the_limits_by_hand(
-    limits: tuple[int, int, int], salt: str
+    limits: tuple[int, int, int], salt: str, strategy: type[PhysicalPlan]
 ) -> None:
     groups, rows_per_group, rows = limits
-    release = _release(Settings(groups=groups, rows_per_group=rows_per_group, rows=rows))
+    settings = Settings(groups=groups, rows_per_group=rows_per_group, rows=rows)
+    release = by_strategy(_release(settings), strategy)
     random = Random(f"{limits} {salt}")
     for busy in (1, 3, 12, 40):
         visits = [_visit(random, patients=6) for _ in range(6 * busy)]
@@ -55,13 +62,16 @@ def test_the_integers_are_those_of_the_limits_by_hand(
 
 def test_a_cell_for_each_place_at_most() -> None:
     """52 cells of months and wards are drawn, 366 days are not."""
-    assert isinstance(_release().step.bounded.physical_plan, ChooseGroupsFirst)
+    release = _release()
+    assert isinstance(release.step.bounded.limited, LimitGroups)
+    assert isinstance(release.step.bounded.limited.limit, ByRank)
+    assert isinstance(release.choice.plan, ChooseGroupsFirst)
     (by_day,) = prepared(
         "SELECT visit_date, count(*) FROM visits GROUP BY 1", "clinic", frozenset()
     ).releases
     assert isinstance(by_day.step.bounded.limited, LimitGroups)
     assert isinstance(by_day.step.bounded.limited.limit, ByHash)
-    assert not isinstance(by_day.step.bounded.physical_plan, ChooseGroupsFirst)
+    assert not isinstance(by_day.choice.plan, ChooseGroupsFirst)
 
 
 @pytest.mark.parametrize(
@@ -76,11 +86,11 @@ def test_a_cell_for_each_place_at_most() -> None:
 def test_what_is_no_sum_over_rows_is_not_drawn(asked: str) -> None:
     sql = f"SELECT extract(month FROM visit_date), {asked} FROM visits GROUP BY 1"
     for release in prepared(sql, "clinic", frozenset()).releases:
-        assert not isinstance(release.step.bounded.physical_plan, ChooseGroupsFirst)
+        assert not isinstance(release.choice.plan, ChooseGroupsFirst)
 
 
 def test_no_two_cells_share_a_place_in_any_order() -> None:
-    place = rendered(rank_of_cell(MAX_RANK_PRIME))
+    place = rendered(rank_of_cell(column_ref("h"), column_ref("x"), MAX_RANK_PRIME))
     with duckdb.connect() as connection:
         rows = connection.execute(
             f"SELECT h, count(DISTINCT {place}), min({place}), max({place})"
@@ -101,7 +111,6 @@ def test_every_group_of_a_unit_is_kept_in_nearly_as_many_orders(cells: range) ->
 
 def _release(settings: Settings = AS_DECLARED) -> CompiledRelease:
     (release,) = prepared(SQL, "clinic", frozenset(), settings=settings).releases
-    assert release.step.query == emit_release(release.step.bounded, {})
     return release
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from neighbor_search.search import search
 from notes.compiler import prepared
+from physical.strategies import by_strategy
 
 from dpsql.bounding.settings import Settings
-from dpsql.emit.release.release import emit_release
-from dpsql.plan.bounded_release.bounded_release import AggregateBelowJoin, PerUnit
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.physical.strategy.aggregate_below_join import AggregateBelowJoin
+from dpsql.physical.strategy.per_unit import PerUnit
 
 STATEMENTS = [
     "SELECT count(*), sum(cost) FROM patients JOIN visits USING (patient_id)",
@@ -36,21 +34,16 @@ def test_the_integers_are_those_of_joined_rows(
     sql: str, settings: Settings, verified: frozenset[str]
 ) -> None:
     (release,) = prepared(sql, "clinic", verified, settings=settings).releases
-    assert isinstance(release.step.bounded.physical_plan, AggregateBelowJoin)
+    assert isinstance(release.choice.plan, AggregateBelowJoin)
     worlds = search("clinic", verified, databases=24).worlds
     found = worlds.totals(release, "1")
-    assert found == worlds.totals(_joined_first(release), "1")
+    assert found == worlds.totals(by_strategy(release, PerUnit), "1")
     assert any(found)
 
 
 def test_a_key_that_is_only_declared_does_not_say_that_sums_meet_one_row() -> None:
     for verified in (frozenset[str](), frozenset({"patients"})):
         (release,) = prepared(STATEMENTS[1], "clinic", verified).releases
-        early = release.step.bounded.physical_plan
-        assert isinstance(early, AggregateBelowJoin)
-        assert early.is_n_to_one == bool(verified)
-
-
-def _joined_first(release: CompiledRelease) -> CompiledRelease:
-    bounded = replace(release.step.bounded, physical_plan=PerUnit())
-    return replace(release, step=replace(release.step, query=emit_release(bounded, {})))
+        plan = release.choice.plan
+        assert isinstance(plan, AggregateBelowJoin)
+        assert plan.is_n_to_one == bool(verified)
