@@ -15,7 +15,7 @@ import pytest
 from cli.cli_run import Run
 
 from dpsql.cli import budget
-from dpsql.ledger.refusal import LONGEST, MAX_REFUSALS
+from dpsql.ledger.refusal import MAX_CHARACTERS, MAX_REFUSALS
 from dpsql.report.budget_history import Point
 from dpsql.report.burn_down_chart import HEIGHT, WIDTH, burn_down_chart, left_over_time
 from dpsql.schema.load.load import load_schema
@@ -88,7 +88,7 @@ def test_refusals_are_of_bounded_size(penguins: Path) -> None:
         found = ledger.refusals()
         assert len(found) == MAX_REFUSALS
         assert found[-1].query.startswith(f"{MAX_REFUSALS + 19} ?x")
-        assert max(len(refusal.query + refusal.message) for refusal in found) <= 2 * LONGEST
+        assert max(len(refusal.query + refusal.message) for refusal in found) <= 2 * MAX_CHARACTERS
         assert len(list(ledger.history())) == 1
 
 

@@ -57,7 +57,7 @@ KEY_MUTANTS = (
     Mutant(
         "who draws an answer again is shown their own draw",
         "ledger/ledger.py",
-        "others = stored_answer.existing_answers(self._chain, kept)",
+        "others = stored_answer.existing_answers(self._chain, releases)",
         "others: dict[str, bytes] = {}",
         _RACING,
         "file",

@@ -10,7 +10,7 @@ import click
 
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.cli.options import analyst_name, schema_file
-from dpsql.engine.duckdb.failure_cause import causes_untold
+from dpsql.engine.duckdb.failure_cause import causes_hidden
 
 
 @click.command()
@@ -63,7 +63,7 @@ def mcp(schema: Path, **given: Any) -> None:
     log_without_tracebacks()
     # The client collects what is written here, and shows it to whom it likes.
     warnings.simplefilter("ignore")
-    with causes_untold(), reporting_errors():
+    with causes_hidden(), reporting_errors():
         try:
             serve(Options(schema, **given), echo_err)
         except WrongOptions as wrong:

@@ -1,7 +1,7 @@
 """Types that the schema leaves out, from the source's catalogue; the source as the engine opens it.
 
-Names and types only: what else a catalogue knows (an ENUM's labels, NOT NULL, statistics, folders
-of a partition) follows from rows, and is declared by the owner or not known.
+Names and types only: all else in a catalogue (an ENUM's labels, NOT NULL, statistics, folders of a
+partition) follows from rows, and so is declared by the owner or not known.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SourceColumns = Mapping[str, Mapping[str, str]]
 """For each table of the source the type names of its columns, in order."""
 
 Read = Callable[[DuckDBSource], Mapping[str, Columns]]
-"""Who asks the catalogue: this process, or one that alone may open the source."""
+"""Reads a source's catalogue, in this process or in the one that alone may open the source."""
 
 
 def engine_source(schema: Schema) -> DuckDBSource:
-    """Describe the source to the engine: of each table the declared columns, and nothing else."""
+    """The source as the engine is to open it: of each table the declared columns, and no others."""
     return DuckDBSource(
         database=None if schema.source.files else str(schema.source.path),
         tables=tuple(
@@ -51,22 +51,22 @@ def engine_source(schema: Schema) -> DuckDBSource:
 
 
 def find_columns(source: Source, read: Read = read_catalog) -> SourceColumns | None:
-    """Ask the source's catalogue; None where the source isn't there yet.
+    """The columns of the source's tables, by its catalogue; None if the source doesn't exist yet.
 
-    A schema that declares every type can then be read, explained and tested without any data.
+    A schema that declares every type can thus be read, explained and tested without any data.
     """
     if not source.path.exists():
         return None
     if source.files:
         tables = tuple(SourceTable(name, str(file)) for name, file in source.files.items())
-        found = read(DuckDBSource(None, tables))
+        catalog = read(DuckDBSource(None, tables))
     else:
-        found = read(DuckDBSource(str(source.path)))
-    return {table: dict(columns) for table, columns in found.items()}
+        catalog = read(DuckDBSource(str(source.path)))
+    return {table: dict(columns) for table, columns in catalog.items()}
 
 
 def known_type(source_type: str) -> SqlType | None:
-    """Name the type under which a column of the source is offered, None if there is none."""
+    """The type as which a column of the source's type is read; None if such columns aren't read."""
     return reading(source_type).type
 
 
@@ -79,10 +79,10 @@ def column_type(
     is_delimited: bool,
     identifies: bool,
 ) -> SqlType:
-    """Settle a column's type from what is declared and what the source has (None: not there).
+    """A column's type, by the declared type and the source's (None: there is none); or SchemaFault.
 
-    `identifies`: keys and unit columns are offered as they are, since a cast could make one unit of
-    two ('7' and '07'). A CSV file has only text, and then the cast is what its identities mean.
+    `identifies`: the types of keys and unit columns aren't cast, since a cast could make one unit
+    of two ('7' and '07'). A CSV file has only text: its identities are compared after the cast.
     """
     written = None if declared is None else parse_type(declared)
     if declared is not None and written is None:
@@ -124,7 +124,7 @@ def column_type(
 
 
 def _converts(offered: SqlType, written: SqlType, *, exactly: bool) -> bool:
-    """Allow casts within numbers and within times; of identities only between integers."""
+    """Whether a cast is allowed: among numbers or among times; `exactly`: among integers only."""
     match offered, written:
         case Integer(), Integer():
             return True

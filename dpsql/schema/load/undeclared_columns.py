@@ -1,4 +1,4 @@
-"""Undeclared columns of public tables: those that the source has a name and a type for."""
+"""Undeclared columns of public tables: those whose name and type in the source can be used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from dpsql.schema.model import Column, Public, Source, Table
 def add_public_columns(
     tables: Mapping[str, Table], source: Source, source_columns: SourceColumns | None
 ) -> Mapping[str, Table]:
-    """Offer the undeclared columns of public tables too, as far as they have a name and a type."""
+    """Add to public tables their undeclared columns that have a plain name and a type that is read.
+
+    CSV files have no types, and so no such columns.
+    """
     return {
         name: replace(table, columns=_with_undeclared(table, source_columns[name]))
         if source_columns is not None
@@ -25,7 +28,7 @@ def add_public_columns(
 
 
 def is_delimited(source: Source, table: str) -> bool:
-    """Tell whether a table's file is CSV, whose columns have no types of their own."""
+    """Whether a table's file is CSV, whose columns have no types of their own."""
     return table in source.files and source.files[table].suffix == ".csv"
 
 
