@@ -8,7 +8,7 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "a column of listed rows is a key though it repeats",
         "analysis/lineage/functional_dependency.py",
-        "if len({row[place] for row in rows}) == len(rows):",
+        "if len({row[index] for row in rows}) == len(rows):",
         "if rows:",
     ),
     Mutant(
