@@ -1,9 +1,9 @@
-"""Quantiles of counts per cell: the cell that each falls into, chosen privately.
+"""Quantiles of counts per cell: the cell that each quantile falls into, chosen privately.
 
 A position between rows has, for the quantile a/d, the loss |(d - a)·below - a·above|, in rows below
-and above it: d times its distance in ranks from where the quantile is (Smith 2011; the OpenDP
-library's quantile scores). A cell has the loss of the best position inside it, its rows lying
-evenly in it; so a cell of many equal values is as good as any of them.
+and above it: d times its distance in ranks from the quantile (Smith 2011; the OpenDP library's
+quantile scores). A cell has the loss of the best position inside it, its rows lying evenly in it;
+so a cell of many equal values is as good as any of them.
 
 A changed row moves `below` by one at positions on one side of it and `above` on the other, so each
 loss moves by at most max(a, d - a), and `rows` changed rows of a group by as many times that. The
@@ -31,6 +31,7 @@ from dpsql.privacy.mechanisms.selection.permute_and_flip import permute_and_flip
 from dpsql.privacy.mechanisms.selection.quantile_range import QuantileRange
 
 Counts = NDArray[np.int64]
+"""Rows of each group in each cell: shape (groups, cells)."""
 
 MAX_QUANTILES = 99
 SLICES = 2**10
@@ -43,11 +44,12 @@ BATCH = 2**20
 class Quantiles:
     """Several quantiles of each of many groups, at ε (or ε²/8 of zCDP) for each of `selections`.
 
-    `rows` is how many rows one unit has in one group at most. Quantiles are increasing, from 0
+    `rows` is the largest number of rows of one unit in one group. Quantiles are increasing, from 0
     to 1. Few are chosen one by one. More are chosen by splitting (Kaplan, Schnapp & Stemmer 2022,
     "Differentially Private Approximate Quantiles"): the middle one first, then those below it from
-    the rows below, and those above it from the rows above. Where to split inside a cell, whose
-    rows may be many and equal, is a choice of its own, between `slices` even parts of the cell.
+    the rows below, and those above it from the rows above. Where to split inside a cell, whose rows
+    may be many and equal, is a choice of its own, between `slices` even parts of the cell. Raises
+    ValueError for quantiles that don't increase, or are too many.
     """
 
     quantiles: tuple[Fraction, ...]
@@ -75,7 +77,11 @@ class Quantiles:
         units: int,
         groups: int,
     ) -> Quantiles:
-        """Return the most accurate ones that cost at most `loss`."""
+        """Return the most accurate choices that cost at most `loss`.
+
+        `units` units differ on neighbours, each in at most `groups` groups, by at most `rows` rows
+        in each.
+        """
         each = loss.amount / (_selections(len(quantiles)) * groups)
         if loss.accounting is Accounting.ZCDP:
             epsilon = epsilon_of_choice(each / units**2)
@@ -85,17 +91,17 @@ class Quantiles:
 
     @property
     def name(self) -> str:
-        """What users call the mechanism."""
+        """The mechanism's name in reports."""
         return "exponential" if self.accounting is Accounting.ZCDP else "permute-and-flip"
 
     @property
     def selections(self) -> int:
-        """How many choices are paid for: k one by one, or 2⌈log2(k + 1)⌉ - 1 by splitting."""
+        """The number of choices paid for: k one by one, or 2⌈log2(k + 1)⌉ - 1 by splitting."""
         return _selections(len(self.quantiles))
 
     @property
     def splits(self) -> bool:
-        """Whether splitting is cheaper than one by one."""
+        """Splitting costs fewer choices than choosing quantiles one by one."""
         return self.selections < len(self.quantiles)
 
     def loss(self, *, units: int, groups: int) -> PrivacyLoss:
@@ -177,8 +183,8 @@ class Quantiles:
             if node.splits:
                 inside = chosen[:, node.index]
                 losses = part.slice_losses(inside, node.target)
-                within = self._choose(losses, part.slice_mask(inside), node, randomness)
-                split_at[node.index] = inside * self.slices + within
+                slice_index = self._choose(losses, part.slice_mask(inside), node, randomness)
+                split_at[node.index] = inside * self.slices + slice_index
         chosen.sort(axis=1)
         return chosen
 
@@ -192,7 +198,7 @@ class Quantiles:
         return permute_and_flip(losses, rate, randomness, present.astype(np.int64))
 
     def _nodes(self) -> Iterator[Node]:
-        """Go through the quantiles so that those a part ends at come before those inside it."""
+        """Yield the quantiles so that those at which a part ends come before those inside it."""
         count = len(self.quantiles)
         if not self.splits:
             for index, quantile in enumerate(self.quantiles):
@@ -212,9 +218,9 @@ class Quantiles:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The quantile at `index`, chosen from the part where those from `first` to before `last` are.
+    """The quantile at `index`, chosen from the part that holds those from `first` to before `last`.
 
-    `target` is which quantile of the part it is.
+    `target` is the quantile to choose in this part. `splits`: the part is split there.
     """
 
     index: int
