@@ -10,12 +10,13 @@ OPPOSITE = {
     Comparison.LESS_EQUAL: Comparison.GREATER,
     Comparison.DISTINCT: Comparison.NOT_DISTINCT,
 }
+"""The comparison that is true where the key is false, and NULL where the key is NULL."""
 OPPOSITE |= {right: left for left, right in OPPOSITE.items()}
 """The comparison that is true where one is false, and NULL where it is."""
 
 
 def negated(condition: Expression) -> Expression:
-    """A condition that is true just where `condition` is false: never where it is true."""
+    """A condition that is true only where `condition` is false, and NULL where it is NULL."""
     match condition:
         case Not(operand=operand):
             return operand
