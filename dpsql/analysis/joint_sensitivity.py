@@ -199,7 +199,7 @@ def _exclusive(filters: Sequence[Expression]) -> list[list[Expression]]:
 
 
 def excludes(left: Expression, right: Expression) -> bool:
-    """No row meets both conditions: part of one contradicts a part of the other."""
+    """No row meets both conditions: a part of one contradicts a part of the other."""
     if isinstance(left, Or):
         return all(excludes(operand, right) for operand in left.operands)
     if isinstance(right, Or):

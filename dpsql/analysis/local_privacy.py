@@ -1,10 +1,10 @@
-"""Releases of randomized answers alone, which are private without noise.
+"""Releases of randomised answers alone, which are private without noise.
 
 SELECT drink, count(*) FROM survey GROUP BY drink
 
 Each row of `survey` is a unit, all rows are read, and their number is public. Neighbours have one
-row replaced: its true answer is another, and any randomized answer is then at most e^ε times as
-probable. Whatever is computed of randomized answers alone keeps that bound, without noise, and so
+row replaced: its true answer is another, and any randomised answer is then at most e^ε times as
+probable. Whatever is computed of randomised answers alone keeps that bound, without noise, and so
 does whatever is asked of them later. Nothing reads the row's other columns.
 
 Every condition below is checked of the schema and of the bounded release. Each keeps out a pair of
@@ -35,14 +35,14 @@ from dpsql.schema.randomized_response_loss import releases_responses_exactly
 
 @dataclass(frozen=True, slots=True)
 class LocalOnly:
-    """The columns of randomized answers that a release reads of all rows of `table`; no others."""
+    """The columns of randomised answers that a release reads of all rows of `table`; no others."""
 
     table: Table
     columns: tuple[Column, ...]
 
 
 def local_only(bounded: BoundedRelease, distance: NeighborDistance) -> LocalOnly | None:
-    """The columns that `bounded` reads, if these are randomized answers alone; None otherwise.
+    """The columns that `bounded` reads, if these are randomised answers alone; None otherwise.
 
     `distance` is that of the neighbours that the release must protect.
     """

@@ -1,8 +1,8 @@
-"""Columns of randomized answers: which a plan reads, and the conditions on them, lifted out of it.
+"""Columns of randomised answers: which a plan reads, and the conditions on them, lifted out of it.
 
-A condition below an aggregate selects rows by their randomized answers. It is lifted into the
+A condition below an aggregate selects rows by their randomised answers. It is lifted into the
 aggregates, whose estimators correct for the randomization. Any other expression that reads such a
-column would pass the randomized answer off as the true one, and is refused.
+column would pass the randomised answer off as the true one, and is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dpsql.schema.sql_type import Boolean
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The column `name` of a table: the answers that it may hold, and how these were randomized."""
+    """The column `name` of a table: the answers that it may hold, and how these were randomised."""
 
     name: str
     values: tuple[Literal, ...]
@@ -33,14 +33,14 @@ class Response:
 
 
 Responses = Mapping[Column, Response]
-"""The columns of a plan that hold randomized answers."""
+"""The columns of a plan that hold randomised answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseConditions:
-    """A plan without its conditions on randomized answers, which stand in `conditions`.
+    """A plan without its conditions on randomised answers, which stand in `conditions`.
 
-    `responses` are the columns of `plan` that hold randomized answers; `conditions` read these
+    `responses` are the columns of `plan` that hold randomised answers; `conditions` read these
     columns.
     """
 
@@ -50,10 +50,10 @@ class ResponseConditions:
 
 
 def extract_conditions(plan: Plan, at: Span | None) -> ResponseConditions:
-    """Take the conditions on randomized answers out of `plan`.
+    """Take the conditions on randomised answers out of `plan`.
 
     `at` is the place in the statement of the aggregate over `plan`, for messages. Raises Refused
-    where a part of `plan` other than such a condition reads randomized answers.
+    where a part of `plan` other than such a condition reads randomised answers.
     """
     if not any(isinstance(part, Scan) and _response_columns(part) for part in operators(plan)):
         return ResponseConditions(plan, (), {})
@@ -88,7 +88,7 @@ def extract_conditions(plan: Plan, at: Span | None) -> ResponseConditions:
 
 
 def no_estimator_error(what: str, at: Span | None, hint: str = "", fix: str = "") -> Refused:
-    """The refusal of `what`, which would be computed of randomized answers without an estimator."""
+    """The refusal of `what`, which would be computed of randomised answers without an estimator."""
     return Refused(
         f"{what}: no unbiased estimate is known",
         at=at,

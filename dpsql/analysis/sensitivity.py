@@ -41,7 +41,7 @@ NormTerm = Callable[[int, int], Fraction]
 class Norm:
     """A bound on all changes together, in a norm with any weights.
 
-    No such norm is larger than if each statistic group changed as in the worst of its corners, in
+    They have at most the norm as if each statistic group changed as in the worst of its corners, in
     as many groups as `groups` has for it: a unit's rows may fill fewer groups than it is in.
     """
 
@@ -105,9 +105,9 @@ class Sensitivity:
     """In a group statistic j changes by at most `per_group[j]`, in all as `l1` and `l2` say.
 
     `units` steps lead from one neighbour to the other, and each of these units is in at most
-    `groups` groups. All of them may be in the same ones, where their changes add up: `per_group` is
-    of all. Or their groups differ, up to `units * groups` of them, and each changes less: in any
-    norm, the sum of k units' changes is at most k times the worst of one (triangle inequality).
+    `groups` groups. All of them may be in the same groups, where their changes add up to
+    `per_group`. Or their groups differ, up to `units * groups` of them, and each changes less: in
+    any norm, the sum of k units' changes is at most k times the worst of one (triangle inequality).
     """
 
     groups: int
@@ -120,7 +120,7 @@ class Sensitivity:
 def sensitivity(release: BoundedRelease, distance: NeighborDistance) -> Sensitivity:
     """Bound what neighbours at `distance` change in the integers of `release`.
 
-    Refused for squared differences of pairs of rows where neighbours remove rows.
+    Raises Refused for squared differences of pairs of rows where neighbours remove rows.
     """
     changed = limited_stability(release.limited, distance.steps)
     statistics = release.contributions.statistics
@@ -145,7 +145,7 @@ def sensitivity(release: BoundedRelease, distance: NeighborDistance) -> Sensitiv
 def _norm(
     groups: int, release: BoundedRelease, units: int, *, squared: bool, times: int = 1
 ) -> Norm:
-    """The bound where changed units have rows in one database, or in both, `times` as many."""
+    """The bound for units with rows in one database; or, in `times` as many groups, in both."""
     statistics = release.contributions.statistics
     bounds = (partial_bound(s, release.limited) for s in statistics)
     rows = [units * bound // s.magnitude for s, bound in zip(statistics, bounds, strict=True)]

@@ -10,9 +10,8 @@ OPPOSITE = {
     Comparison.LESS_EQUAL: Comparison.GREATER,
     Comparison.DISTINCT: Comparison.NOT_DISTINCT,
 }
-"""The comparison that is true where the key is false, and NULL where the key is NULL."""
 OPPOSITE |= {right: left for left, right in OPPOSITE.items()}
-"""The comparison that is true where one is false, and NULL where it is."""
+"""The comparison that is true where the key is false, and NULL where the key is NULL."""
 
 
 def negated(condition: Expression) -> Expression:

@@ -1,8 +1,8 @@
 """Expressions over columns of few values: each value is computed, by the engine's own functions.
 
-`year(day) * 100 + month(day)` over two years of days has 24 values; interval arithmetic alone
-would allow 112. Values are those of the total form of an expression (plan.total_form): it is NULL
-where the expression would raise.
+`year(day) * 100 + month(day)` over two years of days has 24 values; interval arithmetic alone would
+allow 112. Values are those of an expression's total form, which is NULL where the expression would
+raise.
 """
 
 from __future__ import annotations

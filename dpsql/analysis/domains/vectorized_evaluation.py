@@ -1,7 +1,7 @@
 """Values of expressions over lists of their columns' values, one value for each row.
 
-The engine computes functions and casts, as expressions of constants. Values are those of the total
-form of an expression (plan.total_form): it is NULL where the expression would raise.
+The engine computes functions and casts, as expressions of constants. Values are those of an
+expression's total form, which is NULL where the expression would raise.
 """
 
 from __future__ import annotations

@@ -32,9 +32,10 @@ from dpsql.schema.model import EntityUnit, Public, RowUnit
 
 
 class Visibility(Enum):
-    """PUBLIC: nobody's secret.
+    """The visibility of rows.
 
-    PRIVATE: each row belongs to one privacy unit. RELEASED: already noisy.
+    PUBLIC: they are nobody's secret. PRIVATE: each belongs to one privacy unit. RELEASED: they are
+    noisy already.
     """
 
     PUBLIC = "public"

@@ -55,7 +55,7 @@ def _row_keys(plan: Plan) -> frozenset[UnitIdentifier]:
 
 
 def _lookup_keys(plan: Plan) -> frozenset[UnitIdentifier]:
-    """The unit identifiers by which units are looked up: each named unit has a row of its own."""
+    """The identifiers that units are looked up by: a row appears once for each unit they name."""
     match plan:
         case Scan(unit=Column()):
             return unit_key_identifiers(plan)

@@ -1,9 +1,9 @@
-"""What many measurements that were fixed beforehand cost together, by privacy loss distributions.
+"""Composition of measurements that are fixed beforehand, by privacy loss distributions.
 
-Their sum of ε grows with their number, their loss by composition more like its root: 100 counts at
-ε = 0.1 are (4.78, 10⁻⁶)-DP together, not 10. Valid only for measurements whose kinds and parameters
-are all fixed before the first answer is seen; for an analyst who chooses as they go it is no filter
-(Tran, Koskela, Räisä & Honkela 2026).
+The sum of their ε grows with their number, their loss by composition more like its root: 100 counts
+at ε = 0.1 are (4.78, 10⁻⁶)-DP together, not 10. This holds only for measurements whose kinds and
+parameters are all fixed before the first answer is seen; for an analyst who chooses as they go it
+is no filter (Tran, Koskela, Räisä & Honkela 2026).
 
 Each measurement has a dominating pair of laws (Zhu, Dong & Wang 2022, Theorem 10: those of a
 composition are the products, though later measurements may look at earlier answers):
@@ -16,8 +16,8 @@ composition are the products, though later measurements may look at earlier answ
 Google's dp-accounting discretises the laws' privacy losses pessimistically, so that each curve of
 (ε, δ) is an upper bound: "connect the dots" for Laplace (Doroshenko, Ghazi, Kamath, Kumar &
 Manurangsi 2022), losses rounded up for Gaussian noise; tails that it cuts count as infinite losses.
-Parameters are rounded towards more loss before. What it computes is floating point: a hundredth of
-δ is set aside for the errors of its Fourier transforms, which are below 10⁻¹¹, and ε is rounded up.
+Parameters are rounded towards more loss before. It computes in floating point: a hundredth of δ is
+set aside for the errors of its Fourier transforms, which are below 10⁻¹¹, and ε is rounded up.
 """
 
 from __future__ import annotations

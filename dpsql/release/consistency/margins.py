@@ -10,8 +10,8 @@ of n_S cells with noise of variance v, the part of the factors T, summed over th
 n_S / n_T · v times the projection on what T does together (analysis of variance); the parts of two
 sets of factors are uncorrelated. A margin is the sum of its parts, T's divided by n_S / n_T.
 
-Cells are rounded as differences of rounded sums: of all cells up to one, in every direction. What
-is shown is off by at most 2^(|S| - 1), and all margins add up exactly.
+Cells are rounded as differences of rounded sums: of all cells up to one, in every direction. A
+released cell is off by at most 2^(|S| - 1), and all margins add up exactly.
 """
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ class DiscreteLaplace:
     def rho(self, l1: int, linf: int | None = None) -> Fraction:
         """Return the zCDP loss, rounded up, of a move by `l1` in all, `linf` per coordinate.
 
-        With linf unknown, one coordinate may make the whole move.
+        With linf unknown, one coordinate may make the whole move. Raises ValueError for negative
+        moves, and for an `l1` that `linf` = 0 rules out.
         """
         # Coordinates have independent noise, so the losses of moves d1, d2, … add up (Bun & Steinke
         # 2016, Lemma 1.7). _rho_of_one is convex in the move and 0 at 0: the sum is largest when

@@ -51,9 +51,9 @@ class Exponential:
     def rho(self) -> Fraction:
         """Return the zCDP loss of one choice, ε²/8.
 
-        The logarithm of the ratio of a candidate's two probabilities is rate·(its move) plus what
-        all share, so over the candidates it ranges over at most ε: bounded range, which is ε²/8
-        (Dong, Durfee & Rogers 2020; Cesar & Rogers 2021, Lemma 3.4).
+        The logarithm of the ratio of a candidate's two probabilities is rate·(its move) plus a term
+        that all share, so over the candidates it ranges over at most ε: bounded range, which is
+        ε²/8 (Dong, Durfee & Rogers 2020; Cesar & Rogers 2021, Lemma 3.4).
         """
         return self.epsilon**2 / 8
 

@@ -105,15 +105,15 @@ class Quantiles:
         return self.selections < len(self.quantiles)
 
     def loss(self, *, units: int, groups: int) -> PrivacyLoss:
-        """Return what a release costs for databases `units` apart, each unit in `groups` groups.
+        """Return the loss of a release for databases `units` apart, each unit in `groups` groups.
 
         Of the choices that are paid for once, one for each group and, when splitting, for each
-        part of it, let choice j have r_j changed rows among its own. Its losses move by r_j times
-        what one row moves them, so its loss is at most ε·r_j/rows; its bounded range too, so
-        (ε·r_j/rows)²/8 of zCDP. Parts are disjoint sets of rows, or of fractions of rows that add
-        up to 1: a row lies evenly in its cell, and each slice of the cell is in one part. So in a
-        group all r_j add up to at most units·rows, however a unit's rows are spread over parts, and
-        over all groups to at most units·groups·rows.
+        part of it, let choice j have r_j changed rows among its own. They move its candidates'
+        losses by r_j times as much as one row does, so its privacy loss is at most ε·r_j/rows, and
+        by bounded range (ε·r_j/rows)²/8 of zCDP. Parts are disjoint sets of rows, or of fractions
+        of rows that add up to 1: a row lies evenly in its cell, and each slice of the cell is in
+        one part. So in a group all r_j add up to at most units·rows, however a unit's rows are
+        spread over parts, and over all groups to at most units·groups·rows.
             Σ ε·r_j/rows <= ε·units·groups.
             Σ (ε·r_j/rows)²/8, convex, is largest with the whole units·rows in one part of each
             of `groups` groups: groups·(ε·units)²/8.
@@ -128,12 +128,12 @@ class Quantiles:
         return PrivacyLoss(self.accounting, self.selections * amount)
 
     def rank_error(self, cells: int, confidence: Fraction) -> Fraction:
-        """Return how many rows off the ranks of all a group's quantiles are, at this confidence.
+        """Return a bound on the rank errors of all of a group's quantiles, at this confidence.
 
         From a choice's cell to the quantile it aimed at there are at most (2·rows·max(a, d - a)/
         (d·ε))·ln(cells/β) rows, but for a probability of β (Dwork & Roth 2014, Corollary 3.12;
-        permute-and-flip is never worse: McKenna & Sheldon 2020). When splitting, what
-        a part's ends are off adds up, and so does half a slice of a heavy cell per split, which
+        permute-and-flip is never worse: McKenna & Sheldon 2020). When splitting, the errors of a
+        part's two ends add to it, and so does half a slice of a heavy cell per split, which
         depends on the data and is left out here.
         """
         if not 0 < confidence < 1:
@@ -155,7 +155,8 @@ class Quantiles:
     def release(self, counts: Counts, randomness: Randomness) -> Counts:
         """Choose a cell for each quantile of each group: (groups, cells) to (groups, quantiles).
 
-        Cells are in order, and so is what is returned, in each group. Counts are 0 or more.
+        Cells are in the order of their values, and so are the chosen ones of a group. Counts are at
+        least 0. Raises TypeError unless they are a table of int64.
         """
         if counts.ndim != 2 or counts.shape[1] < 1 or counts.dtype != np.int64:
             raise TypeError("counts are a table of int64, groups by cells")
