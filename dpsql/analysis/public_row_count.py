@@ -1,8 +1,8 @@
 """The number of rows of a plan, where it is public: all rows of a table that declares so.
 
 Neighbours of such a table have a row replaced, so that they have equally many. After a single
-condition the number of rows left is as secret as the values that it reads: {3} becomes {10}, and `x
-> 5` holds for one more.
+condition the number of rows left is as secret as the values that it reads: {3} becomes {10}, and
+`x > 5` holds for one more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Columns of randomised answers: which a plan reads, and the conditions on them, lifted out of it.
 
 A condition below an aggregate selects rows by their randomised answers. It is lifted into the
-aggregates, whose estimators correct for the randomization. Any other expression that reads such a
+aggregates, whose estimators correct for the randomisation. Any other expression that reads such a
 column would pass the randomised answer off as the true one, and is refused.
 """
 

@@ -80,7 +80,7 @@ def key_domains(
     return tuple(listed)
 
 
-def are_few_cells(cells: tuple[KeyDomain, ...]) -> tuple[KeyDomain, ...]:
+def limit_cells(cells: tuple[KeyDomain, ...]) -> tuple[KeyDomain, ...]:
     """Domains that have up to MAX_CELLS together: the longest of `cells` are left out."""
     few = sorted(cells, key=lambda domain: len(domain.cells))
     while math.prod(len(domain.cells) for domain in few) > MAX_CELLS:

@@ -5,7 +5,7 @@ Of n rows, c have the answer `tea`; the truth is told with probability p, each o
 count(*) of tea   →   (c - q·n) / (p - q)   with n = c + the released counts of all other answers
 
 So each group's sum is (1 - q) / (p - q) of its own less q / (p - q) of those of the groups that
-differ in the answer alone: the row of the inverse of the randomizing matrix (Kairouz, Bonawitz &
+differ in the answer alone: the row of the inverse of the randomising matrix (Kairouz, Bonawitz &
 Ramage 2016), applied to noisy sums. Only these sums are read, so that the estimate costs no further
 loss; all groups have to be there, which is why their keys are listed and none is left out. Noise
 has (1 - q)² + (k - 1)·q² of its variance, less than 1, over (p - q)²: with a separate noisy count

@@ -1,4 +1,4 @@
-"""Aggregate functions and their calls; private rows are aggregated by AggregateFunction alone."""
+"""Aggregate functions and their calls; releases compute those of AggregateFunction alone."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ OPPOSITE |= {right: left for left, right in OPPOSITE.items()}
 
 
 def negated(condition: Expression) -> Expression:
-    """A condition that is true only where `condition` is false, and NULL where it is NULL."""
+    """A condition that is true exactly where `condition` is false, and NULL where that is NULL."""
     match condition:
         case Not(operand=operand):
             return operand

@@ -1,8 +1,7 @@
 """Total forms of aggregates and windows over one unit's rows, in which none of them can raise.
 
 The tables are closed: a function has no form for types that it doesn't name, and a call without a
-form is refused. `tests/functions/test_unit_aggregates.py` tries every form on the ends of its
-types.
+form is refused. `tests/functions/test_hostile_statements.py` runs forms on the ends of their types.
 """
 
 from __future__ import annotations

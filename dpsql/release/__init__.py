@@ -1,4 +1,4 @@
-"""Raw integers → noisy answers: the only package that looks inside `Raw`.
+"""Raw integers → noisy answers: the only place that looks inside `Raw`.
 
 | module              | what it does                                                           |
 | ------------------- | ---------------------------------------------------------------------- |

@@ -1,4 +1,4 @@
-"""The condition of dp_clipped(sum(x)): rows have a value that bounds cut off."""
+"""The condition by which dp_clipped(sum(x)) counts a row: bounds cut its value off."""
 
 from __future__ import annotations
 

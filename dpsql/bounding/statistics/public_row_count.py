@@ -4,7 +4,7 @@ count(*), sum(x), avg(x)         with x in [6, 10] in 100 rows
 
 Sum(x, center=8) in [-2, 2]      count = 100, sum = s0 + 800, avg = s0 / 100 + 8
 
-A row that is replaced moves s0 by 4; with a noisy count it would have to be bounded by more.
+A row that is replaced moves s0 by 4; no noisy count has to make up for a row less.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class StatisticsBuilder:
         )
 
     def presence(self, *, of_rows: bool = False) -> int:
-        """The index of the count of units in each group, or `of_rows`, if these are counted."""
+        """The index of the count of units per group; or, if `of_rows` and counted, of its rows."""
         of_rows = of_rows and self._find(RowCount(), None) is not None
         return self._index_of(RowCount() if of_rows or self.per_unit == 1 else UnitCount(), None)
 
@@ -270,7 +270,7 @@ class StatisticsBuilder:
         return MomentIndices(total, square, value.center, value.radius, value.step)
 
     def _where_both(self, call: AggregateCall) -> Expression | None:
-        """The filter of rows that have both values: no moment is to be over rows without one."""
+        """The filter of rows that have both values, which all moments of the pair share."""
         parts = [Not(IsNull(argument)) for argument in call.arguments]
         return conjunction((*([] if call.filter is None else [call.filter]), *parts))
 

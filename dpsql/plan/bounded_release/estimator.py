@@ -101,7 +101,7 @@ class Moments:
 
     @property
     def indices(self) -> tuple[int, ...]:
-        """The indices of the statistics that it reads."""
+        """The indices of all statistics that the function is computed of."""
         axes = [self.x] if self.y is None else [self.x, self.y]
         statistics = [self.count, self.product, *(p for a in axes for p in (a.total, a.square))]
         return tuple(index for index in statistics if index is not None)

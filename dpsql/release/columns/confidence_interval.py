@@ -1,9 +1,9 @@
 """How far noise may have moved a value, by the noise distribution and released integers alone.
 
 Sums have the same error whatever their value. A mean's 95 % interval is Fieller's: the values a for
-which S - aN, as noisy as S and N together, is no farther from 0 than its 95 % half-width w, with w²
-= wS² + a²·wN². The intervals of functions of several moments are in `moment_interval`. No interval
-accounts for clamps and limits, of which noise knows nothing.
+which S - aN, as noisy as S and N together, is no farther from 0 than its 95 % half-width w, with
+w² = wS² + a²·wN². The intervals of functions of several moments are in `moment_interval`. No
+interval accounts for clamps and limits, of which noise knows nothing.
 """
 
 from __future__ import annotations
@@ -191,9 +191,9 @@ def _moment_error(
 def combined(own: Sequence[Noise], variances: Sequence[float]) -> tuple[Combined, ...]:
     """Weighted sums of draws of `own` noise, of these variances.
 
-    A sum's half-width, in its own standard deviations, is at most that of the draw with the
-    largest, and at most its own draw's half-width, which is the noisier one and has most weight in
-    it.
+    A sum's half-width is at most as many of the sum's standard deviations as that of any of its
+    draws is of the draw's; and at most the half-width of its own draw, which is noisier than the
+    sum and has most weight in it.
     """
     max_ratio = max(_width(noise) / math.sqrt(noise.variance) for noise in own)
     return tuple(

@@ -1,6 +1,6 @@
 """Sums over other groups become statistics of each group, with noise of their own.
 
-tea 50, coffee 30, none 20 → tea (50, others 50), coffee (30, others 70), none (20, others 80)
+tea 50, coffee 30, none 20   →   tea (50, others 50), coffee (30, others 70), none (20, others 80)
 
 Each of the groups that differ in one key alone adds a draw of noise to the sum. None of these draws
 is in the group's own value, so that the noise of the value and that of the others' sum are

@@ -5,9 +5,9 @@ and independent parts add up as squares do (the delta method). That holds where 
 nearly linear within the noise, which variances of few rows aren't: they are clamped to 0 or to
 their maximum, where their derivative is 0, and a count of few rows may be half of the true one. So
 
-- the function is taken without its clamps, to which the interval is clamped afterwards; - each
-derivative is the largest at the noisy sums and where each of them is off by its half-width; - where
-so few rows are left, or no variance to divide by, the interval is that of all possible values.
+- the function is taken without its clamps, to which the interval is clamped afterwards;
+- each derivative is the largest at the noisy sums and where each of them is off by its half-width;
+- where so few rows are left, or no variance to divide by, the interval is that of all values.
 
 Of many rows the interval is the delta method's; of few it is wider, up to all values.
 """
@@ -99,7 +99,7 @@ def _inside(estimator: Moments, row: tuple[int, ...], widths: Mapping[int, int])
 def _moved(
     estimator: Moments, point: Mapping[int, float], widths: Mapping[int, int]
 ) -> float | None:
-    """The 95 % half-width of the value, by its largest derivatives; None where it has none."""
+    """The 95 % half-width of the value, by the largest derivatives; None if it is undefined."""
     max_moves = dict.fromkeys(estimator.indices, 0.0)
     for near in _near(point, widths):
         for index in estimator.indices:
