@@ -39,7 +39,6 @@ LEFT = frozenset(
         "privacy/mechanisms/noise/laplace.py:DiscreteLaplace.tail(at_least)",
         # Methods of Python's protocols, whose parameters nobody names.
         "pgwire/codec/arrow_rows.py:ArrowRows.__getitem__(place)",
-        "privacy/domain.py:Interval.__contains__(place)",
     }
 )
 

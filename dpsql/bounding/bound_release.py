@@ -10,7 +10,7 @@ from dpsql.analysis.public_row_count import public_row_count
 from dpsql.analysis.sensitivity import rows_per_group
 from dpsql.bounding.cell_selection import CHOSEN, CellChoices
 from dpsql.bounding.contribution_limit import limit_contributions
-from dpsql.bounding.key_domain import are_few_cells, key_domains
+from dpsql.bounding.key_domain import key_domains, limit_cells
 from dpsql.bounding.public_bounds import with_public_bounds
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.randomized_response import estimate_true_answers
@@ -39,7 +39,7 @@ def bound_release(
     below = column_domains(release.source)
     domains = key_domains(release.keys, release.source, release.key_source, below, facts)
     if settings.rounds is None:
-        domains = are_few_cells(domains)  # a synopsis lists all, or is refused
+        domains = limit_cells(domains)  # a synopsis lists all, or is refused
     if key is not None:
         check_groups(key, domains, release, settings)
     draft, _ = limit_contributions(

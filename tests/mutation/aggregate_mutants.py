@@ -32,7 +32,7 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "values are counted once for filters that exclude each other",
         "analysis/joint_sensitivity.py",
-        "if beside or len(family) == 1",
+        "if has_unit_terms or len(family) == 1",
         "if len(family) == 1",
     ),
     Mutant(
@@ -44,7 +44,7 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "of a unit's distinct values one is in the bound of their sum",
         "analysis/sensitivity.py",
-        "return values_per_group(most, limited) * statistic.magnitude",
+        "return values_per_group(max_values, limited) * statistic.magnitude",
         "return statistic.magnitude",
         about="aggregate_distinct",
     ),

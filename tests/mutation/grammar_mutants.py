@@ -8,7 +8,7 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "a column of listed rows is a key though it repeats",
         "analysis/lineage/functional_dependency.py",
-        "if len({row[place] for row in rows}) == len(rows):",
+        "if len({row[index] for row in rows}) == len(rows):",
         "if rows:",
     ),
     Mutant(
@@ -91,8 +91,8 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "what has no rows has a mean",
         "release/columns/released_table.py",
-        "there = (groups.statistics[place] > half_width(spreads[place])).astype(np.bool_)",
-        "there = (groups.statistics[place] > -(10**9)).astype(np.bool_)",
+        "there = (groups.statistics[index] > half_width(spreads[index])).astype(np.bool_)",
+        "there = (groups.statistics[index] > -(10**9)).astype(np.bool_)",
         "tests/release",
         "few_rows",
         fails_by="AssertionError",

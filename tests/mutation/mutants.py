@@ -115,8 +115,8 @@ MUTANTS = (
     Mutant(
         "units are there in as few groups as rows fill",
         "analysis/sensitivity.py",
-        "of_rows = [all(statistics[place].is_row_sum for place in block.indices) for block in found]",
-        "of_rows = [True for block in found]",
+        "of_rows = [all(statistics[index].is_row_sum for index in block.indices) for block in blocks]",
+        "of_rows = [True for block in blocks]",
     ),
     Mutant(
         "values are clamped by their upper end only",

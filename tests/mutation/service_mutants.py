@@ -131,9 +131,9 @@ SERVICE_MUTANTS = (
     _Service(
         "a variance of few rows is certain",
         "release/columns/moment_interval.py",
-        "most[place] = max(most[place], abs(above - below) / (2 * _STEP))",
+        "max_moves[index] = max(max_moves[index], abs(above - below) / (2 * _STEP))",
         "above, below = max(above, 0), max(below, 0)\n"
-        "            most[place] += abs(above - below) / (2 * _STEP) * (near == point)",
+        "            max_moves[index] += abs(above - below) / (2 * _STEP) * (near == point)",
         "tests/release/test_moment_intervals.py",
     ),
     _Service(

@@ -68,8 +68,8 @@ SPLIT_MUTANTS = (
     _Split(
         "light rows needn't stem from rows of their own",
         "analysis/lineage/row_source.py",
-        "if found is not None and is_n_to_one(joined, others, on, trusted):",
-        "if found is not None:",
+        "if rows is not None and is_n_to_one(joined, others, on, trusted):",
+        "if rows is not None:",
     ),
     _Split(
         "a window sees a part of a unit's rows",

@@ -1,4 +1,4 @@
-"""What the engine is handed: rendered SQL and the tables of key domains beside it."""
+"""The input of the engine: rendered SQL, and the tables of key domains that it reads."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.schema.sql_type import SqlType
 
 BATCH_TABLE: Final = "found of parts"
-"""The table of the integers of all batches of units; no schema's table has a name with a space."""
+"""The table of the results of unit batches; no schema's table has a name with a space."""
 
 HASH_SPACE: Final = 2**64
-"""How many hashes of units there are: each batch has a range of them."""
+"""The number of possible hashes of units; a unit batch has a range of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class DomainTable:
-    """A table to hand to the engine: column `cell` numbers the cells, k0, k1 … hold them."""
+    """A table of a key domain for the engine: `cell` numbers the cells, k0, k1 … hold the keys."""
 
     name: str
     types: tuple[SqlType, ...]
@@ -27,7 +27,10 @@ class DomainTable:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """SQL for the engine: its rows are group columns, a cell's number p, and how many rows n."""
+    """SQL whose rows are group columns, a cell's number p, and the number of rows n in the cell.
+
+    `salted` and `summed` are as in EngineQuery.
+    """
 
     sql: str
     salted: bool
@@ -36,14 +39,15 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class EngineQuery:
-    """SQL for the engine: its rows are group columns g0, g1 … and integers s0, s1 ….
+    """SQL whose rows are group columns g0, g1 … and integers s0, s1 ….
 
     A group column is the number of a cell of `domains`, in their order, or a key that isn't listed.
     A `salted` query takes a fresh secret text as its parameter. `histograms`, one for each
-    selection, are read beside them, with the same salt.
+    selection, are executed besides, with the same salt.
 
-    Where `summed` is a statement, the query is run once for each batch of the units, of those with
-    hashes from the second parameter to the third; `summed` sums the rows of all batches.
+    Where `summed` is set, `sql` is executed for one unit batch after the other: for the units with
+    hashes from the second parameter to the third. `summed` is then the SQL that sums the batches'
+    results, in BATCH_TABLE.
     """
 
     sql: str
