@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.analysis.lineage.unit_identity import determines_unit
 from dpsql.bind.aggregate import text_extremes
-from dpsql.bind.aggregate.aggregates import Absent, Aggregates
+from dpsql.bind.aggregate.aggregates import Aggregates, GroupingCall
 from dpsql.bind.aggregate.public_aggregate import check_private
 from dpsql.bind.context import Context
 from dpsql.bind.expression.expression import ExpressionBinder
@@ -106,8 +106,8 @@ def grouped(
 ) -> Grouped:
     """`source` grouped: a release if it is private and the keys don't determine the unit."""
     aggregates = tuple(bound_aggregates.outputs)
-    for absent in bound_aggregates.absent:
-        _check_keys(absent, grouping)
+    for grouping_call in bound_aggregates.grouping_calls:
+        _check_keys(grouping_call, grouping)
     below = frozenset(output_columns(source))
     for key, at in zip(grouping.keys, grouping.spans, strict=True):
         # What a subquery of the SELECT list gives stands beside the groups, not beside the rows.
@@ -128,11 +128,12 @@ def grouped(
         if visibility(source) is Visibility.PRIVATE:
             used, aggregates = with_dependent(source, used, aggregates)
         plan: Plan = _frontier(source, used, aggregates, bound_aggregates, context)
-        lifted |= {absent.column: absent.value(grouping.keys) for absent in bound_aggregates.absent}
+        lifted |= {g.column: g.value(grouping.keys) for g in bound_aggregates.grouping_calls}
     else:
         plan = _sets(source, tuple(keys), grouping.sets, bound_aggregates, context)
-        results = (*(a.column for a in aggregates), *(a.column for a in bound_aggregates.absent))
-        known = (*(k.expression for k in keys), *results)
+        calls: list[AggregateOutput | GroupingCall] = [*aggregates]
+        calls += bound_aggregates.grouping_calls
+        known = (*(k.expression for k in keys), *(call.column for call in calls))
         lifted = dict(zip(known, output_columns(plan), strict=True))
     return Grouped(plan, lifted, frozenset(output_columns(plan)))
 
@@ -211,7 +212,7 @@ def _sets(
         kept = [keys[p].expression for p in places]
         outputs += [
             Output(context.names.column(a.column.name, a.column.type), a.value(kept))
-            for a in aggregates.absent
+            for a in aggregates.grouping_calls
         ]
         arms.append(Project(rows, tuple(outputs)))
     if len(arms) == 1:
@@ -248,12 +249,12 @@ def _set(
     return rows, {place: output.column for place, output in own.items()}, results
 
 
-def _check_keys(absent: Absent, grouping: Grouping) -> None:
-    for key in absent.keys:
+def _check_keys(call: GroupingCall, grouping: Grouping) -> None:
+    for key in call.keys:
         if key not in grouping.keys:
             raise GroupingFault(
                 f"GROUPING({describe(key)}): it isn't grouped by",
-                at=absent.at,
+                at=call.at,
                 hint="name keys of GROUP BY",
             )
 
