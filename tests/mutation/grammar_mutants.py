@@ -74,8 +74,8 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "a window in a correlated subquery holds the rows of all who ask",
         "bind/query/select.py",
-        "self._windows.ask_for_each(subquery, frozenset(self._from.scope.correlated), self._node)",
-        "self._windows.ask_for_each((), frozenset(self._from.scope.correlated), self._node)",
+        "self._windows.partition_by(correlated, self._from.scope.correlated, self._node)",
+        "self._windows.partition_by((), self._from.scope.correlated, self._node)",
         "tests/differential/test_differential.py",
         "lateral",
         fails_by="DuckDB has|over private rows of several units",
@@ -83,7 +83,7 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "DISTINCT in a correlated subquery forgets what it was asked by",
         "bind/query/select.py",
-        "shown = self._projected(plan, above.items, subquery)",
+        "shown = self._projected(plan, above.items, correlated)",
         "shown = self._projected(plan, above.items, [])",
         "tests/fuzz/test_generated_answers.py",
         fails_by="DuckDB has",

@@ -1,8 +1,8 @@
-"""The first rows of those that a row of the query around asks for: ORDER BY and LIMIT, for each.
+"""ORDER BY and LIMIT in a correlated subquery: the first rows for each row of the outer query.
 
     LATERAL (SELECT cost FROM visits v WHERE v.patient_id = p.patient_id ORDER BY cost LIMIT 2)
 
-is what `row_number() OVER (ORDER BY cost) <= 2` chooses of the rows that are asked for. Of private
+has the rows that `row_number() OVER (ORDER BY cost) <= 2` chooses for each patient. Over private
 rows a window holds the rows of one unit, and all their columns break ties.
 """
 
@@ -15,23 +15,26 @@ from sqlglot import exp
 from dpsql.bind.aggregate.aggregates import has_aggregate
 
 _ALIAS = "first row"
-"""Of the subquery that is written here; nobody's own name."""
+"""The alias of the subquery that `first_value` writes."""
 
 _CLAUSES = ("group", "having", "qualify", "distinct", "windows", "with_")
 
 
 @dataclass(frozen=True, slots=True)
 class _CorrelatedQuery:
-    """A SELECT, the pairs of its own columns and those around that are equal, and what is left."""
+    """A SELECT whose WHERE equates columns of its `own` with `outer` ones, pair by pair.
+
+    `conditions` are the other conjuncts of its WHERE.
+    """
 
     select: exp.Select
     own: tuple[exp.Column, ...]
-    around: tuple[exp.Column, ...]
+    outer: tuple[exp.Column, ...]
     conditions: tuple[exp.Expr, ...]
 
 
 def ranked(query: exp.Expr) -> exp.Expr | None:
-    """`query` with the same rows by row_number(); None if it isn't of that form."""
+    """`query` with row_number() for its ORDER BY and LIMIT; None if it isn't of that form."""
     select = _ordered(query)
     if select is None:
         return None
@@ -43,26 +46,30 @@ def ranked(query: exp.Expr) -> exp.Expr | None:
 
 
 def first_value(query: exp.Expr) -> exp.Expr | None:
-    """`query`, of one column and LIMIT 1, as an aggregate of that one row; None for others."""
-    found = _correlated_query(query)
-    if found is None or len(found.select.expressions) != 1 or _last(found.select) != 1:
+    """`query`, of one column and LIMIT 1, as max() of that row's value; None for other queries."""
+    correlated = _correlated_query(query)
+    if (
+        correlated is None
+        or len(correlated.select.expressions) != 1
+        or _last(correlated.select) != 1
+    ):
         return None
-    (item,) = found.select.expressions
+    (item,) = correlated.select.expressions
     if item.is_star or item.find(exp.Window) is not None:
         return None
-    inner = found.select.copy()
+    inner = correlated.select.copy()
     for clause in ("order", "limit", "offset", "where"):
         inner.set(clause, None)
-    keys = [exp.alias_(column.copy(), f"k{n}") for n, column in enumerate(found.own)]
+    keys = [exp.alias_(column.copy(), f"k{n}") for n, column in enumerate(correlated.own)]
     inner.set("expressions", [exp.alias_(item.unalias().copy(), "v"), *keys])
-    if found.conditions:
-        inner.set("where", exp.Where(this=exp.and_(*(c.copy() for c in found.conditions))))
-    number = _number(found.select)
-    number.set("partition_by", [column.copy() for column in found.own])
-    inner.set("qualify", exp.Qualify(this=_between(number, found.select)))
+    if correlated.conditions:
+        inner.set("where", exp.Where(this=exp.and_(*(c.copy() for c in correlated.conditions))))
+    number = _number(correlated.select)
+    number.set("partition_by", [column.copy() for column in correlated.own])
+    inner.set("qualify", exp.Qualify(this=_between(number, correlated.select)))
     equal = (
         exp.EQ(this=exp.column(f"k{n}", _ALIAS), expression=column.copy())
-        for n, column in enumerate(found.around)
+        for n, column in enumerate(correlated.outer)
     )
     value = exp.Max(this=exp.column("v", _ALIAS))
     whole = exp.select(value).from_(inner.subquery(_ALIAS)).where(exp.and_(*equal))
@@ -87,8 +94,8 @@ def _correlated_query(query: exp.Expr) -> _CorrelatedQuery | None:
             pairs.append(pair)
     if not pairs:
         return None
-    own, around = zip(*pairs, strict=True)
-    return _CorrelatedQuery(select, own, around, tuple(rest))
+    own, outer = zip(*pairs, strict=True)
+    return _CorrelatedQuery(select, own, outer, tuple(rest))
 
 
 def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
@@ -96,21 +103,24 @@ def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
 
 
 def _pair(condition: exp.Expr, named: set[str]) -> tuple[exp.Column, exp.Column] | None:
-    """The column of the subquery's own tables and that of the rows around, if these are equal."""
+    """The subquery's own column and the outer query's, if `condition` equates two such columns.
+
+    `named` are the names of the subquery's tables, casefolded.
+    """
     if not isinstance(condition, exp.EQ):
         return None
     sides = (condition.this, condition.expression)
     if not all(isinstance(side, exp.Column) for side in sides):
         return None
-    around = [side for side in sides if side.table and side.table.casefold() not in named]
-    if len(around) != 1:
+    outer = [side for side in sides if side.table and side.table.casefold() not in named]
+    if len(outer) != 1:
         return None
-    (own,) = (side for side in sides if side is not around[0])
-    return own, around[0]
+    (own,) = (side for side in sides if side is not outer[0])
+    return own, outer[0]
 
 
 def _number(select: exp.Select) -> exp.Window:
-    """The place of a row: in OVER, 1 and an alias mean what they do in ORDER BY nowhere else."""
+    """row_number() in the order of `select`: ordinals and aliases have no meaning in OVER."""
     order = select.args["order"].copy()
     for term in order.expressions:
         term.set("this", _resolved(term.this, select.expressions).copy())
@@ -118,7 +128,7 @@ def _number(select: exp.Select) -> exp.Window:
 
 
 def _resolved(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
-    """The expression of the item that `term` names by its place or its alias, else `term`."""
+    """The expression of the item that `term` names by its ordinal or its alias, else `term`."""
     if isinstance(term, exp.Literal) and term.is_int and 0 < int(term.name) <= len(items):
         return items[int(term.name) - 1].unalias()
     if isinstance(term, exp.Column) and not term.table:
@@ -128,7 +138,7 @@ def _resolved(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
 
 
 def _ordered(query: exp.Expr) -> exp.Select | None:
-    """The SELECT that `query` is, if it has ORDER BY, LIMIT and rows of FROM alone."""
+    """The SELECT that `query` is, if it has ORDER BY, LIMIT and no groups or aggregates."""
     select = query.unnest()
     if not isinstance(select, exp.Select) or any(select.args.get(c) for c in _CLAUSES):
         return None
@@ -136,20 +146,20 @@ def _ordered(query: exp.Expr) -> exp.Select | None:
     if order is None or _last(select) is None or any(map(has_aggregate, items)):
         return None
     terms = [term.this for term in order.expressions]
-    # Which column a place among those of * means is told later; ALL means them all.
-    by_place = any(isinstance(t, exp.Literal | exp.Var) for t in terms)
-    is_open = by_place and any(item.is_star for item in items)
+    # An ordinal's column is known once * is expanded; ORDER BY ALL means all of them.
+    has_ordinal = any(isinstance(t, exp.Literal | exp.Var) for t in terms)
+    is_open = has_ordinal and any(item.is_star for item in items)
     return None if is_open or any(isinstance(t, exp.Var) for t in terms) else select
 
 
 def _are_of(condition: exp.Expr, named: set[str]) -> bool:
-    """All columns with a table's name are of the subquery's own tables."""
+    """Whether each column of `condition` that stands with a table's name is of a table `named`."""
     tables = (column.table.casefold() for column in condition.find_all(exp.Column))
     return all(not table or table in named for table in tables)
 
 
 def _last(select: exp.Select) -> int | None:
-    """How many rows LIMIT leaves, OFFSET among them; None if it isn't a constant."""
+    """The number of the last row that LIMIT and OFFSET leave; None if they aren't constants."""
     limit = _constant(select.args.get("limit"))
     offset = 0 if select.args.get("offset") is None else _constant(select.args["offset"])
     return None if limit is None or offset is None else limit + offset
@@ -164,6 +174,7 @@ def _constant(clause: exp.Expr | None) -> int | None:
 
 
 def _between(number: exp.Expr, select: exp.Select) -> exp.Expr:
+    """Whether the row's `number` is one that LIMIT and OFFSET leave."""
     offset = _constant(select.args.get("offset")) or 0
     until = exp.LTE(this=number, expression=exp.Literal.number(_last(select) or 0))
     if not offset:
