@@ -10,7 +10,10 @@ from dpsql.schema.sql_type import SqlType
 
 @dataclass(slots=True)
 class Names:
-    """Hands out columns; ids make them different, names are for people."""
+    """Makes the columns of one statement: ids tell them apart, names are for people.
+
+    `last` is the id of the newest column.
+    """
 
     last: int = 0
 
