@@ -21,3 +21,7 @@ class Names:
         """A new column."""
         self.last += 1
         return Column(self.last, name, kind)
+
+    def like(self, column: Column) -> Column:
+        """A new column with the name and the type of `column`."""
+        return self.column(column.name, column.type)

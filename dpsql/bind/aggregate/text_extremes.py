@@ -98,9 +98,7 @@ def _text(
     if call.filter is not None:
         conditions = (call.filter, *conditions)
     names = context.names
-    pairs = tuple(
-        replace(key, column=names.column(key.column.name, key.column.type)) for key in keys
-    )
+    pairs = tuple(replace(key, column=names.like(key.column)) for key in keys)
     value = Output(names.column("text", text.type), text, call.at)
     function = call.function
     counts: tuple[AggregateOutput, ...] = ()
@@ -111,7 +109,7 @@ def _text(
     rows = release_without_unmatched(
         Filter(source, conjunction(conditions)), (*pairs, value), counts, qualified, names
     )
-    groups = tuple(Output(names.column(p.column.name, p.column.type), p.column) for p in pairs)
+    groups = tuple(Output(names.like(p.column), p.column) for p in pairs)
     arguments = (value.column, *(o.column for o in counts))
     best = replace(call, function=function, arguments=arguments, filter=None, distinct=False)
     best_of_group = Aggregate(rows, groups, (AggregateOutput(output.column, best),))

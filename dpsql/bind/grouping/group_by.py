@@ -203,23 +203,21 @@ def _sets(
         rows, chosen, results = grouped_sets[indices]
         outputs = [
             Output(
-                context.names.column(key.column.name, key.column.type),
+                context.names.like(key.column),
                 chosen.get(index, Literal(None, key.column.type)),
             )
             for index, key in enumerate(keys)
         ]
-        outputs += [
-            Output(context.names.column(a.column.name, a.column.type), a.column) for a in results
-        ]
+        outputs += [Output(context.names.like(a.column), a.column) for a in results]
         set_keys = [keys[p].expression for p in indices]
         outputs += [
-            Output(context.names.column(a.column.name, a.column.type), a.value(set_keys))
+            Output(context.names.like(a.column), a.value(set_keys))
             for a in aggregates.grouping_calls
         ]
         arms.append(Project(rows, tuple(outputs)))
     if len(arms) == 1:
         return arms[0]
-    united = tuple(context.names.column(c.name, c.type) for c in output_columns(arms[0]))
+    united = tuple(context.names.like(c) for c in output_columns(arms[0]))
     return Union(tuple(arms), united, None)
 
 
@@ -232,14 +230,11 @@ def _set(
 ) -> _GroupedSet:
     """`source` grouped by the keys at `indices`."""
     own = {
-        p: replace(keys[p], column=context.names.column(keys[p].column.name, keys[p].column.type))
+        p: replace(keys[p], column=context.names.like(keys[p].column))
         for p in indices
         if not isinstance(keys[p].expression, Literal)
     }
-    results = tuple(
-        replace(a, column=context.names.column(a.column.name, a.column.type))
-        for a in aggregates.outputs
-    )
+    results = tuple(replace(a, column=context.names.like(a.column)) for a in aggregates.outputs)
     rows = _frontier(source, tuple(own.values()), results, aggregates, context)
     if visibility(rows) is Visibility.PRIVATE:
         raise Refused(

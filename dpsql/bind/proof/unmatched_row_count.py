@@ -150,7 +150,7 @@ class _SplitCalls:
     fresh: dict[Column, Column] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.fresh = {k.column: self._like(k.column) for k in self.release.keys}
+        self.fresh = {k.column: self.names.like(k.column) for k in self.release.keys}
 
     def joined(self, call: AggregateCall) -> Column:
         """`call` of the joined rows."""
@@ -176,7 +176,7 @@ class _SplitCalls:
         rows: Plan = Release(self.release.source, keys, tuple(self.noisy), listed)
         for source, aggregates in ((self.unmatched.plan, self.public), (self._unmet(), self.alone)):
             if aggregates:
-                own = tuple(replace(k, column=self._like(k.column)) for k in keys)
+                own = tuple(replace(k, column=self.names.like(k.column)) for k in keys)
                 pairs = zip(keys, own, strict=True)
                 on = tuple(_same(mine.column, other.column) for mine, other in pairs)
                 groups = Aggregate(source, own, tuple(aggregates))
@@ -204,7 +204,7 @@ class _SplitCalls:
 
     def _unmet(self) -> Plan:
         """The public rows whose noisy count of partners isn't above 0 by more than its noise."""
-        public, own = self.unmatched.plan, self._like(self._key)
+        public, own = self.unmatched.plan, self.names.like(self._key)
         key = (Output(own, self._key),)
         call = AggregateCall(
             AggregateFunction.COUNT, (), False, None, Double(), output_kind=OutputKind.LOW
@@ -228,9 +228,6 @@ class _SplitCalls:
             known = self.names.column(call.function.value, call.type)
             of.append(AggregateOutput(known, call))
         return known
-
-    def _like(self, column: Column) -> Column:
-        return self.names.column(column.name, column.type)
 
 
 def _key_of_join(plan: Plan) -> frozenset[Column] | None:

@@ -25,9 +25,9 @@ from dpsql.schema.sql_type import BIGINT
 def of_all_rows(kind: SetKind, left: Plan, right: Plan, names: Names) -> Plan:
     """`left` INTERSECT ALL or EXCEPT ALL `right`."""
     arms = _numbered(left, names), _numbered(right, names)
-    columns = tuple(names.column(c.name, c.type) for c in output_columns(arms[0]))
+    columns = tuple(names.like(c) for c in output_columns(arms[0]))
     row_columns = columns[: len(output_columns(left))]
-    outputs = tuple(Output(names.column(c.name, c.type), c) for c in row_columns)
+    outputs = tuple(Output(names.like(c), c) for c in row_columns)
     return Project(SetOperation(kind, *arms, columns), outputs)
 
 
@@ -37,5 +37,5 @@ def _numbered(arm: Plan, names: Names) -> Plan:
     call = WindowCall("row_number", (), columns, (), None, BIGINT)
     number = names.column("row_number", BIGINT)
     window = Window(arm, (WindowOutput(number, call),))
-    outputs = tuple(Output(names.column(c.name, c.type), c) for c in (*columns, number))
+    outputs = tuple(Output(names.like(c), c) for c in (*columns, number))
     return Project(window, outputs)

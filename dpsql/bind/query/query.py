@@ -178,13 +178,11 @@ def distinct_rows(plan: Plan, context: Context) -> Plan:
 def _fresh(plan: Plan, context: Context) -> tuple[Output, ...]:
     """The columns of `plan` under new ids, with the places of the expressions that they are of."""
     spans = {o.column: o.at for o in plan.outputs} if isinstance(plan, Project) else {}
-    return tuple(
-        Output(context.names.column(c.name, c.type), c, spans.get(c)) for c in _columns(plan)
-    )
+    return tuple(Output(context.names.like(c), c, spans.get(c)) for c in _columns(plan))
 
 
 def _outputs(plan: Plan, context: Context) -> tuple[Column, ...]:
-    return tuple(context.names.column(c.name, c.type) for c in _columns(plan))
+    return tuple(context.names.like(c) for c in _columns(plan))
 
 
 def _columns(plan: Plan) -> tuple[Column, ...]:

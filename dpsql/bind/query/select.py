@@ -250,11 +250,7 @@ class _Select:
         for item in items:
             if columns(item.expression) - inner:
                 raise _only_in_where(item.at)
-        read_outputs = {
-            c: Output(names.column(c.name, c.type), c)
-            for p in correlated
-            for c in columns(p) & inner
-        }
+        read_outputs = {c: Output(names.like(c), c) for p in correlated for c in columns(p) & inner}
         meaning: dict[Expression, Expression] = {c: o.column for c, o in read_outputs.items()}
         return BoundQuery(
             Project(plan, (*outputs, *read_outputs.values())),

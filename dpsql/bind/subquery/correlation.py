@@ -68,7 +68,7 @@ def by_key(
     if not keys or visibility(rows) is not Visibility.PRIVATE:
         raise _by_equality(node)
     read = sorted(columns(*correlated) & outer, key=lambda column: column.id)
-    outer_values = tuple(Output(names.column(c.name, c.type), c) for c in read)
+    outer_values = tuple(Output(names.like(c), c) for c in read)
     value_columns: dict[Expression, Expression] = {o.expression: o.column for o in outer_values}
     values = Values(tuple(o.column for o in outer_values), ())
     joined = Join((values, rows), tuple(rewrite_top_down(value_columns.get, c) for c in correlated))

@@ -73,7 +73,7 @@ def answering(inner: BoundQuery, source: Plan, context: Context, node: exp.Expr)
 
     def renamed(column: Column) -> Column:
         if column not in fresh:
-            fresh[column] = context.names.column(column.name, column.type)
+            fresh[column] = context.names.like(column)
         return fresh[column]
 
     # The outer rows are joined to these rows, too: new ids tell the copies' columns apart.
