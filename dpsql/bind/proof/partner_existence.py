@@ -17,6 +17,7 @@ from sqlglot import exp
 from dpsql.bind.context import Context
 from dpsql.bind.from_clause.join import SEMI_ANTI
 from dpsql.bind.from_clause.table import find_relation
+from dpsql.bind.syntax.conjuncts import conjuncts
 from dpsql.errors import UnknownTable
 from dpsql.schema.model import Public, Table
 
@@ -105,7 +106,7 @@ def _with_existence(
     if join.side != "LEFT" or test is None or _reads_more(node, join, test, joined):
         return None
     where = changed.args["where"]
-    others = [part for part in _parts(where.this) if part != test]
+    others = [part for part in conjuncts(where.this) if part != test]
     where.set("this", exp.and_(*others, exp.not_(exists)))
     return changed
 
@@ -129,7 +130,7 @@ def _absence(
 ) -> exp.Expr | None:
     """The conjunct `c IS NULL` of WHERE whose column `c` no partner has NULL; None without one."""
     where = node.args.get("where")
-    for test in () if where is None else _parts(where.this):
+    for test in () if where is None else conjuncts(where.this):
         if not isinstance(test, exp.Is) or not isinstance(test.expression, exp.Null):
             continue
         column = test.this
@@ -146,7 +147,7 @@ def _absence(
 
 def _compared(condition: exp.Expr, joined: _Source) -> Iterator[str]:
     """The columns of `joined` that `condition` compares: no partner has them NULL."""
-    for part in _parts(condition):
+    for part in conjuncts(condition):
         if isinstance(part, _COMPARISONS):
             for side in (part.this, part.expression):
                 if isinstance(side, exp.Column) and joined.has(side):
@@ -157,16 +158,6 @@ def _declared_not_null(joined: _Source) -> Iterator[str]:
     """The columns that are declared to have a value in each row."""
     yield from joined.table.key or ()
     yield from (name for name, column in joined.table.columns.items() if not column.nullable)
-
-
-def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
-    """The conjuncts of `condition`, as the nodes that stand in it, not as copies."""
-    whole = condition.unnest()
-    if isinstance(whole, exp.And):
-        yield from _parts(whole.left)
-        yield from _parts(whole.right)
-    else:
-        yield whole
 
 
 def _reads_more(node: exp.Select, join: exp.Join, test: exp.Expr, joined: _Source) -> bool:

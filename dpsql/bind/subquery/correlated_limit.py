@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.aggregate.aggregates import has_aggregate
+from dpsql.bind.syntax.conjuncts import conjuncts
 
 _ALIAS = "first row"
 """The alias of the subquery that `first_value` writes."""
@@ -84,7 +85,7 @@ def _correlated_query(query: exp.Expr) -> _CorrelatedQuery | None:
     where = select.args.get("where")
     pairs: list[tuple[exp.Column, exp.Column]] = []
     rest: list[exp.Expr] = []
-    for condition in [] if where is None else _conjuncts(where.this):
+    for condition in [] if where is None else conjuncts(where.this):
         pair = _pair(condition, named)
         if pair is None and not _are_of(condition, named):
             return None
@@ -96,10 +97,6 @@ def _correlated_query(query: exp.Expr) -> _CorrelatedQuery | None:
         return None
     own, outer = zip(*pairs, strict=True)
     return _CorrelatedQuery(select, own, outer, tuple(rest))
-
-
-def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
-    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
 
 
 def _pair(condition: exp.Expr, named: set[str]) -> tuple[exp.Column, exp.Column] | None:

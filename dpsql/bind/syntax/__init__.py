@@ -6,6 +6,7 @@
 | placeholder     | `?` numbered in the order of the text                         |
 | parameter       | the values of parameters, as typed constants                  |
 | pivot_statement | PIVOT as a statement                                          |
+| conjuncts       | the conjuncts of a condition                                  |
 | complexity      | how large expressions and plans are once they are written out |
 | construct_name  | what a construct without a rule is called in SQL              |
 | allowlist       | which parts of a syntax node may be present                   |
