@@ -19,11 +19,11 @@ from sqlglot import exp
 
 from dpsql.bind.aggregate.aggregates import has_aggregate
 from dpsql.bind.scope import Merged, Scope
+from dpsql.bind.subquery.quantified_comparison import three_valued
 from dpsql.bind.subquery.subquery_kind import without_limit
 from dpsql.errors import InternalError
-from dpsql.plan.expression import And, Case, Expression, IsNull, Literal, Or, When
+from dpsql.plan.expression import And, Expression, IsNull, Or
 from dpsql.plan.traversal import columns
-from dpsql.schema.sql_type import Boolean
 
 _OPERAND: Final = "\0"
 """The name of IN's left operand in the condition of the count: no column has it."""
@@ -73,8 +73,7 @@ def counted_member(
         unknown = And((unknown, count()))
     if listed.asks_nulls:
         unknown = Or((unknown, count(exp.Is(this=listed.item, expression=exp.null()))))
-    yes, no, null = (Literal(value, Boolean()) for value in (True, False, None))
-    return Case((When(equal, yes), When(unknown, null)), no, Boolean())
+    return three_valued(equal, unknown)
 
 
 def item_of(query: exp.Expr) -> exp.Expr | None:

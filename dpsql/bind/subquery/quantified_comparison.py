@@ -23,14 +23,18 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.plan.comparison import OPPOSITE
 from dpsql.plan.expression import (
+    Case,
     Compare,
     Comparison,
     Expression,
     IsNull,
+    Literal,
     Not,
     Or,
+    When,
     conjunction,
 )
+from dpsql.schema.sql_type import Boolean
 
 _UNKNOWN_OF_NULL = frozenset(OPPOSITE) - {Comparison.DISTINCT, Comparison.NOT_DISTINCT}
 
@@ -131,6 +135,12 @@ def column_counts(node: exp.Expr, operands: int, listed: int) -> SyntaxFault:
 
 def _columns(number: int) -> str:
     return "one column" if number == 1 else f"{number} columns"
+
+
+def three_valued(true: Expression, unknown: Expression) -> Case:
+    """TRUE where `true` holds, else NULL where `unknown` holds, else FALSE."""
+    yes, no, null = (Literal(value, Boolean()) for value in (True, False, None))
+    return Case((When(true, yes), When(unknown, null)), no, Boolean())
 
 
 def neither(condition: Expression) -> Expression:

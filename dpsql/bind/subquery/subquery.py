@@ -27,7 +27,12 @@ from dpsql.bind.query.query import bind_query
 from dpsql.bind.scope import Scope
 from dpsql.bind.subquery.correlated_limit import first_value
 from dpsql.bind.subquery.private_existence import Listed, counted_member, exists_by_count, item_of
-from dpsql.bind.subquery.quantified_comparison import Quantifier, column_counts, neither
+from dpsql.bind.subquery.quantified_comparison import (
+    Quantifier,
+    column_counts,
+    neither,
+    three_valued,
+)
 from dpsql.bind.subquery.scalar_join import answering, check_there, one_value, with_one_row
 from dpsql.bind.subquery.single_row import grouping_of, has_one_group, single
 from dpsql.bind.subquery.subquery_kind import (
@@ -41,14 +46,12 @@ from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, UnknownColumn, UnknownTable
 from dpsql.plan.expression import (
-    Case,
     Column,
     Comparison,
     Expression,
     IsNull,
     Literal,
     Or,
-    When,
     matched,
 )
 from dpsql.plan.operator import Filter, Limit, MarkJoin, Plan
@@ -197,10 +200,8 @@ class Subqueries:
             return any_row(quantifier.may_hold(pairs), perhaps=True)
         if is_truth or is_one_row:
             return any_row(quantifier.holds(pairs))
-        yes, no, unknown = (Literal(value, Boolean()) for value in (True, False, None))
         sure = any_row(quantifier.holds(pairs))
-        unsure = any_row(quantifier.unknown(pairs), perhaps=True)
-        return Case((When(sure, yes), When(unsure, unknown)), no, Boolean())
+        return three_valued(sure, any_row(quantifier.unknown(pairs), perhaps=True))
 
     def _may_be_null(self, value: Expression) -> bool:
         """Whether `value` may be NULL in the outer rows, which all have their unit's own column."""
