@@ -49,7 +49,7 @@ def bind_lateral(node: exp.Lateral, context: Context) -> Lateral:
     query = node.this
     if not isinstance(query, exp.Subquery):
         raise unsupported(node, "LATERAL before a function", hint="LATERAL (SELECT …) AS t")
-    query = ranked(query) or query
+    query = ranked(query, context.parameters) or query
     limited = query.this.args.get("limit") or query.this.args.get("offset")
     if limited is not None and not has_one_row(query):
         raise unsupported(

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.aggregate.aggregates import has_aggregate
+from dpsql.bind.query.order_by import limit_of
 from dpsql.bind.syntax.conjuncts import conjuncts
+from dpsql.bind.syntax.parameter import Parameters
 
 _ALIAS = "first row"
 """The alias of the subquery that `first_value` writes."""
@@ -22,52 +24,60 @@ _CLAUSES = ("group", "having", "qualify", "distinct", "windows", "with_")
 
 
 @dataclass(frozen=True, slots=True)
+class _OrderedQuery:
+    """A SELECT with ORDER BY and LIMIT, which leaves the rows from `offset` + 1 to `last`."""
+
+    select: exp.Select
+    offset: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class _CorrelatedQuery:
-    """A SELECT whose WHERE equates columns of its `own` with `outer` ones, pair by pair.
+    """A query whose WHERE equates columns of its `own` with `outer` ones, pair by pair.
 
     `conditions` are the other conjuncts of its WHERE.
     """
 
-    select: exp.Select
+    ordered: _OrderedQuery
     own: tuple[exp.Column, ...]
     outer: tuple[exp.Column, ...]
     conditions: tuple[exp.Expr, ...]
 
 
-def ranked(query: exp.Expr) -> exp.Expr | None:
+def ranked(query: exp.Expr, parameters: Parameters) -> exp.Expr | None:
     """`query` with row_number() for its ORDER BY and LIMIT; None if it isn't of that form."""
-    select = _ordered(query)
-    if select is None:
+    ordered = _ordered(query, parameters)
+    if ordered is None:
         return None
-    changed = select.copy()
+    changed = ordered.select.copy()
     for clause in ("order", "limit", "offset"):
         changed.set(clause, None)
-    changed.set("qualify", exp.Qualify(this=_between(_number(select), select)))
+    changed.set("qualify", exp.Qualify(this=_between(_number(ordered.select), ordered)))
     return exp.Subquery(this=changed)
 
 
-def first_value(query: exp.Expr) -> exp.Expr | None:
+def first_value(query: exp.Expr, parameters: Parameters) -> exp.Expr | None:
     """`query`, of one column and LIMIT 1, as max() of that row's value; None for other queries."""
-    correlated = _correlated_query(query)
-    if (
-        correlated is None
-        or len(correlated.select.expressions) != 1
-        or _last(correlated.select) != 1
-    ):
+    correlated = _correlated_query(query, parameters)
+    if correlated is None or correlated.ordered.last != 1:
         return None
-    (item,) = correlated.select.expressions
+    select = correlated.ordered.select
+    if len(select.expressions) != 1:
+        return None
+    (item,) = select.expressions
     if item.is_star or item.find(exp.Window) is not None:
         return None
-    inner = correlated.select.copy()
+    inner = select.copy()
     for clause in ("order", "limit", "offset", "where"):
         inner.set(clause, None)
     keys = [exp.alias_(column.copy(), f"k{n}") for n, column in enumerate(correlated.own)]
     inner.set("expressions", [exp.alias_(item.unalias().copy(), "v"), *keys])
     if correlated.conditions:
         inner.set("where", exp.Where(this=exp.and_(*(c.copy() for c in correlated.conditions))))
-    number = _number(correlated.select)
+    number = _number(select)
     number.set("partition_by", [column.copy() for column in correlated.own])
-    inner.set("qualify", exp.Qualify(this=_between(number, correlated.select)))
+    inner.set("qualify", exp.Qualify(this=_between(number, correlated.ordered)))
     equal = (
         exp.EQ(this=exp.column(f"k{n}", _ALIAS), expression=column.copy())
         for n, column in enumerate(correlated.outer)
@@ -77,12 +87,12 @@ def first_value(query: exp.Expr) -> exp.Expr | None:
     return exp.Subquery(this=whole)
 
 
-def _correlated_query(query: exp.Expr) -> _CorrelatedQuery | None:
-    select = _ordered(query)
-    if select is None:
+def _correlated_query(query: exp.Expr, parameters: Parameters) -> _CorrelatedQuery | None:
+    ordered = _ordered(query, parameters)
+    if ordered is None:
         return None
-    named = {table.alias_or_name.casefold() for table in select.find_all(exp.Table)}
-    where = select.args.get("where")
+    named = {table.alias_or_name.casefold() for table in ordered.select.find_all(exp.Table)}
+    where = ordered.select.args.get("where")
     pairs: list[tuple[exp.Column, exp.Column]] = []
     rest: list[exp.Expr] = []
     for condition in [] if where is None else conjuncts(where.this):
@@ -96,7 +106,7 @@ def _correlated_query(query: exp.Expr) -> _CorrelatedQuery | None:
     if not pairs:
         return None
     own, outer = zip(*pairs, strict=True)
-    return _CorrelatedQuery(select, own, outer, tuple(rest))
+    return _CorrelatedQuery(ordered, own, outer, tuple(rest))
 
 
 def _pair(condition: exp.Expr, named: set[str]) -> tuple[exp.Column, exp.Column] | None:
@@ -134,19 +144,22 @@ def _resolved(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     return term
 
 
-def _ordered(query: exp.Expr) -> exp.Select | None:
+def _ordered(query: exp.Expr, parameters: Parameters) -> _OrderedQuery | None:
     """The SELECT that `query` is, if it has ORDER BY, LIMIT and no groups or aggregates."""
     select = query.unnest()
     if not isinstance(select, exp.Select) or any(select.args.get(c) for c in _CLAUSES):
         return None
     order, items = select.args.get("order"), select.expressions
-    if order is None or _last(select) is None or any(map(has_aggregate, items)):
+    if order is None or not select.args.get("limit") or any(map(has_aggregate, items)):
         return None
     terms = [term.this for term in order.expressions]
     # An ordinal's column is known once * is expanded; ORDER BY ALL means all of them.
     has_ordinal = any(isinstance(t, exp.Literal | exp.Var) for t in terms)
     is_open = has_ordinal and any(item.is_star for item in items)
-    return None if is_open or any(isinstance(t, exp.Var) for t in terms) else select
+    if is_open or any(isinstance(t, exp.Var) for t in terms):
+        return None
+    count, offset = limit_of(select, parameters)
+    return None if count is None else _OrderedQuery(select, offset, offset + count)
 
 
 def _are_of(condition: exp.Expr, named: set[str]) -> bool:
@@ -155,25 +168,10 @@ def _are_of(condition: exp.Expr, named: set[str]) -> bool:
     return all(not table or table in named for table in tables)
 
 
-def _last(select: exp.Select) -> int | None:
-    """The number of the last row that LIMIT and OFFSET leave; None if they aren't constants."""
-    limit = _constant(select.args.get("limit"))
-    offset = 0 if select.args.get("offset") is None else _constant(select.args["offset"])
-    return None if limit is None or offset is None else limit + offset
-
-
-def _constant(clause: exp.Expr | None) -> int | None:
-    if not isinstance(clause, exp.Limit | exp.Offset):
-        return None
-    number = clause.expression
-    is_whole = isinstance(number, exp.Literal) and number.is_int
-    return int(number.name) if is_whole else None
-
-
-def _between(number: exp.Expr, select: exp.Select) -> exp.Expr:
+def _between(number: exp.Expr, ordered: _OrderedQuery) -> exp.Expr:
     """Whether the row's `number` is one that LIMIT and OFFSET leave."""
-    offset = _constant(select.args.get("offset")) or 0
-    until = exp.LTE(this=number, expression=exp.Literal.number(_last(select) or 0))
-    if not offset:
+    until = exp.LTE(this=number, expression=exp.Literal.number(ordered.last))
+    if not ordered.offset:
         return until
-    return exp.and_(until, exp.GT(this=number.copy(), expression=exp.Literal.number(offset)))
+    after = exp.Literal.number(ordered.offset)
+    return exp.and_(until, exp.GT(this=number.copy(), expression=after))

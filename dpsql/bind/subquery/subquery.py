@@ -105,7 +105,7 @@ class Subqueries:
 
     def _first(self, node: exp.Expr) -> Expression | None:
         """The value of the subquery `node` with ORDER BY and LIMIT 1; None if it isn't one."""
-        query = first_value(node)
+        query = first_value(node, self.context.parameters)
         if query is None:
             return None
         try:
