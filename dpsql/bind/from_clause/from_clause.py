@@ -128,7 +128,7 @@ class FromClause:
             self.on += lateral.rows.correlated
             return
         self._check_around(0)
-        # (a, b, LATERAL c) where c asks of a: a's rows multiply those of b alike.
+        # (a, b, LATERAL c) where c reads a: a's rows multiply those of b alike.
         index = self._only_source_read(lateral.subquery_columns, len(self.sources))
         if index is None:
             self.sources = [self._inner(len(self.sources), tuple(self.on))]

@@ -204,7 +204,7 @@ class _Select:
         return None if node is None else span(node)
 
     def _check_own(self, read: list[Expression]) -> None:
-        """Refuse to group or aggregate columns of the query around this one."""
+        """Refuse to group or aggregate columns of the outer query."""
         if columns(*read) & self._from.scope.correlated:
             raise _only_in_where(span(self._node))
 

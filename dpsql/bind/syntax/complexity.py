@@ -43,7 +43,7 @@ class RepeatedSize:
 
 
 MAX_NESTED = 200
-"""The operators above each other at most: each hands on the columns of all below."""
+"""The operators above each other at most: each passes on the columns of all below."""
 
 
 def check_nesting(plan: Plan) -> None:

@@ -175,12 +175,12 @@ def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
 
 
 def _check_frame(call: WindowCall, node: exp.Select) -> None:
-    """Refuse frames of private rows that depend on how ties lie, or whose keys may overflow."""
+    """Refuse frames over private rows that depend on the order of ties, or may overflow a key."""
     if call.frame is None:
         return
     rows = call.frame.kind is FrameKind.ROWS
     if call.frame.excluded not in {None, FrameExclusion.CURRENT_ROW if rows else None}:
-        # What ties in ORDER BY ties no more where the rows' own values break ties.
+        # Over private rows the rows' own values break ties in ORDER BY, so that none are left.
         raise Refused(
             "EXCLUDE of what ties, over private rows",
             at=span(node),
