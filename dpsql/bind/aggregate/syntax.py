@@ -51,7 +51,7 @@ _BY_NAME: dict[str, AggregateFunction | OpenFunction] = {
 """Functions that the parser has no node for."""
 
 _OF_DOUBLES = frozenset({"fsum", "kahan_sum", "sumkahan"})
-"""Sums that DuckDB computes in doubles with an error correction; sums of integers need none."""
+"""Sums that DuckDB computes in doubles with error correction; here they are exact, as all sums."""
 
 _OPEN: dict[type[exp.Expr], OpenFunction] = {
     exp.LogicalOr: OpenFunction.BOOL_OR,
