@@ -160,8 +160,8 @@ SERVICE_MUTANTS = (
     _Service(
         "bounds are suggested of answers that are randomised",
         "bind/statements/suggest_bounds.py",
-        "return not said.isdisjoint(seen)",
-        "return said is seen",
+        "return not randomized.isdisjoint(seen)",
+        "return randomized is seen",
         "tests/session/test_randomised_views.py",
     ),
     _Service(
