@@ -59,26 +59,26 @@ def bound_release(
     selections = CellChoices(below)
     others = tuple(a for a in release.aggregates if a not in summed)
     rows = Statistic(RowCount(), None)
-    place = statistics.statistics.index(rows) if rows in statistics.statistics else None
-    chosen = selections.estimators(others, place)
-    listed = {place for found in domains for place in found.keys}
+    count_index = statistics.statistics.index(rows) if rows in statistics.statistics else None
+    chosen = selections.estimators(others, count_index)
+    listed = {index for each in domains for index in each.keys}
     # Without a public list of all its keys, a group shows itself only if enough units are in it.
     selection = None if len(listed) == len(release.keys) else statistics.presence()
-    least = None
+    min_units = None
     if settings.min_units is not None and release.keys:
-        least = MinUnits(statistics.presence(), settings.min_units)
+        min_units = MinUnits(statistics.presence(), settings.min_units)
     elif release.hides_empty_groups and release.keys and selection is None and not responses:
-        least = MinUnits(statistics.presence(of_rows=True), None)
+        min_units = MinUnits(statistics.presence(of_rows=True), None)
     terms = Contributions(
         release.source, release.keys, domains, tuple(statistics.statistics), selections.choices()
     )
     chain, reasons = limit_contributions(terms, facts, settings)
     notes = (*reasons, *selections.notes)
-    if least is not None and least.threshold is None:
+    if min_units is not None and min_units.threshold is None:
         notes = (*notes, _GROUPS_WITH_ROWS_NOTE)
     if any(row_count_index(output.estimator) is not None for output in (*formulas, *chosen)):
         notes = (*notes, _OF_NO_ROWS)
-    return BoundedRelease(chain, (*formulas, *chosen), selection, notes, least)
+    return BoundedRelease(chain, (*formulas, *chosen), selection, notes, min_units)
 
 
 def _is_summed(call: AggregateCall) -> bool:

@@ -58,11 +58,11 @@ def limit_contributions(
     if bounds.rows is None or not summed:
         return LimitGroups(clamped, limit), bounds.reasons
     table = highest_fanout_table(contributions)
-    found = LimitGroups(clamped, limit, bounds.rows)
-    filled = groups_at_row_limit(found, bounds.groups)
+    limited = LimitGroups(clamped, limit, bounds.rows)
+    filled = groups_at_row_limit(limited, bounds.groups)
     origin = _origin(table, "rows", settings.tightened(table.limits))
     reason = f"{origin}, in all groups: as many as fill {filled} of them"
-    return found, (*bounds.reasons, reason)
+    return limited, (*bounds.reasons, reason)
 
 
 def _of_public(facts: Facts) -> Trusted:

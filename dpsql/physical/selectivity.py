@@ -1,6 +1,6 @@
-"""How much of a table's rows conditions are taken to leave: by what the schema says of values.
+"""How much of a table's rows conditions are expected to leave, by the domains that are declared.
 
-Only how a release is found depends on it, and no row is read for it.
+Only estimates of strategies depend on it, and no row is read for it.
 """
 
 from __future__ import annotations
@@ -19,39 +19,42 @@ from dpsql.plan.traversal import operators
 from dpsql.privacy.domain import Domain
 
 _GUESSED: Final = Fraction(1, 5)
-"""What a condition is taken to leave of rows where no domain tells: as engines guess, too."""
+"""The share of rows that a condition is expected to leave where no domain tells: engines' guess."""
 
 
 def selectivity(plan: Plan) -> Fraction:
-    """The part of the rows that the conditions below leave, each its part of declared values."""
+    """The share of the tables' rows, from 0 to 1, that all conditions in `plan` leave.
+
+    A condition leaves the share of the declared values that it lets through.
+    """
     return prod(map(_rows_left, operators(plan)), start=Fraction(1))
 
 
 def _rows_left(plan: Plan) -> Fraction:
     match plan:
         case Filter(source=source, predicate=predicate):
-            return _of(conjuncts(predicate), column_domains(source))
+            return _share(conjuncts(predicate), column_domains(source))
         case Join(sources=sources, on=on):
-            beside = {known: d for s in sources for known, d in column_domains(s).items()}
-            return _of(on, beside)
+            domains = {known: d for s in sources for known, d in column_domains(s).items()}
+            return _share(on, domains)
         case _:
             return Fraction(1)
 
 
-def _of(conditions: Sequence[Expression], before: Environment) -> Fraction:
-    """What all of `conditions` leave: two ends of a range are one part of its values."""
+def _share(conditions: Sequence[Expression], before: Environment) -> Fraction:
+    """The share that all of `conditions` leave: two ends of a range are one part of its values."""
     after: Environment = before
-    silent = 0
+    unknown = 0
     for condition in conditions:
-        if not _joins(condition):
-            silent += narrow(condition, before) == before
+        if not _equates_columns(condition):
+            unknown += narrow(condition, before) == before
             after = narrow(condition, after)
-    found = [(before.get(told), domain) for told, domain in after.items()]
-    narrowed = [_part(known, domain) for known, domain in found if known != domain]
-    return prod(narrowed, start=_GUESSED**silent)
+    domains = [(before.get(known), domain) for known, domain in after.items()]
+    shares = [_share_of_values(old, new) for old, new in domains if old != new]
+    return prod(shares, start=_GUESSED**unknown)
 
 
-def _joins(condition: Expression) -> bool:
+def _equates_columns(condition: Expression) -> bool:
     match condition:
         case Compare(op=Comparison.EQUAL, left=Column(), right=Column()):
             return True
@@ -59,14 +62,14 @@ def _joins(condition: Expression) -> bool:
             return False
 
 
-def _part(before: Domain | None, after: Domain) -> Fraction:
+def _share_of_values(before: Domain | None, after: Domain) -> Fraction:
     if before is None:
         return _GUESSED
     if before.values and after.values is not None:
         return Fraction(len(after.values), len(before.values))
     widths = [None if d.bounds is None else d.bounds.ends for d in (before, after)]
     match widths:
-        case [(low, high), (least, most)] if low < high:
-            return (most - least) / (high - low)
+        case [(low, high), (new_low, new_high)] if low < high:
+            return (new_high - new_low) / (high - low)
         case _:
             return _GUESSED

@@ -85,8 +85,8 @@ MUTANTS = (
     Mutant(
         "a declared key tells that a unit's sums meet one row",
         "physical/strategy/aggregate_below_join.py",
-        "is_n_to_one(asked, others, join.on, facts.verified)",
-        "is_n_to_one(asked, others, join.on, lambda _: True)",
+        "is_n_to_one(read_above, others, join.on, facts.verified)",
+        "is_n_to_one(read_above, others, join.on, lambda _: True)",
     ),
     Mutant(
         "sums that meet several rows are limited for each",

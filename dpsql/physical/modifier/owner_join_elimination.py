@@ -1,4 +1,4 @@
-"""Rows stand directly beside what their unit is joined to, without the tables that lead there.
+"""A sidecar's rows are joined by their unit directly, without the tables that lead to it.
 
 sum(l_quantity) by c_mktsegment from lineitem ⋈ orders ⋈ customer
 
@@ -25,9 +25,9 @@ from dpsql.schema.sidecar_columns import lent_unit_column
 
 @dataclass(frozen=True, slots=True)
 class OwnerJoinElimination:
-    """`contributions` over `scan`, of whose columns `units` are the rows' unit.
+    """`contributions` over `scan`, whose columns `units` are the rows' unit.
 
-    `eliminated_tables` are no longer read.
+    `eliminated_tables` are the names of the tables that are no longer read.
     """
 
     contributions: Contributions
@@ -37,7 +37,7 @@ class OwnerJoinElimination:
 
     @property
     def reads_unit_only(self) -> bool:
-        """Groups, and what is joined or filtered, ask nothing of the rows but whose they are."""
+        """Group keys, joins and filters read no column of the rows but those of their unit."""
         read = _columns_read(self.contributions, self.scan)
         return read is not None and not read & {*self.scan.columns} - self.units
 
@@ -54,14 +54,14 @@ def eliminate_owner_joins(contributions: Contributions, scan: Scan) -> OwnerJoin
     parents = [parent for join in joins for parent in _parents(join, scan, own.hops)]
     if not joins or len(parents) < len(own.hops) or lent_unit_column(scan.table) is None:
         return as_it_is
-    found = _without_parents(contributions, scan, joins[0], parents, own.hops)
+    eliminated = _without_parents(contributions, scan, joins[0], parents, own.hops)
     read = _columns_read(
-        found.contributions,
-        found.scan,
+        eliminated.contributions,
+        eliminated.scan,
         *expressions((contributions.statistics, contributions.cell_choices)),
     )
     gone = frozenset(c for parent in parents for c in parent.columns)
-    return as_it_is if read is None or read & gone - found.units else found
+    return as_it_is if read is None or read & gone - eliminated.units else eliminated
 
 
 def _parents(join: Join, scan: Scan, hops: tuple[Hop, ...]) -> Iterator[Scan]:
@@ -87,16 +87,17 @@ def _without_parents(
         for child, hop, parent in zip(children, hops, parents, strict=False)
         for condition in hop_keys(join.on, child, hop, parent)
     ]
-    kept = tuple(wide if s == scan else s for s in join.sources if s not in parents)
-    less = replace(join, sources=kept, on=tuple(c for c in join.on if c not in met))
+    sources = tuple(wide if s == scan else s for s in join.sources if s not in parents)
+    less = replace(join, sources=sources, on=tuple(c for c in join.on if c not in met))
     alone = Filter(wide, conjunction(less.on)) if less.on else wide
-    joined: Plan = less if len(kept) > 1 else alone
+    joined: Plan = less if len(sources) > 1 else alone
 
     def changed(plan: Plan) -> Plan:
         return joined if plan == join else plan
 
-    found = replace(contributions, source=bottom_up(changed, contributions.source))
-    return OwnerJoinElimination(found, wide, units, tuple(parent.table.name for parent in parents))
+    changed_rows = replace(contributions, source=bottom_up(changed, contributions.source))
+    names = tuple(parent.table.name for parent in parents)
+    return OwnerJoinElimination(changed_rows, wide, units, names)
 
 
 def _columns_read(

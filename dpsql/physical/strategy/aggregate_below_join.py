@@ -91,10 +91,10 @@ class AggregateBelowJoin:
         if not all(isinstance(other, Scan) for other in others):
             return None
         own, units = frozenset(scan.columns), _unit_identifier(scan)
-        asked = columns(*join.on, *(key.expression for key in terms.keys)) & own
+        read_above = columns(*join.on, *(key.expression for key in terms.keys)) & own
         if (
             units is None
-            or not asked <= units
+            or not read_above <= units
             or not columns(*expressions(terms.statistics)) <= own
         ):
             return None
@@ -103,9 +103,9 @@ class AggregateBelowJoin:
             rows = Filter(scan, terms.source.predicate)
             if not columns(rows.predicate) <= own:
                 return None
-        known = replace(scan, columns=tuple(sorted(asked, key=lambda column: column.id)))
+        known = replace(scan, columns=tuple(sorted(read_above, key=lambda column: column.id)))
         narrow = replace(join, sources=tuple(known if s is scan else s for s in join.sources))
-        proved = is_n_to_one(asked, others, join.on, facts.verified)
+        proved = is_n_to_one(read_above, others, join.on, facts.verified)
         return cls(limited, rows, narrow, known, proved)
 
     def estimate(self) -> Fraction:

@@ -172,10 +172,10 @@ class ChooseGroupsFirst:
         in_one = exp.LT(this=beyond, expression=integer(rows_per_group(limited)))
         if limited.rows is None:
             return in_one
-        kept_rows = exp.Add(this=beyond.copy(), expression=integer(self.groups))
+        rows_in_groups = exp.Add(this=beyond.copy(), expression=integer(self.groups))
         in_all = exp.or_(
             exp.LTE(this=column_ref(_ROWS), expression=integer(limited.rows)),
-            exp.LTE(this=kept_rows, expression=integer(limited.rows)),
+            exp.LTE(this=rows_in_groups, expression=integer(limited.rows)),
             copy=False,
         )
         return exp.and_(in_one, in_all, copy=False)

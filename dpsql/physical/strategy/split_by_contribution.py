@@ -83,7 +83,7 @@ class SplitByContribution:
         stored = [c for c, _ in counts] + [c for c in (rank and rank[0], marked) if c is not None]
         scan = rows.scan(*stored)
         chosen = [] if rank is None else [at_most(*rank)]
-        handed_on = () if marked is None else (marked,)
+        extra = () if marked is None else (marked,)
         by_row = tuple(_by_row(s, marked) for s in limited.contributions.statistics)
         no_clamp = no_clamp_condition(
             replace(limited.contributions, statistics=by_row),
@@ -94,9 +94,9 @@ class SplitByContribution:
         unlimited = rows.over(
             replace(scan, columns=(*scan.columns, *tested)),
             (*chosen, *(at_most(column, limit) for column, limit in counts)),
-            (*handed_on, *tested),
+            (*extra, *tested),
         )
-        rest = rows.over(scan, (*chosen, *rows.exceeds(counts)), handed_on)
+        rest = rows.over(scan, (*chosen, *rows.exceeds(counts)), extra)
         note = _note(rows, limits, rank, no_clamp)
         return cls(limited, replace(unlimited, statistics=by_row), rest, no_clamp, note)
 
@@ -106,12 +106,12 @@ class SplitByContribution:
 
     def emit(self, emission: Emission) -> exp.Select:
         """The totals of groups."""
-        terms, asked = self.unlimited, self.no_clamp
-        handed_on = () if asked is None else tested_columns(asked, terms.statistics)
+        terms, condition = self.unlimited, self.no_clamp
+        tested = () if condition is None else tested_columns(condition, terms.statistics)
         rows = emit_contributions(
-            terms, emission.releases, with_unit=False, late=emission.late, extra=handed_on
+            terms, emission.releases, with_unit=False, late=emission.late, extra=tested
         )
-        unlimited = unlimited_totals(terms, rows, emission.late, asked)
+        unlimited = unlimited_totals(terms, rows, emission.late, condition)
         sums = unit_group_sums(self.rest, emission.unit_rows(self.rest), emission.late)
         return limited_totals(self.limited, sums, emission.late, unlimited=unlimited)
 

@@ -161,22 +161,22 @@ class StoredUnitSums:
         """Groups with the totals of units that no limit binds, in integers of steps."""
         terms, late = self.units, emission.late
         groups_only = replace(terms, statistics=(), cell_choices=())
-        handed_on = tuple(map(column_name, self._columns()))
+        stored = tuple(map(column_name, self._columns()))
         units = emit_contributions(
-            groups_only, emission.releases, with_unit=False, late=late, extra=handed_on
+            groups_only, emission.releases, with_unit=False, late=late, extra=stored
         )
         units = units.where(*self._possible_sums(), copy=False)
         sums: dict[str, exp.Expr] = {}
         totals: list[exp.Expr] = []
-        for number, (statistic, stored) in enumerate(zip(terms.statistics, self.sums, strict=True)):
-            summed = _summed(statistic, stored, self.row_count)
+        for number, (statistic, each) in enumerate(zip(terms.statistics, self.sums, strict=True)):
+            summed = _summed(statistic, each, self.row_count)
             sums[total_name(number)] = sum_of(filtered(summed, statistic))
             value, column = _value(statistic), column_ref(total_name(number))
-            if value is None or stored is None or not value.center:
+            if value is None or each is None or not value.center:
                 totals.append(column)
                 continue
             count = value_count_name(number)
-            sums[count] = sum_of(filtered(reference(stored.values), statistic))
+            sums[count] = sum_of(filtered(reference(each.values), statistic))
             # Of 128 bits, as the sum of their number is.
             centers = exp.Mul(this=column_ref(count), expression=integer(value.center))
             totals.append(exp.Sub(this=column, expression=centers))
@@ -186,8 +186,8 @@ class StoredUnitSums:
 
     def _columns(self) -> tuple[Column, ...]:
         stored = (c for each in self.sums if each is not None for c in (each.values, each.total))
-        asked = columns(*(statistic.filter for statistic in self.units.statistics))
-        return tuple(sorted({self.row_count, *stored, *asked}, key=lambda column: column.id))
+        filtered_by = columns(*(statistic.filter for statistic in self.units.statistics))
+        return tuple(sorted({self.row_count, *stored, *filtered_by}, key=lambda column: column.id))
 
     def _possible_sums(self) -> Iterator[exp.Expr]:
         """Conditions that a unit has no more values than rows, and that so many can have their sum.
