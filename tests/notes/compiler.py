@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -26,7 +27,12 @@ from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.answer.column_errors import column_privacy
-from dpsql.session.compile.compiled import CompiledStatement, compile_bound, compile_sql
+from dpsql.session.compile.compiled import (
+    CompiledRelease,
+    CompiledStatement,
+    compile_bound,
+    compile_sql,
+)
 from dpsql.session.compile.loss_conversion import epsilon_of, parse_epsilon, query_loss
 from dpsql.session.explain.sensitivity_text import (
     format_all_rows,
@@ -103,12 +109,19 @@ def plan(sql: str, schema: str, verified: frozenset[str]) -> str:
 
 
 def rewritten(sql: str, schema: str, verified: frozenset[str]) -> str:
-    found = prepared(sql, schema, verified)
     return "\n".join(
-        sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]
-        for r in found.releases
-        for sql in [r.step.query.sql, *(h.sql for h in r.step.query.histograms)]
+        text
+        for release in prepared(sql, schema, verified).releases
+        for text in _statements(release)
     )
+
+
+def _statements(release: CompiledRelease) -> Iterator[str]:
+    """The strategy that computes `release`, and its statements, one clause a line."""
+    query = release.step.query
+    yield f"-- {release.choice.candidates[0].name}"
+    for sql in (query.sql, *(histogram.sql for histogram in query.histograms)):
+        yield sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]
 
 
 def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
