@@ -203,7 +203,7 @@ def _tls(options: Options) -> tuple[ssl.SSLContext | None, list[str]]:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        # Without a password of ours, OpenSSL would ask for one on the terminal.
+        # Without a password argument, OpenSSL would ask for one on the terminal.
         context.load_cert_chain(certificate, key, password=lambda: b"")
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":

@@ -55,7 +55,7 @@ class SchemaSnapshot:
         self._version: tuple[Identity, str] | None = None
         self._facts: tuple[object, SourceFacts] | None = None
         # Opened here, so that the owner sees a schema that doesn't fit the ledger, not the first
-        # analyst. A ledger in a file stays open: on a full disk, only the first process to open it
+        # analyst. A ledger in a file stays open: on a full disk, only the first connection to it
         # needs room for SQLite's log.
         self._ledger = open_ledger(schema)
         if not isinstance(schema.ledger, Path):

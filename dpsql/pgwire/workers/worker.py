@@ -82,7 +82,7 @@ def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     # The limit counts mapped memory. DuckDB's own limit is below it: a quarter is for the rest.
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes * 2, memory_bytes * 2))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold rows
-    warnings.simplefilter("ignore")  # DuckDB's go to the operator's terminal
+    warnings.simplefilter("ignore")  # DuckDB's would go to the operator's terminal
     causes = causes_shown()
     causes.__enter__()  # until the process ends
     engines = _EnginePool(memory_bytes, threads)
@@ -118,7 +118,7 @@ class _EnginePool:
         self._enclosures = Sandboxes()
 
     def do(self, task: Task) -> bytes:
-        """The reply to `task`; the text of an exception may quote rows, and is never sent."""
+        """The reply to `task`; a mark alone if it fails over the data, since errors quote rows."""
         try:
             match task:
                 case RunJob():
