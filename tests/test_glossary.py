@@ -37,8 +37,6 @@ LEFT = frozenset(
         "privacy/mechanisms/mechanism.py:Mechanism.tail(at_least)",
         "privacy/mechanisms/noise/gaussian.py:DiscreteGaussian.tail(at_least)",
         "privacy/mechanisms/noise/laplace.py:DiscreteLaplace.tail(at_least)",
-        # Methods of Python's protocols, whose parameters nobody names.
-        "pgwire/codec/arrow_rows.py:ArrowRows.__getitem__(place)",
     }
 )
 

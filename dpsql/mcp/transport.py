@@ -22,18 +22,18 @@ from dpsql.mcp.tool_service import ToolService
 from dpsql.session.session import Session
 
 HOST: Final = "127.0.0.1"
-"""No password is asked for: who isn't on this machine is not let in."""
+"""Loopback alone, since clients need no password."""
 
 _PATH: Final = "/mcp"
 _SECONDS_TO_END: Final = 8
 
 
 class PortTaken(OperationalError):
-    """Nothing can listen there."""
+    """The server can't listen on the port."""
 
 
 def serve(options: Options, tell: Callable[[str], None]) -> None:
-    """Serve until the client leaves or the process is told to stop; `tell` says where."""
+    """Serve until the client leaves or a signal comes; `tell` prints the address of HTTP."""
     check(options)
 
     def interrupt() -> None:
@@ -57,7 +57,7 @@ def serve(options: Options, tell: Callable[[str], None]) -> None:
 
 async def _over_stdio(server: Server[Any], session: Session) -> None:
     def stop(code: int) -> None:
-        # A thread waits for stdin, and nothing but a line wakes it. Charges are durable already.
+        # A thread waits for stdin, and only a line of input wakes it. Charges are durable already.
         session.interrupt()
         os._exit(code)
 
@@ -74,7 +74,7 @@ async def _over_http(server: Server[Any], port: int, tell: Callable[[str], None]
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
-            listening.listen()  # who is told the address may connect at once
+            listening.listen()  # before the address is printed: a client may connect at once
         except OSError as error:
             reason = (error.strerror or "it can't be used").lower()
             raise PortTaken(

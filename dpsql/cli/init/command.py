@@ -1,4 +1,4 @@
-"""Find out what a source is, and write a schema file for it."""
+"""Make a draft of a source, by its kind, and write a schema file from it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ STDOUT = Path("-")
 
 
 def init(source: Path, output: Path, sample: int | None) -> None:
-    """Write the skeleton to `output`; a file that is there is never overwritten.
+    """Write the schema file to `output`; a file that exists is never overwritten.
 
-    `sample` rows of each CSV file are read for the types of its columns, None for none.
+    `sample` rows of each CSV file are read for the types of its columns; None reads none.
     """
     with reporting_errors():
         text = skeleton(_draft(source, output, sample))
@@ -41,8 +41,8 @@ def init(source: Path, output: Path, sample: int | None) -> None:
 
 
 def _draft(source: Path, output: Path, sample: int | None) -> Draft:
-    beside = Path.cwd() if output == STDOUT else output.parent
-    written = os.path.relpath(source, beside)
+    folder = Path.cwd() if output == STDOUT else output.parent
+    written = os.path.relpath(source, folder)
     if source.is_dir():
         return of_folder(source, written, sample)
     match source.suffix.lower():

@@ -1,4 +1,4 @@
-"""The engine that the pipeline sees, and its session: private rows stay in the worker."""
+"""The server's engine and session, whose queries workers run: private rows stay in the worker."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _FINISHING_MEMORY: Final = "256MiB"
 
 Version = Callable[[Callable[[], str]], str]
-"""The data's fingerprint, found by the given function unless it is known."""
+"""Gives the data's fingerprint; its argument computes it, and is called if the files changed."""
 
 
 def public_part(whole: DuckDBSource, schema: Schema) -> DuckDBSource:
-    """The source with its public tables alone."""
+    """The source `whole` without its private tables."""
     tables = tuple(
         table for table in whole.tables if isinstance(schema.tables[table.name].ownership, Public)
     )
@@ -58,7 +58,10 @@ def public_part(whole: DuckDBSource, schema: Schema) -> DuckDBSource:
 
 
 class RemoteEngine:
-    """Public rows and jobs, by workers; private rows can't be asked for."""
+    """An engine whose queries of public tables and whose jobs run in workers.
+
+    It has no way to read a private row. `source` has all tables and `public` the public ones.
+    """
 
     def __init__(
         self,
@@ -86,7 +89,7 @@ class RemoteEngine:
         as_rows: bool = False,  # noqa: ARG002 - rows come through a pipe in any case
         limit: ReadLimit | None = None,
     ) -> Raw:
-        """Run one SELECT over public tables: no others exist where it runs."""
+        """Run one SELECT over public tables; the worker opens no others for it."""
         if parameters or tables:
             raise InternalError("public rows are read without parameters")
         reply = self._do(ReadPublic(self._public, sql, limit))
@@ -97,41 +100,41 @@ class RemoteEngine:
     def carry_out(
         self, steps: tuple[Step, ...], released: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
-        """Execute and release in a worker."""
+        """Execute and release `steps` in a worker; `released` are tables that they read by name."""
         version = None if self._declares_version else self.fingerprint()
         sent = {name: stream(table) for name, table in released.items()}
         sidecar = sidecar_of(self._schema, self.fingerprint)
-        found = tables_of(self._do(RunJob(Job(self._source, steps), version, sidecar, sent)))
-        return {step.name: found[step.name] for step in steps}
+        tables = tables_of(self._do(RunJob(Job(self._source, steps), version, sidecar, sent)))
+        return {step.name: tables[step.name] for step in steps}
 
     def columns(self, table: str) -> Columns:
-        """Names and types of a table's columns, as declared."""
-        return next(found.columns or () for found in self._source.tables if found.name == table)
+        """Names and types of a table's columns, as the schema declares them."""
+        return next(own.columns or () for own in self._source.tables if own.name == table)
 
     def row_count_for_planning(self, table: str) -> int:
-        """Workers alone know."""
+        """Raise InternalError: the number of a private table's rows stays in the worker."""
         raise InternalError(f"how many rows {table} has is private")
 
     @property
     def sidecar_tables(self) -> frozenset[str]:
-        """The tables that a worker finds in the sidecar, which only workers open."""
+        """The names of the sidecar's tables, which a worker reads."""
         sidecar = sidecar_of(self._schema, self.fingerprint)
         if sidecar is None:
             return frozenset()
         return names_of(self._do(ReadPrepared(self._source, sidecar)))
 
     def fingerprint(self) -> str:
-        """Which version of the data is there now."""
+        """The fingerprint of the data as they are now."""
         return self._version(lambda: text_of(self._do(Fingerprint(self._source))))
 
     def interrupt(self) -> None:
-        """Stop what runs for this engine."""
+        """Stop the tasks that run for this engine."""
         with self._guard:
             for cancelled in self._running:
                 cancelled.set()
 
     def close(self) -> None:
-        """Stop what runs; the workers are others', too."""
+        """Stop the tasks that run; the workers stay, since other sessions share them."""
         self.interrupt()
 
     def _do(self, task: Task) -> bytes:
@@ -149,7 +152,7 @@ class RemoteEngine:
 
 
 class RemoteExecution(Execution):
-    """Workers run the jobs; what stands above them runs here."""
+    """Runs jobs in workers, and operators above a release in the server's own process."""
 
     def __init__(
         self,
@@ -165,34 +168,37 @@ class RemoteExecution(Execution):
         self._aside = sandbox
 
     def source(self) -> Engine:
-        """The workers."""
+        """The engine whose queries workers run."""
         return self._remote
 
     def finisher(self) -> Engine:
-        """The engine that knows nothing but released tables."""
+        """The engine for operators above a release, which reads released tables alone."""
         if self._finisher is None:
             self._finisher = postprocessing_engine(threads=1, memory_limit=_FINISHING_MEMORY)
         return self._finisher
 
     def facts(self) -> SourceFacts:
-        """What all sessions know."""
+        """Public facts about the data, which all sessions share."""
         return self._shared_facts()
 
     def run(
         self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
-        """The released tables of `steps`; a worker draws from its system's generator."""
+        """The released tables of `steps`.
+
+        `randomness` is unused: a worker draws from its system's generator.
+        """
         del randomness
         return self._remote.carry_out(steps, read)
 
     def interrupt(self) -> None:
-        """Stop what is running."""
+        """Stop the statement that runs."""
         self._remote.interrupt()
         super().interrupt()
 
 
 class RemoteSession(Session):
-    """One analyst's use of a dataset whose data other processes read."""
+    """One analyst's session over a dataset whose data workers read; `line` orders its charges."""
 
     def __init__(
         self,
@@ -210,7 +216,7 @@ class RemoteSession(Session):
         self._ticket = Ticket()
 
     def interrupt(self) -> None:
-        """Stop what is running; its charge stands. What waits for its turn isn't charged."""
+        """Stop the statement that runs, whose charge stands, or one that waits, uncharged."""
         self._line.cancel(self._ticket)
         super().interrupt()
 

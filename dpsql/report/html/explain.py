@@ -15,7 +15,7 @@ from dpsql.session.explain.report import PrivacyReport, ReleaseReport
 
 
 def page(proof: PrivacyReport) -> str:
-    """The fragment, in which nothing acts."""
+    """The fragment of HTML, without scripts."""
     return render(
         "explain.html.j2",
         proof=proof,
