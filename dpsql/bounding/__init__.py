@@ -11,6 +11,6 @@
 | key_domain               | enumerated cells of the group keys                                 |
 | contribution_limit       | rows per group, groups per unit, and which of them hold already    |
 | strategy                 | the ways to compute it that give the same integers                 |
-| settings                 | what an analyst may tighten                                        |
+| options                  | what an analyst may tighten                                        |
 | public_facts             | the public facts a rewrite may ask for                             |
 """

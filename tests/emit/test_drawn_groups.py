@@ -11,7 +11,7 @@ from neighbor_search.public_rows import PUBLIC, create_tables
 from notes.compiler import prepared, schema_of
 from notes.exact import raw_groups
 
-from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.bounding.strategy.choose_groups_first import MAX_RANK_PRIME
 from dpsql.emit.release.release import emit_release
 from dpsql.emit.sql.render import rendered
@@ -42,7 +42,7 @@ def test_the_integers_are_those_of_the_limits_by_hand(
     limits: tuple[int, int, int], salt: str
 ) -> None:
     groups, rows_per_group, rows = limits
-    release = _release(Settings(groups=groups, rows_per_group=rows_per_group, rows=rows))
+    release = _release(ContributionLimits(groups=groups, rows_per_group=rows_per_group, rows=rows))
     random = Random(f"{limits} {salt}")
     for busy in (1, 3, 12, 40):
         visits = [_visit(random, patients=6) for _ in range(6 * busy)]
@@ -99,8 +99,8 @@ def test_every_group_of_a_unit_is_kept_in_nearly_as_many_orders(cells: range) ->
     assert all(0.95 < kept[cell] / share < 1.05 for cell in cells)
 
 
-def _release(settings: Settings = AS_DECLARED) -> CompiledRelease:
-    (release,) = prepared(SQL, "clinic", frozenset(), settings=settings).releases
+def _release(limits: ContributionLimits = AS_DECLARED) -> CompiledRelease:
+    (release,) = prepared(SQL, "clinic", frozenset(), limits=limits).releases
     assert release.step.query == emit_release(release.step.bounded, {})
     return release
 

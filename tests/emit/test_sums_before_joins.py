@@ -8,7 +8,7 @@ import pytest
 from neighbor_search.search import search
 from notes.compiler import prepared
 
-from dpsql.bounding.settings import Settings
+from dpsql.bounding.options import ContributionLimits
 from dpsql.emit.release.release import emit_release
 from dpsql.plan.bounded_release.bounded_release import AggregateBelowJoin, PerUnit
 from dpsql.session.compile.compiled import CompiledRelease
@@ -26,16 +26,16 @@ STATEMENTS = [
     JOIN patients q ON p.patient_id = q.patient_id GROUP BY 1, 2""",
 ]
 
-SETTINGS = [Settings(), Settings(groups=1, rows_per_group=2)]
+LIMITS = [ContributionLimits(), ContributionLimits(groups=1, rows_per_group=2)]
 
 
 @pytest.mark.parametrize("verified", [frozenset[str](), frozenset({"patients"})], ids=len)
-@pytest.mark.parametrize("settings", SETTINGS, ids=["declared", "narrow"])
+@pytest.mark.parametrize("limits", LIMITS, ids=["declared", "narrow"])
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_the_integers_are_those_of_joined_rows(
-    sql: str, settings: Settings, verified: frozenset[str]
+    sql: str, limits: ContributionLimits, verified: frozenset[str]
 ) -> None:
-    (release,) = prepared(sql, "clinic", verified, settings=settings).releases
+    (release,) = prepared(sql, "clinic", verified, limits=limits).releases
     assert isinstance(release.step.bounded.physical_plan, AggregateBelowJoin)
     worlds = search("clinic", verified, databases=24).worlds
     found = worlds.totals(release, "1")

@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 from fuzz.query import query
-from neighbor_search.sidecar import SETTINGS, attack, private, proved
+from neighbor_search.sidecar import LIMITS, attack, private, proved
 
-from dpsql.bounding.settings import AS_DECLARED
+from dpsql.bounding.options import AS_DECLARED
 from dpsql.errors import Error
 from dpsql.plan.bounded_release.bounded_release import (
     SplitByContribution,
@@ -66,8 +66,8 @@ def _attack(random: Random) -> None:
     """As many queries as a chunk has, half of them of sums that stand ready."""
     by_rows = _queries(random, query, UnlimitedRows)
     for sql in (*by_rows, *_queries(random, _by_unit, StoredUnitSums)):
-        for settings in SETTINGS.values():
-            attack(sql, "clinic", settings, databases=2)
+        for limits in LIMITS.values():
+            attack(sql, "clinic", limits, databases=2)
 
 
 def _queries(

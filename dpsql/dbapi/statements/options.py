@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
-from fractions import Fraction
 from typing import Final
 
 from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
-from dpsql.dbapi.statements.settings import apply
+from dpsql.dbapi.statements.settings import updated
 from dpsql.errors import BadParameter, Error, Refused, Span, SyntaxFault
-from dpsql.session.session import Session
+from dpsql.schema.model import Schema
+from dpsql.session.options import QueryOptions
 from dpsql.sqltext.tokens import Kind, Word, words
 
 OPTIONS: Final = tuple(setting.value for setting in Setting if setting not in READ_ONLY)
@@ -88,25 +88,22 @@ def assignments(
 
 
 @contextmanager
-def with_options(
-    session: Session, options: Sequence[Assignment], usual: Fraction
-) -> Iterator[None]:
-    """Meanwhile `session` has `options` set; `usual` is its ε if nothing is said.
+def statement_options(
+    options: QueryOptions, own: Sequence[Assignment], schema: Schema
+) -> Iterator[QueryOptions]:
+    """`options` with those of a statement's `own`; errors that are raised meanwhile hint at these.
 
     An ε of the statement's own is spent whatever error was set before.
     """
-    before = session.epsilon, session.settings
     try:
-        if any(option.setting is Setting.EPSILON for option in options):
-            session.settings = replace(session.settings, max_error=None)
-        for option in options:
-            apply(session, option, usual)
-        yield
+        if any(assignment.setting is Setting.EPSILON for assignment in own):
+            options = replace(options, price=replace(options.price, max_error=None))
+        for assignment in own:
+            options = updated(options, assignment, schema)
+        yield options
     except Error as error:
-        error.hint = _hint(error.hint, options)
+        error.hint = _hint(error.hint, own)
         raise
-    finally:
-        session.epsilon, session.settings = before
 
 
 def _are_options(words: Sequence[Word], before: Word | None) -> bool:

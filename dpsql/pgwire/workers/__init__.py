@@ -16,7 +16,7 @@ statement of a client, can show it. What does run there reads nothing else than
 | supervisor        | one worker seen from the server: its watchdog, and its replacement      |
 | pool              | workers, handed out in the order in which they are asked for            |
 | admission_queue   | statements that wait for their turn, in the order in which they came    |
-| remote_engine     | the engine that the pipeline sees, and its session                      |
+| remote_engine     | the engines that a session of the server sees                           |
 | catalog_pool      | processes that answer questions of the catalogue, and open nothing else |
 | public_statements | statements over public tables alone, by the catalogue's processes       |
 """

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from dpsql.bounding.settings import Settings
 from dpsql.plan.bounded_release.estimator import LinearEstimator, statistic_indices
 from dpsql.plan.bounded_release.statistic import NonNullCount, Product, RowCount, Square, Sum
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -38,6 +37,7 @@ from dpsql.release.columns.released_table import noisy_statistics, with_statisti
 from dpsql.release.consistency.levels import Nesting, nesting
 from dpsql.release.consistency.margins import Margins
 from dpsql.session.digest.canonical_digest import ReleaseDigests, digests
+from dpsql.session.options import AnswerOptions
 
 if TYPE_CHECKING:
     from dpsql.session.compile.compiled import CompiledRelease
@@ -117,9 +117,9 @@ INCONSISTENT = Consistency()
 """Nothing is made to add up."""
 
 
-def consistency(releases: Sequence[CompiledRelease], settings: Settings) -> Consistency:
+def consistency(releases: Sequence[CompiledRelease], options: AnswerOptions) -> Consistency:
     """What of a statement's `releases` can be made to add up, by its plan alone."""
-    if not settings.consistent or len(releases) < 2:
+    if not options.consistent or len(releases) < 2:
         return INCONSISTENT
     read = {name for release in releases for name in release.step.reads}
     notes: list[str] = []
