@@ -83,8 +83,8 @@ class SpendingLimit:
 
     def spend_up_to(self, loss: Fraction | None, ceiling: Fraction) -> None:
         """What was charged is known to be no more than `loss`, if that is, nor than `ceiling`."""
-        most = self._amount(ceiling)
-        self._spent += most if loss is None else max(Fraction(0), min(loss, most))
+        max_loss = self._amount(ceiling)
+        self._spent += max_loss if loss is None else max(Fraction(0), min(loss, max_loss))
 
     def queries_left(self, epsilon: Fraction) -> int:
         """How many queries of `epsilon` there is room for."""
@@ -147,7 +147,7 @@ def rounded(epsilon: Fraction) -> float:
 def _usual_total(budget: Budget, schema: Schema, one: Fraction) -> Fraction:
     """A fifth of what is left, or one statement, if there is as much."""
     lefts = [budget.dataset.epsilon_left, budget.own.epsilon_left]
-    left = min(Fraction(found) for found in lefts if found is not None)
+    left = min(Fraction(part) for part in lefts if part is not None)
     if not left:
         return Fraction(0)
     return max(epsilon_of(schema, to_ledger_currency(schema, left) / USUAL_PART), min(one, left))

@@ -115,12 +115,12 @@ class ToolService:
 
     def fix(self, error: Error, request: Explain | Query) -> Fix | None:
         """The first correction that is no error itself, which is found out for free."""
-        for found in corrections(error, request.sql):
-            if found.sql == request.sql:
+        for correction in corrections(error, request.sql):
+            if correction.sql == request.sql:
                 continue
             with suppress(Error):
-                if self.explain(_corrected(request, found)).allowed:
-                    return found
+                if self.explain(_corrected(request, correction)).allowed:
+                    return correction
         return None
 
     def close(self) -> None:
@@ -143,12 +143,12 @@ class ToolService:
         return Connection(self._session, QueryOptions(epsilon, price=price))
 
     def _answer(self, cursor: Cursor, request: Query) -> Answer:
-        told = cursor.with_errors()
-        rows = told.fetchall()
+        with_error_columns = cursor.with_errors()
+        rows = with_error_columns.fetchall()
         privacy = cursor.privacy
         shown = rows[request.offset : request.offset + request.max_rows]
         return Answer(
-            [ShownColumn(column[0], column[1]) for column in told.description or ()],
+            [ShownColumn(column[0], column[1]) for column in with_error_columns.description or ()],
             json_rows(shown),
             len(rows),
             request.offset,
@@ -216,8 +216,10 @@ def _paid(privacy: Privacy) -> Paid:
 
 
 def _notes(privacy: Privacy) -> list[str]:
-    least = min(privacy.thresholds, default=None)
+    threshold = min(privacy.thresholds, default=None)
     hidden = (
-        [] if least is None else [f"groups of fewer than {least} units, by noise, are left out"]
+        []
+        if threshold is None
+        else [f"groups of fewer than {threshold} units, by noise, are left out"]
     )
     return [*privacy.notes, *hidden]

@@ -2,7 +2,7 @@
 
 | module              | what it does                                                        |
 | ------------------- | ------------------------------------------------------------------- |
-| execution           | runs what was prepared: on the source, and on released tables       |
+| execution           | runs what was compiled: on the source, and on released tables       |
 | sidecar_fallback    | statements read the source's own tables where the sidecar is gone   |
 | public_statements   | statements over public tables alone, which run as they are written  |
 | public_table_copies | copies of public tables, for engines that have nothing else         |
