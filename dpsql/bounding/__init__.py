@@ -11,6 +11,6 @@
 | key_domain               | enumerated cells of the group keys                                 |
 | group_choice             | how the groups that a unit counts in are chosen                    |
 | contribution_limit       | rows per group, groups per unit, and which of them hold already    |
-| settings                 | what an analyst may tighten                                        |
+| options                  | what an analyst may tighten                                        |
 | public_facts             | the public facts a rewrite may ask for                             |
 """

@@ -11,11 +11,11 @@ from dpsql.analysis.sensitivity import rows_per_group
 from dpsql.bounding.cell_selection import CHOSEN, CellChoices
 from dpsql.bounding.contribution_limit import limit_contributions
 from dpsql.bounding.key_domain import key_domains, limit_cells
+from dpsql.bounding.options import ALL_GROUPS, AS_DECLARED, ContributionLimits, ReleaseOptions
 from dpsql.bounding.public_bounds import with_public_bounds
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.randomized_response import estimate_true_answers
 from dpsql.bounding.randomized_response_keys import check_groups
-from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.bounding.statistics.statistics import StatisticsBuilder
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Contributions, MinUnits
@@ -31,24 +31,29 @@ _OF_NO_ROWS: Final = "estimates are NULL in groups that may be empty, as far as 
 
 
 def bound_release(
-    release: Release, facts: Facts, settings: Settings = AS_DECLARED
+    release: Release,
+    facts: Facts,
+    limits: ContributionLimits = AS_DECLARED,
+    options: ReleaseOptions = ALL_GROUPS,
+    *,
+    is_synopsis: bool = False,
 ) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from."""
     read = with_public_bounds(prune_release(release), facts)
     release, responses, key = estimate_true_answers(read)
     below = column_domains(release.source)
     domains = key_domains(release.keys, release.source, release.key_source, below, facts)
-    if settings.rounds is None:
+    if not is_synopsis:
         domains = limit_cells(domains)  # a synopsis lists all, or is refused
     if key is not None:
-        check_groups(key, domains, release, settings)
+        check_groups(key, domains, release, options, is_synopsis=is_synopsis)
     draft, _ = limit_contributions(
-        Contributions(release.source, release.keys, domains, ()), facts, settings
+        Contributions(release.source, release.keys, domains, ()), facts, limits
     )
     statistics = StatisticsBuilder(
         below,
         unit_valued_columns(release.source),
-        nonnegative=settings.nonnegative,
+        nonnegative=options.nonnegative,
         per_unit=rows_per_group(draft),
         rows=None if release.keys else public_row_count(release.source),
         responses=responses,
@@ -65,14 +70,14 @@ def bound_release(
     # Without a public list of all its keys, a group shows itself only if enough units are in it.
     selection = None if len(listed) == len(release.keys) else statistics.presence()
     min_units = None
-    if settings.min_units is not None and release.keys:
-        min_units = MinUnits(statistics.presence(), settings.min_units)
+    if options.min_units is not None and release.keys:
+        min_units = MinUnits(statistics.presence(), options.min_units)
     elif release.hides_empty_groups and release.keys and selection is None and not responses:
         min_units = MinUnits(statistics.presence(of_rows=True), None)
     terms = Contributions(
         release.source, release.keys, domains, tuple(statistics.statistics), selections.choices()
     )
-    chain, reasons = limit_contributions(terms, facts, settings)
+    chain, reasons = limit_contributions(terms, facts, limits)
     notes = (*reasons, *selections.notes)
     if min_units is not None and min_units.threshold is None:
         notes = (*notes, _GROUPS_WITH_ROWS_NOTE)

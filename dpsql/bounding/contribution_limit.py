@@ -15,8 +15,8 @@ from dpsql.analysis.lineage.functional_dependency import Trusted, declared, one_
 from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.analysis.sensitivity import groups_at_row_limit
 from dpsql.bounding.group_choice import cell_count, choose_group_limit, unit_independent_keys
+from dpsql.bounding.options import ContributionLimits
 from dpsql.bounding.public_facts import Facts
-from dpsql.bounding.settings import Settings
 from dpsql.plan.bounded_release.bounded_release import (
     ByUnit,
     ClampPerGroup,
@@ -43,14 +43,14 @@ class ContributionBounds:
 
 
 def limit_contributions(
-    contributions: Contributions, facts: Facts, settings: Settings
+    contributions: Contributions, facts: Facts, requested: ContributionLimits
 ) -> tuple[Limited, tuple[str, ...]]:
     """`contributions` under every limit it needs, with the reasons in words."""
     # Rows that the engine has grouped by unit are limited as well: it costs 3 % of TPC-H's time.
     rows = all(isinstance(s.table.ownership, RowUnit) for s in private_scans(contributions.source))
     if rows and one_row_per_unit(contributions.source, _of_public(facts)):
         return OneRowPerUnit(contributions), ("one row per unit: each row is a unit",)
-    bounds = contribution_bounds(contributions, settings)
+    bounds = contribution_bounds(contributions, requested)
     clamped = ClampPerGroup(PerUnitGroup(contributions), bounds.rows_per_group)
     limit = choose_group_limit(contributions, bounds.groups, facts)
     # Where the unit determines the group, or nothing is a sum of rows, there is nothing to limit.
@@ -60,7 +60,7 @@ def limit_contributions(
     table = highest_fanout_table(contributions)
     limited = LimitGroups(clamped, limit, bounds.rows)
     filled = groups_at_row_limit(limited, bounds.groups)
-    origin = _origin(table, "rows", settings.tightened(table.limits))
+    origin = _origin(table, "rows", requested.tightened(table.limits))
     reason = f"{origin}, in all groups: as many as fill {filled} of them"
     return limited, (*bounds.reasons, reason)
 
@@ -72,14 +72,16 @@ def _of_public(facts: Facts) -> Trusted:
     )
 
 
-def contribution_bounds(contributions: Contributions, settings: Settings) -> ContributionBounds:
+def contribution_bounds(
+    contributions: Contributions, requested: ContributionLimits
+) -> ContributionBounds:
     """Limits by declared keys, domains, schema and session; all of them are enforced."""
     if one_row_per_unit(contributions.source, declared):
         grouped = one_row_per_unit(contributions.source, lambda _: False)
         why = "its rows are grouped by unit" if grouped else "by declared keys"
         return ContributionBounds(1, 1, (f"one row per unit: {why}, enforced",))
     table = highest_fanout_table(contributions)
-    limits = settings.tightened(table.limits)
+    limits = requested.tightened(table.limits)
     free = _unit_independent_cells(contributions)
     groups = limits.groups if free is None else min(limits.groups, free)
     reasons = [_origin(table, "groups", limits) if groups == limits.groups else _is_small(groups)]
@@ -88,7 +90,7 @@ def contribution_bounds(contributions: Contributions, settings: Settings) -> Con
         rows = limits.rows
         reasons.append(_origin(table, "rows", limits))
         return ContributionBounds(groups, rows, tuple(reasons))
-    if "rows" not in limits.declared and settings.rows is None:
+    if "rows" not in limits.declared and requested.rows is None:
         # Who says how many rows count in each group says by that how many do in all of them.
         reasons.append(_origin(table, "rows_per_group", limits))
         return ContributionBounds(groups, limits.rows_per_group, tuple(reasons))

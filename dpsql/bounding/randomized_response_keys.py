@@ -26,7 +26,7 @@ from dpsql.analysis.randomized_response import (
     no_estimator_error,
     no_ratio_error,
 )
-from dpsql.bounding.settings import Settings
+from dpsql.bounding.options import ReleaseOptions
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import KeyDomain
 from dpsql.plan.bounded_release.estimator import (
@@ -82,7 +82,12 @@ def answer_key(keys: tuple[Output, ...], responses: ResponseConditions) -> Answe
 
 
 def check_groups(
-    key: AnswerKey, domains: tuple[KeyDomain, ...], release: Release, settings: Settings
+    key: AnswerKey,
+    domains: tuple[KeyDomain, ...],
+    release: Release,
+    options: ReleaseOptions,
+    *,
+    is_synopsis: bool,
 ) -> None:
     """Refuse groups of which some may be missing: an estimate needs all that differ in the answer.
 
@@ -98,13 +103,13 @@ def check_groups(
         raise no_estimator_error(
             "GROUP BY randomised answers beside keys without a domain", at, _EACH
         )
-    if settings.min_units is not None:
+    if options.min_units is not None:
         raise no_estimator_error(
             "groups of randomised answers of which small ones are left out",
             at,
             "SET dpsql.min_units = DEFAULT",
         )
-    if settings.rounds is not None:
+    if is_synopsis:
         raise no_estimator_error(
             "a synopsis by randomised answers", at, "write CREATE RELEASE instead"
         )

@@ -27,11 +27,17 @@ USUAL_PART: Final = 5
 """Without --max-total, the server may spend this part of the budget left at its start: a fifth."""
 
 
+def default_epsilon(options: Options, schema: Schema) -> Fraction:
+    """What a query spends if nothing is said: by default no more than one may cost."""
+    if options.epsilon is not None:
+        return parse_epsilon(options.epsilon)
+    epsilon, max_cost = schema.per_query.epsilon, options.max_cost
+    return epsilon if max_cost is None else min(epsilon, parse_epsilon(max_cost))
+
+
 def spending_limit_of(options: Options, session: Session) -> SpendingLimit:
-    """The limits in `options`; a query's default ε in `session` is lowered to --max-cost."""
-    if options.epsilon is None and options.max_cost is not None:
-        session.epsilon = min(session.epsilon, parse_epsilon(options.max_cost))
-    schema, epsilon = session.schema, session.epsilon
+    """The limits in `options`, for a `session` whose queries spend `default_epsilon`."""
+    schema, epsilon = session.schema, session.default_epsilon
     return SpendingLimit(options, schema, epsilon, read_budget(schema, session.analyst, epsilon))
 
 

@@ -16,9 +16,10 @@ from mcp.server.stdio import stdio_server
 from dpsql.errors import OperationalError
 from dpsql.mcp.options import Options, check
 from dpsql.mcp.server import ToolHandlers
-from dpsql.mcp.spending_limit import spending_limit_of
+from dpsql.mcp.spending_limit import default_epsilon, spending_limit_of
 from dpsql.mcp.statement_queue import StatementQueue
 from dpsql.mcp.tool_service import ToolService
+from dpsql.session.dataset import load_dataset
 from dpsql.session.session import Session
 
 HOST: Final = "127.0.0.1"
@@ -40,9 +41,9 @@ def serve(options: Options, tell: Callable[[str], None]) -> None:
         session.interrupt()
 
     queue = StatementQueue(options.statement_seconds, interrupt)
-    session = Session(
-        options.schema, analyst=options.analyst, epsilon=options.epsilon, progress=queue.step
-    )
+    schema = load_dataset(options.schema)
+    epsilon = default_epsilon(options, schema)
+    session = Session(schema, analyst=options.analyst, epsilon=epsilon, progress=queue.step)
     limit = spending_limit_of(options, session)
     service = ToolService(session, limit, lambda: queue.charged)
     server = ToolHandlers(service, limit, queue).server()

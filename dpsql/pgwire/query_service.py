@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
@@ -14,9 +14,6 @@ from sqlglot import exp
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
 from dpsql.bind.query.query import bind_query
-from dpsql.bind.saved_release import SavedReleaseNames
-from dpsql.bind.statement import Statement, bind
-from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bind.syntax.parse import parse_query
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.statements.assignment import READ_ONLY, Setting
@@ -49,12 +46,12 @@ from dpsql.report.result.python_value import python_rows
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.session.compile.deep_recursion import with_deep_stack
+from dpsql.session.compile.request import ANSWER, Request, binder_of
 from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.sqltext.split import spaced
 
 Parameters = Mapping[str, Literal]
 ParameterValues = Mapping[str, Bound]
-Read = Callable[[str, Schema, Parameters, SavedReleaseNames], Statement]
 
 
 class QueryService:
@@ -152,11 +149,7 @@ class QueryService:
                 case Describe() | Show():
                     return self._described(self._connection.run(query.sql) or _NOTHING, query)
                 case CreateRelease(sql=sql, request=wanted):
-                    return self._bound(
-                        replace(query, sql=sql),
-                        values,
-                        bind if wanted.rounds is None else bind_synopsis,
-                    )
+                    return self._bound(replace(query, sql=sql), values, wanted.content)
                 case _:
                     pass
             if self._catalogue.reads_catalog(query.tree):
@@ -182,7 +175,7 @@ class QueryService:
         if result.privacy is not None and result.privacy.columns:
             session = self._session
             balances = session.balance(), session.balance(session.analyst)
-            left = budget_of(session.schema, session.analyst, session.epsilon, *balances)
+            left = budget_of(session.schema, session.analyst, self._connection.epsilon, *balances)
             notices.append(notice(cost(result.privacy, left)))
             notices += map(notice, result.privacy.notes)
         rows = python_rows(result.table, result.types)
@@ -247,13 +240,13 @@ class QueryService:
             raise ExecutionFailed from None
 
     def _bound(
-        self, query: Translated, values: Parameters, read: Read = bind
+        self, query: Translated, values: Parameters, request: Request = ANSWER
     ) -> tuple[Column, ...]:
         session = self._session
         try:
-            bound = session.whole.bound if read is bind else read
+            bind = binder_of(request, session.whole.bound)
             inputs = query.sql, session.schema, values, session.saved
-            statement = with_deep_stack(lambda: bound(*inputs))
+            statement = with_deep_stack(lambda: bind(*inputs))
             kinds = tuple(c.type for c in statement.columns)
             outputs = Result(statement.names, kinds, _NOTHING.table)
         except (WouldShowIndividuals, Refused) as refusal:

@@ -21,7 +21,7 @@ from dpsql.pgwire.workers.admission_queue import AdmissionQueue
 from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
 from dpsql.pgwire.workers.pool import Pool
 from dpsql.pgwire.workers.public_statements import PublicStatements
-from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteSession, public_part
+from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteExecution, public_part
 from dpsql.pgwire.workers.tasks import ReadColumns, columns_of
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema
@@ -29,6 +29,7 @@ from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import open_ledger
 from dpsql.session.run.execution import Progress
+from dpsql.session.session import Session
 from dpsql.session.sidecar import remove_left, sidecar_seen
 
 _START_SECONDS: Final = 120
@@ -62,10 +63,11 @@ class SchemaSnapshot:
             self._ledger.close()
         remove_left(schema)
 
-    def session(self, analyst: str, progress: Progress) -> RemoteSession:
+    def session(self, analyst: str, progress: Progress) -> Session:
         """A session of `analyst`; `progress` hears of each step of a statement."""
-        engine, aside = self._engine(), PublicStatements(self._catalog_workers, analyst)
-        return RemoteSession(self.schema, analyst, engine, self._line, self.facts, progress, aside)
+        engine, sandbox = self._engine(), PublicStatements(self._catalog_workers, analyst)
+        execution = RemoteExecution(self.schema, engine, self._line, self.facts, progress, sandbox)
+        return Session(self.schema, analyst=analyst, progress=progress, execution=execution)
 
     def close(self) -> None:
         """Close the ledger; sessions have opened it for themselves."""

@@ -86,7 +86,7 @@ def opened(folder: Path, path: Path, rows: Rows) -> Session:
 def told(session: Session, sql: str) -> tuple[object, ...]:
     """All that a statement tells but its noisy values, and the texts that it tells."""
     try:
-        prepared = session.prepare(sql)
+        prepared = session.compile(sql)
         answer = session.query(sql)
     except Error as error:
         return str(error), repr(error), error.sqlstate, error.hint, error.detail, error.at

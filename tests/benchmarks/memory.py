@@ -41,7 +41,7 @@ def main() -> None:
     session = Session(schema, epsilon="0.001")
     steps = ()
     if kind == "private":
-        steps = tuple(release.step for release in session.prepare(sql).releases)
+        steps = tuple(release.step for release in session.compile(sql).releases)
     engine.fingerprint()
     # The first imports pandas, where it is installed: 45 MB that no query takes.
     pa.array([0])

@@ -40,6 +40,7 @@ from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.schema.verify import verify_keys
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
 
@@ -135,7 +136,7 @@ def measure(
     for name, sql in queries().items():
         if only is not None and name not in only.split(","):
             continue
-        prepared = session.prepare(sql)
+        prepared = session.compile(sql)
         times: list[tuple[float, float, float]] = []
         for number in range(runs + 1):
             whole = partial(_answered, session, sql, first + number)
@@ -155,7 +156,7 @@ def measure(
 
 def _answered(session: Session, sql: str, number: int) -> None:
     # Noise is rounded: of nearly the same ε it would be the same, and the answer stored.
-    if session.query(sql, epsilon=1 - Fraction(number, 1000)).privacy.stored:
+    if session.query(sql, QueryOptions(1 - Fraction(number, 1000))).privacy.stored:
         raise AssertionError("nothing was drawn")
 
 

@@ -102,7 +102,7 @@ def test_one_that_is_another_column_has_another_key_and_other_answers(written: P
     keys = []
     for known in (schema, replace(schema, tables={**schema.tables, "rated": others})):
         with closing(Session(known, epsilon=8)) as session:
-            keys.append(session.prepare(STATEMENT).releases[0].key)
+            keys.append(session.compile(STATEMENT).releases[0].key)
     assert keys[0] != keys[1]
     other = replace(people.columns["user_id"], source_name="another")
     tables = {**schema.tables, "people": replace(people, columns={"user_id": other})}

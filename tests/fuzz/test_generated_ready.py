@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 from fuzz.query import query
-from neighbor_search.sidecar import SETTINGS, attack, is_split, private, proved
+from neighbor_search.sidecar import LIMITS, attack, is_split, private, proved
 
-from dpsql.bounding.settings import AS_DECLARED
+from dpsql.bounding.options import AS_DECLARED
 from dpsql.errors import Error
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
@@ -63,8 +63,8 @@ def _attack(random: Random) -> None:
     """As many queries as a chunk has, half of them of sums that stand ready."""
     by_rows = _queries(random, query, SplitByContribution)
     for sql in (*by_rows, *_queries(random, _by_unit, StoredUnitSums)):
-        for settings in SETTINGS.values():
-            attack(sql, "clinic", settings, databases=2)
+        for limits in LIMITS.values():
+            attack(sql, "clinic", limits, databases=2)
 
 
 def _queries(

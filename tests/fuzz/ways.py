@@ -21,7 +21,7 @@ from physical.strategies import by_all_other_strategies, with_query
 
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.databases.unit_ownership import Rows
-from dpsql.bounding.settings import Settings
+from dpsql.bounding.options import ContributionLimits
 from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
@@ -39,6 +39,7 @@ from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import CompiledRelease, compile_sql
 from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.session.options import QueryOptions
 from dpsql.session.sidecar import sidecar_tables
 
 SALT: Final = "1"
@@ -90,7 +91,7 @@ class Proofs:
             "prepared": ReadyFacts(schema, self.connection, holds, ready),
         }
 
-    def ways(self, sql: str, settings: Settings) -> list[list[Way]]:
+    def ways(self, sql: str, limits: ContributionLimits) -> list[list[Way]]:
         """For each release all ways to it; none if the query is refused."""
         found = []
         for name, facts in self._facts.items():
@@ -100,7 +101,12 @@ class Proofs:
                     [
                         Way(name, release)
                         for release in compile_sql(
-                            sql, self.schema, facts, granted, "data", settings=settings
+                            sql,
+                            self.schema,
+                            facts,
+                            granted,
+                            "data",
+                            options=QueryOptions(limits=limits),
                         ).releases
                     ]
                 )

@@ -64,7 +64,7 @@ KEY_MUTANTS = (
     ),
     Mutant(
         "what was drawn on an answer that isn't given is given",
-        "session/run/charge_and_run.py",
+        "session/run/charged_draw.py",
         "changed.add(release.key)",
         "pass",
         _RACING,

@@ -116,8 +116,8 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "kept rows are paid for by what is refused for its cost",
-        "session/session.py",
-        "pays = pays and meets_max_cost(settings, asked, self.schema)",
+        "session/compile/compile.py",
+        "pays = pays and meets_cost_cap(options.price, epsilon, context.schema)",
         "pays = bool(pays)",
         "tests/session/test_refused_cost.py",
     ),
@@ -166,7 +166,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "whoever lends out a session has no say in what a statement costs",
-        "session/compile/error_target.py",
+        "session/compile/cost_cap.py",
         "if ceiling is not None and cost > ceiling:",
         "if ceiling is not None and cost > 100 * ceiling:",
         "tests/mcp/test_mcp_limits.py",

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 from neighbor_search.share import in_turn
-from neighbor_search.sidecar import SETTINGS, attack, is_split, private, proved
+from neighbor_search.sidecar import LIMITS, attack, is_split, private, proved
 from notes.blocks import Claim, accepted
 
-from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 
@@ -98,15 +98,15 @@ SHARE = 3
 
 @pytest.mark.parametrize("claim", in_turn(((c.name, (c,)) for c in accepted()), SHARE))
 def test_no_neighbour_changes_more_than_derived(claim: Claim) -> None:
-    attack(claim.sql, claim.schema, SETTINGS["narrow"], databases=1)
+    attack(claim.sql, claim.schema, LIMITS["narrow"], databases=1)
 
 
-@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
 @pytest.mark.parametrize("sql", SHAPES)
 def test_shapes_that_are_summed_in_two_parts_stay_within_bounds(
-    sql: str, settings: Settings
+    sql: str, limits: ContributionLimits
 ) -> None:
-    attack(sql, "clinic", settings, databases=3)
+    attack(sql, "clinic", limits, databases=3)
 
 
 def test_many_shapes_are_summed_in_two_parts() -> None:

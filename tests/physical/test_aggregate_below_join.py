@@ -7,7 +7,7 @@ from neighbor_search.search import search
 from notes.compiler import prepared
 from physical.strategies import by_strategy
 
-from dpsql.bounding.settings import Settings
+from dpsql.bounding.options import ContributionLimits
 from dpsql.physical.strategy.aggregate_below_join import AggregateBelowJoin
 from dpsql.physical.strategy.per_unit import PerUnit
 
@@ -24,16 +24,16 @@ STATEMENTS = [
     JOIN patients q ON p.patient_id = q.patient_id GROUP BY 1, 2""",
 ]
 
-SETTINGS = [Settings(), Settings(groups=1, rows_per_group=2)]
+LIMITS = [ContributionLimits(), ContributionLimits(groups=1, rows_per_group=2)]
 
 
 @pytest.mark.parametrize("verified", [frozenset[str](), frozenset({"patients"})], ids=len)
-@pytest.mark.parametrize("settings", SETTINGS, ids=["declared", "narrow"])
+@pytest.mark.parametrize("limits", LIMITS, ids=["declared", "narrow"])
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_the_integers_are_those_of_joined_rows(
-    sql: str, settings: Settings, verified: frozenset[str]
+    sql: str, limits: ContributionLimits, verified: frozenset[str]
 ) -> None:
-    (release,) = prepared(sql, "clinic", verified, settings=settings).releases
+    (release,) = prepared(sql, "clinic", verified, limits=limits).releases
     assert isinstance(release.choice.plan, AggregateBelowJoin)
     worlds = search("clinic", verified, databases=24).worlds
     found = worlds.totals(release, "1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from neighbor_search.batches import compare, may_be_compared
 from neighbor_search.share import in_turn
-from neighbor_search.sidecar import SETTINGS
+from neighbor_search.sidecar import LIMITS
 from notes.blocks import Claim, accepted
 from notes.compiler import prepared
 from physical.strategies import is_batched
@@ -29,9 +29,8 @@ SHARE = 9
     ),
 )
 def test_every_statement_of_the_notes_has_the_same_integers(claim: Claim, limits: str) -> None:
-    settings = SETTINGS[limits]
     try:
-        releases = prepared(claim.sql, claim.schema, claim.verified, settings=settings).releases
+        releases = prepared(claim.sql, claim.schema, claim.verified, limits=LIMITS[limits]).releases
     except Error:
         return  # refused under narrow limits
     for release in filter(may_be_compared, releases):

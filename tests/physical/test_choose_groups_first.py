@@ -13,7 +13,7 @@ from notes.exact import raw_groups
 from physical.strategies import by_strategy
 
 from dpsql.bounding.group_choice import MAX_RANK_PRIME
-from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.emit.release.group_limit import rank_of_cell
 from dpsql.emit.sql.identifier import column_ref
 from dpsql.emit.sql.render import rendered
@@ -48,8 +48,8 @@ def test_the_integers_are_those_of_the_limits_by_hand(
     limits: tuple[int, int, int], salt: str, strategy: type[PhysicalPlan]
 ) -> None:
     groups, rows_per_group, rows = limits
-    settings = Settings(groups=groups, rows_per_group=rows_per_group, rows=rows)
-    release = by_strategy(_release(settings), strategy)
+    declared = ContributionLimits(groups=groups, rows_per_group=rows_per_group, rows=rows)
+    release = by_strategy(_release(declared), strategy)
     random = Random(f"{limits} {salt}")
     for busy in (1, 3, 12, 40):
         visits = [_visit(random, patients=6) for _ in range(6 * busy)]
@@ -109,8 +109,8 @@ def test_every_group_of_a_unit_is_kept_in_nearly_as_many_orders(cells: range) ->
     assert all(0.95 < kept[cell] / share < 1.05 for cell in cells)
 
 
-def _release(settings: Settings = AS_DECLARED) -> CompiledRelease:
-    (release,) = prepared(SQL, "clinic", frozenset(), settings=settings).releases
+def _release(limits: ContributionLimits = AS_DECLARED) -> CompiledRelease:
+    (release,) = prepared(SQL, "clinic", frozenset(), limits=limits).releases
     return release
 
 

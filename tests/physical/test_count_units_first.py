@@ -9,7 +9,7 @@ from neighbor_search.search import search
 from notes.compiler import prepared
 from physical.strategies import by_plan, by_strategy
 
-from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.physical.strategy.count_units_first import CountUnitsFirst
 from dpsql.physical.strategy.per_unit import PerUnit
 
@@ -29,17 +29,19 @@ STATEMENTS = [
     GROUP BY 1, 2""",
 ]
 
-SETTINGS = [
+LIMITS = [
     AS_DECLARED,
-    Settings(groups=2, rows_per_group=3, rows=4),
-    Settings(groups=3, rows_per_group=2, rows=3),
+    ContributionLimits(groups=2, rows_per_group=3, rows=4),
+    ContributionLimits(groups=3, rows_per_group=2, rows=3),
 ]
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=["declared", "groups", "rows"])
+@pytest.mark.parametrize("limits", LIMITS, ids=["declared", "groups", "rows"])
 @pytest.mark.parametrize("sql", STATEMENTS)
-def test_the_integers_are_those_of_all_units_told_apart(sql: str, settings: Settings) -> None:
-    (release,) = prepared(sql, "clinic", frozenset(), settings=settings).releases
+def test_the_integers_are_those_of_all_units_told_apart(
+    sql: str, limits: ContributionLimits
+) -> None:
+    (release,) = prepared(sql, "clinic", frozenset(), limits=limits).releases
     counted = release.choice.plan
     assert isinstance(counted, CountUnitsFirst)
     worlds = search("clinic", frozenset(), databases=24).worlds
@@ -53,8 +55,8 @@ def test_the_integers_are_those_of_all_units_told_apart(sql: str, settings: Sett
 def test_few_are_so_many_that_no_limit_can_bind() -> None:
     sql = "SELECT visit_date, count(*) FROM visits WHERE ward = 'ER' GROUP BY 1"
     for groups, rows_per_group, rows in [(2, 3, 9), (4, 2, 9), (4, 3, 2), (2, 2, 2)]:
-        settings = Settings(groups=groups, rows_per_group=rows_per_group, rows=rows)
-        (release,) = prepared(sql, "clinic", frozenset(), settings=settings).releases
+        limits = ContributionLimits(groups=groups, rows_per_group=rows_per_group, rows=rows)
+        (release,) = prepared(sql, "clinic", frozenset(), limits=limits).releases
         assert isinstance(release.choice.plan, CountUnitsFirst)
         assert release.choice.plan.max_rows == min(groups, rows_per_group, rows)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from neighbor_search.sidecar import has_stored_ranks, private, proved
 
 from dpsql.analysis.plan_text import plan_text
-from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.options import AS_DECLARED
 from dpsql.plan.bounded_release.bounded_release import ByRank, ByStoredRank, LimitGroups
 from dpsql.session.compile.compiled import CompiledRelease
 
 SQL = "SELECT doctor_id, count(*) FROM visits GROUP BY 1"
 
 
-def release(settings: Settings = AS_DECLARED, *, ready: bool = True) -> CompiledRelease:
-    (found,) = proved(SQL, "clinic", private("clinic"), settings, ready=ready).releases
+def release(*, ready: bool = True) -> CompiledRelease:
+    (found,) = proved(SQL, "clinic", private("clinic"), AS_DECLARED, ready=ready).releases
     return found
 
 

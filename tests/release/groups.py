@@ -61,7 +61,7 @@ def asked(
             connection.execute(f"COPY ({rows_sql(groups)}) TO '{place}/data/people.parquet'")
     sql = f"SELECT g, {columns} FROM people GROUP BY g ORDER BY g"
     session = Session(schema, epsilon=epsilon, randomness=SeededRandomness(f"{sql}{accounting}"))
-    (release,) = session.prepare(sql).releases
+    (release,) = session.compile(sql).releases
     answer = session.query(sql)
     session.close()
     found = dict(

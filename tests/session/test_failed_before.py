@@ -81,7 +81,7 @@ def test_what_failed_isnt_charged_again(shop: Path) -> None:
     assert spent(session) == Fraction(1, 16)
     # Another column, which reads.
     assert session.query("SELECT count(*) FROM readings WHERE town IS NULL").table.num_rows == 1
-    session._open_ledger().verify()
+    session._context.ledger.open().verify()
     session.close()
     # The owner mended it: that is another version of the data.
     write(shop.parent, 5001)
@@ -117,13 +117,13 @@ def test_only_what_may_do_another_time_is_tried_again(
     else:
         with pytest.raises(FailedBefore):
             session.query(SUM)
-    session._open_ledger().verify()
+    session._context.ledger.open().verify()
 
 
 def test_what_was_cancelled_may_be_asked_again(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = session._execution.source()
+    engine = session._context.execution.source()
     run = type(engine)._run
 
     def interrupted(self: object, *given: object, **named: object) -> object:

@@ -64,7 +64,7 @@ def made(folder: Path, sales_of_one: int) -> Schema:
 
 def release(schema: Schema, sql: str) -> CompiledRelease:
     session = Session(schema)
-    (found,) = session.prepare(sql).releases
+    (found,) = session.compile(sql).releases
     session.close()
     return found
 

@@ -14,7 +14,7 @@ from differential.test_tpch import ANSWERED
 from neighbor_search.sidecar import has_stored_ranks
 from privacy.seeded import ReplayedRandomness
 
-from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.row_columns import (
@@ -39,6 +39,7 @@ from dpsql.schema.sidecar_columns import group_count_columns, range_checked_colu
 from dpsql.session.compile.compiled import CompiledStatement, compile_sql
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.source_facts import SourceFacts
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source, sidecar_path
 
@@ -82,28 +83,35 @@ class _Facts(SourceFacts):
 
 
 def proved(
-    sql: str, schema: Schema, engine: DuckDBEngine, settings: Settings, *, prepared: bool
+    sql: str, schema: Schema, engine: DuckDBEngine, limits: ContributionLimits, *, prepared: bool
 ) -> CompiledStatement:
     tables = engine.sidecar_tables if prepared else frozenset[str]()
     facts = _Facts(schema, lambda: engine, lambda: tables)
     return compile_sql(
-        sql, schema, facts, query_loss(schema, Fraction(1)), "data", settings=settings
+        sql,
+        schema,
+        facts,
+        query_loss(schema, Fraction(1)),
+        "data",
+        options=QueryOptions(limits=limits),
     )
 
 
 @pytest.mark.parametrize(
-    "settings", [AS_DECLARED, Settings(groups=2, rows_per_group=1, rows=3)], ids=["wide", "narrow"]
+    "limits",
+    [AS_DECLARED, ContributionLimits(groups=2, rows_per_group=1, rows=3)],
+    ids=["wide", "narrow"],
 )
 def test_every_statement_has_the_same_integers_key_and_sensitivities(
-    ready: Schema, engine: DuckDBEngine, settings: Settings
+    ready: Schema, engine: DuckDBEngine, limits: ContributionLimits
 ) -> None:
     compared = 0
     for statement in STATEMENTS:
         try:
-            without = proved(statement.sql, ready, engine, settings, prepared=False)
+            without = proved(statement.sql, ready, engine, limits, prepared=False)
         except Error:
             continue
-        read = proved(statement.sql, ready, engine, settings, prepared=True)
+        read = proved(statement.sql, ready, engine, limits, prepared=True)
         for one, other in zip(without.releases, read.releases, strict=True):
             assert one.key == other.key, statement.name
             assert one.sensitivity == other.sensitivity

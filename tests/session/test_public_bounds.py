@@ -54,7 +54,7 @@ def _write(source: Path, prices: str) -> None:
 
 def _proof(session: Session, aggregate: str) -> tuple[list[tuple[object, ...]], str]:
     """What each row is clamped to, and what the answer is stored by."""
-    explained = session.prepare(f"SELECT {aggregate} FROM orders JOIN items AS i USING (item)")
+    explained = session.compile(f"SELECT {aggregate} FROM orders JOIN items AS i USING (item)")
     (release,) = explained.releases
     terms = release.step.bounded.contributions
     found = [(s.interval, s.step) for s in terms.statistics]

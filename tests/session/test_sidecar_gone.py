@@ -109,7 +109,7 @@ def test_a_charged_statement_is_answered(
 
 def planned(schema: Schema, sql: str) -> CompiledStatement:
     session = Session(schema)
-    found = session.prepare(sql)
+    found = session.compile(sql)
     assert "dpsql prepared" in found.releases[0].step.query.sql
     session.close()
     return found

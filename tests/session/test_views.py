@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -23,6 +24,7 @@ from dpsql.report.explain_text import Explanation
 from dpsql.schema.model import Schema
 from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.dataset import load_dataset
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
 TEXT = """\
@@ -105,7 +107,7 @@ def test_a_view_is_answered_within_its_declared_bounds(school: Path) -> None:
     """The noise at epsilon 1 is off by 1,000 or 20 with a probability below 1e-9."""
     session = Session(school, epsilon=1, randomness=SeededRandomness(1))
     exact = sum(min(age, 99) for age in range(18, 200)) * 20
-    table = session.query("SELECT sum(age), count(*) FROM adults", 1).table
+    table = session.query("SELECT sum(age), count(*) FROM adults", QueryOptions(Fraction(1))).table
     session.close()
     (total,), (count,) = (column.to_pylist() for column in table.columns)
     assert abs(total - exact) < 4_000

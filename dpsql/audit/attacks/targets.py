@@ -14,6 +14,7 @@ from typing import Protocol
 import duckdb
 
 from dpsql.schema.load.load import load_schema
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
 DELTA = Fraction(1, 10**9)
@@ -63,7 +64,7 @@ class DpsqlTarget:
 
     def ask(self, sql: str, epsilon: Fraction) -> list[tuple[object, ...]]:
         """The noisy rows, charged to the session's ledger."""
-        table = self.session.query(sql, epsilon).table
+        table = self.session.query(sql, QueryOptions(epsilon)).table
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
     def charges(self) -> Fraction:

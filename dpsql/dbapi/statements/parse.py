@@ -37,6 +37,7 @@ from dpsql.dbapi.statements.options import assignments, split_options
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.report.explain_text import OutputFormat
 from dpsql.session.compile.loss_conversion import parse_epsilon
+from dpsql.session.compile.request import SynopsisRequest
 from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word, words
 
@@ -184,7 +185,7 @@ def _explain(sql: str) -> ExplainPrivacy:
 
 
 def _create_release(sql: str, name: Word, before: Word, *, replace: bool) -> CreateRelease:
-    wanted = SaveRequest(name.value, "release", sql.strip(), replace)
+    wanted = SaveRequest(name.value, sql.strip(), replace)
     query, options = split_options(_blanked(sql, before.end))
     return CreateRelease(wanted, query, options)
 
@@ -206,14 +207,10 @@ def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> CreateRel
     epsilon, rounds = own.pop("epsilon", None), own.pop("rounds", None)
     if epsilon is None:
         raise _not_so(inside)
-    wanted = SaveRequest(
-        name.value,
-        "synopsis",
-        sql.strip(),
-        replace,
-        parse_epsilon(epsilon.value),
-        DEFAULT_ROUNDS if rounds is None else _rounds(rounds),
+    content = SynopsisRequest(
+        DEFAULT_ROUNDS if rounds is None else _rounds(rounds), parse_epsilon(epsilon.value)
     )
+    wanted = SaveRequest(name.value, sql.strip(), replace, content)
     options = tuple(_set(Setting(name), value, value) for name, value in own.items())
     return CreateRelease(wanted, _blanked(sql[: found[start].start], before.end), options)
 

@@ -16,7 +16,7 @@ statement of a client, can show one. The server's process reads only
 | supervisor        | one worker seen from the server: its watchdog, and its replacement      |
 | pool              | workers, lent to tasks in the order in which the tasks came             |
 | admission_queue   | statements that wait for their turn, in the order in which they came    |
-| remote_engine     | the engine that the pipeline sees, and its session                      |
+| remote_engine     | the engines that a session of the server sees                           |
 | catalog_pool      | workers that answer queries of the catalogue, and open no data          |
 | public_statements | statements over public tables alone, run by the catalogue's workers     |
 """

@@ -1,9 +1,10 @@
-"""The server's engine and session, whose queries workers run: private rows stay in the worker."""
+"""The engines that a session of the server sees: private rows stay in the worker."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Final
 
@@ -34,12 +35,9 @@ from dpsql.pgwire.workers.tasks import (
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step
 from dpsql.schema.model import Public, Schema
-from dpsql.session.answer.answer import Answer
-from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.run.execution import Execution, Progress
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
-from dpsql.session.session import Session
 from dpsql.session.sidecar import sidecar_of
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
@@ -152,18 +150,21 @@ class RemoteEngine:
 
 
 class RemoteExecution(Execution):
-    """Runs jobs in workers, and operators above a release in the server's own process."""
+    """Runs jobs in workers, in the order of their `line`; what is above a release runs here."""
 
     def __init__(
         self,
         schema: Schema,
         engine: RemoteEngine,
+        line: AdmissionQueue,
         facts: Callable[[], SourceFacts],
         progress: Progress,
         sandbox: WholeEngine,
     ) -> None:
         super().__init__(schema, progress)
         self._remote = engine
+        self._line = line
+        self._ticket = Ticket()
         self._shared_facts = facts
         self._aside = sandbox
 
@@ -181,6 +182,17 @@ class RemoteExecution(Execution):
         """Public facts about the data, which all sessions share."""
         return self._shared_facts()
 
+    @contextmanager
+    def turn(self, due: Callable[[], frozenset[str]]) -> Iterator[None]:
+        """Wait until a worker is free, and no other session runs a release whose key is `due`."""
+        keys = due()
+        if not keys:
+            yield
+            return
+        self._ticket = Ticket()
+        with self._line.acquire(self._ticket, keys):
+            yield
+
     def run(
         self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
@@ -192,39 +204,7 @@ class RemoteExecution(Execution):
         return self._remote.carry_out(steps, read)
 
     def interrupt(self) -> None:
-        """Stop the statement that runs."""
-        self._remote.interrupt()
-        super().interrupt()
-
-
-class RemoteSession(Session):
-    """One analyst's session over a dataset whose data workers read; `line` orders its charges."""
-
-    def __init__(
-        self,
-        schema: Schema,
-        analyst: str,
-        engine: RemoteEngine,
-        line: AdmissionQueue,
-        facts: Callable[[], SourceFacts],
-        progress: Progress,
-        sandbox: WholeEngine,
-    ) -> None:
-        execution = RemoteExecution(schema, engine, facts, progress, sandbox)
-        super().__init__(schema, analyst=analyst, progress=progress, execution=execution)
-        self._line = line
-        self._ticket = Ticket()
-
-    def interrupt(self) -> None:
         """Stop the statement that runs, whose charge stands, or one that waits, uncharged."""
         self._line.cancel(self._ticket)
+        self._remote.interrupt()
         super().interrupt()
-
-    def _answer(self, sql: str, prepared: CompiledStatement) -> Answer:
-        ledger = self._open_ledger()
-        due = frozenset(r.key for r in prepared.releases if ledger.stored_answer(r.key) is None)
-        if not due:
-            return super()._answer(sql, prepared)
-        self._ticket = Ticket()
-        with self._line.acquire(self._ticket, due):
-            return super()._answer(sql, prepared)

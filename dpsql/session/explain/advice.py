@@ -89,9 +89,9 @@ def _limits(bounded: BoundedRelease) -> Iterator[str]:
 
 
 def _domains(terms: Contributions) -> Iterator[str]:
-    listed = {place for found in terms.domains for place in found.keys}
-    for place, key in enumerate(terms.keys):
-        if place not in listed:
+    listed = {index for domain in terms.domains for index in domain.keys}
+    for index, key in enumerate(terms.keys):
+        if index not in listed:
             for column in sorted(columns(key.expression), key=lambda c: c.id):
                 yield (
                     f"declare values, or bounds, of {column.name}: all its groups then appear, and"
