@@ -43,7 +43,8 @@ def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_it_has_what_builds_and_tests_and_nothing_else(tree: Path, tmp_path: Path) -> None:
     python = builder(tmp_path / "build")
-    words = [python, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path / "out"]
+    out = str(tmp_path / "out")
+    words = [str(python), "-m", "hatchling", "build", "-t", "sdist", "-d", out]
     subprocess.run(words, cwd=tree, check=True, capture_output=True, timeout=120)
     (archive,) = (tmp_path / "out").glob("*.tar.gz")
     with tarfile.open(archive) as opened:

@@ -11,6 +11,7 @@ from neighbor_search.public_rows import PUBLIC, create_tables
 from notes.compiler import prepared, schema_of
 from notes.exact import raw_groups
 
+from dpsql.audit.databases.unit_ownership import Row
 from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.bounding.strategy.choose_groups_first import MAX_RANK_PRIME
 from dpsql.emit.release.release import emit_release
@@ -116,7 +117,7 @@ def _visit(random: Random, patients: int) -> Visit:
 def _found(
     connection: duckdb.DuckDBPyConnection, release: CompiledRelease, visits: list[Visit], salt: str
 ) -> Groups:
-    rows = [
+    rows: list[Row] = [
         (n, patient, 1, f"2024-{month:02}-01", f"{cost / 100:.2f}", ward)
         for n, (patient, month, ward, cost) in enumerate(visits)
     ]

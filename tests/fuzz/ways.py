@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
@@ -28,6 +29,7 @@ from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
 from dpsql.errors import Error, SourceFault
 from dpsql.plan.bounded_release.bounded_release import (
+    BoundedRelease,
     ByHash,
     ChooseGroupsFirst,
     LimitGroups,
@@ -137,10 +139,10 @@ def _all(ways: list[Way]) -> Iterator[Way]:
     )
 
 
-def _emitted(name: str, release: CompiledRelease, bounded: object) -> Way:
+def _emitted(name: str, release: CompiledRelease, bounded: BoundedRelease) -> Way:
     step = release.step
-    query = emit_release(bounded, dict(step.public_inputs))  # type: ignore[arg-type]
-    return Way(name, replace(release, step=replace(step, bounded=bounded, query=query)))  # type: ignore[arg-type]
+    query = emit_release(bounded, dict(step.public_inputs))
+    return Way(name, replace(release, step=replace(step, bounded=bounded, query=query)))
 
 
 @contextmanager
@@ -202,8 +204,14 @@ def _summed(rows: list[tuple[object, ...]], count: int) -> Groups:
     for row in rows:
         key = tuple(map(told_value, row[: len(row) - count]))
         old = found.get(key, (0,) * count)
-        found[key] = tuple(a + int(b) for a, b in zip(old, row[len(row) - count :], strict=True))  # type: ignore[call-overload]
+        sums = map(_whole, row[len(row) - count :])
+        found[key] = tuple(a + b for a, b in zip(old, sums, strict=True))
     return found
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int | Decimal), value
+    return int(value)
 
 
 def told_value(value: object) -> object:

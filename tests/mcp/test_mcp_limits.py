@@ -152,10 +152,14 @@ class Broken(Session):
 
 
 def desk_of(
-    schema: Path, kind: Callable[..., Session], charged: Callable[[], bool], **limits: float
+    schema: Path,
+    kind: Callable[..., Session],
+    charged: Callable[[], bool],
+    max_total: float,
+    ask_above: float | None = None,
 ) -> tuple[ToolService, SpendingLimit]:
     session = kind(load_schema(schema))
-    purse = spending_limit_of(Options(schema, **limits), session)
+    purse = spending_limit_of(Options(schema, max_total=max_total, ask_above=ask_above), session)
     return ToolService(session, purse, charged), purse
 
 

@@ -42,9 +42,10 @@ def widths(session: Session, sql: str) -> list[float]:
 def test_the_least_epsilon_that_will_do_is_spent(session: Session, most: float) -> None:
     target(session, most)
     assert max(widths(session, COUNT)) <= most
-    spent = session.explain(COUNT).price.epsilon
+    price = session.explain(COUNT).price
+    assert price is not None
     session.settings = replace(session.settings, max_error=None)
-    session.epsilon = Fraction(spent) * Fraction(99, 100)
+    session.epsilon = Fraction(price.epsilon) * Fraction(99, 100)
     assert max(widths(session, COUNT)) > most
 
 
