@@ -1,4 +1,4 @@
-"""Hooks, hosted CI and `.ci/run` can't drift apart."""
+"""Hooks, hosted CI and `.ci/run` can't drift apart, and what is locked is what is declared."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 import yaml
 from file_checks import faults
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 RUN = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 WORKFLOW = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+LOCKED = (ROOT / ".ci" / "locked.txt").read_text(encoding="utf-8")
 DECLARED: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PYTHONS = [
     found[1]
@@ -43,6 +46,19 @@ def command_of(hook: dict[str, Any]) -> str:
             return command
         case words:
             return shlex.join(words)
+
+
+def group(name: str) -> list[Requirement]:
+    listed: list[str | dict[str, str]] = DECLARED["dependency-groups"][name]
+    found: list[Requirement] = []
+    for one in listed:
+        found += [Requirement(one)] if isinstance(one, str) else group(one["include-group"])
+    return found
+
+
+def locked() -> dict[str, str]:
+    lines = [line.split("==") for line in LOCKED.splitlines() if not line.startswith("#")]
+    return {canonicalize_name(name): version for name, version in lines}
 
 
 def test_hooks_are_the_checks_of_ci() -> None:
@@ -93,3 +109,29 @@ def test_hosted_ci_pins_its_actions_and_knows_no_secrets() -> None:
     assert used
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", action) for action in used)
     assert "secrets" not in WORKFLOW
+
+
+def test_what_is_locked_has_names_and_versions_and_nothing_else() -> None:
+    head, *lines = LOCKED.splitlines()
+    assert head.startswith("# ")
+    assert "`.ci/lock`" in head
+    assert all(re.fullmatch(r"[\w.-]+==[\w.!+]+", line) for line in lines)
+    assert lines == sorted(lines, key=str.casefold)
+    assert len(locked()) == len(lines)
+
+
+def test_what_is_locked_is_what_is_declared() -> None:
+    direct = [Requirement(text) for text in DECLARED["project"]["dependencies"]] + group("test")
+    assert not [
+        str(one)
+        for one in direct
+        if not one.specifier.contains(locked().get(canonicalize_name(one.name), "0"))
+    ]
+
+
+def test_ci_installs_what_is_locked_on_the_python_that_it_was_locked_on() -> None:
+    installs = re.findall(r"^\.venv/bin/pip install .+$", RUN, re.MULTILINE)
+    assert installs
+    assert all('"${locked[@]}"' in line for line in installs)
+    assert "locked=(-c .ci/locked.txt)" in RUN
+    assert LOCKED.startswith(f"# What .ci/run installs on Python {PYTHONS[0]},")
