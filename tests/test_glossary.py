@@ -48,7 +48,8 @@ def code_names() -> list[str]:
 
 @pytest.mark.parametrize("name", code_names())
 def test_the_glossarys_names_are_there(name: str) -> None:
-    found, attributes = None, []
+    found: object = None
+    attributes: list[str] = []
     parts = name.split(".")
     while found is None and parts:
         try:
@@ -90,6 +91,8 @@ def names_in(body: list[ast.stmt], within: str) -> Iterator[tuple[str, str]]:
                 for part in (part for target in targets for part in ast.walk(target)):
                     if isinstance(part, ast.Name):
                         yield part.id, within + part.id
+            case _:
+                pass  # it names nothing
 
 
 def empty_names() -> set[str]:

@@ -23,6 +23,7 @@ from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 import duckdb
 
@@ -171,14 +172,10 @@ def fixed_costs(folder: Path, times: int) -> Mapping[str, float]:
         with watch.run("plain", rest=None):
             asking._context.execution.source().execute(sql)
     asking._context.ledger.open()._chain.database.run("PRAGMA synchronous = OFF")
-    synced = os.fsync
-    os.fsync = lambda _: None
-    try:
+    with mock.patch.object(os, "fsync", return_value=None):
         for number in range(times):
             with watch.run("whole, no disk", rest=None):
                 asking.query(SQL.format(1000 + number))
-    finally:
-        os.fsync = synced
     asking.close()
     found = watch.medians()
     return {"disk": round(found["whole"] - found["whole, no disk"], 2), **found}

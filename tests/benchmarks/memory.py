@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.release.job import Job, run
+from dpsql.release.job import Job, Step, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
@@ -39,7 +39,7 @@ def main() -> None:
     source = engine_source(schema)
     engine = DuckDBEngine(source, memory_limit=limits[0]) if limits else open_source(schema)
     session = Session(schema, epsilon="0.001")
-    steps = ()
+    steps: tuple[Step, ...] = ()
     if kind == "private":
         steps = tuple(release.step for release in session.compile(sql).releases)
     engine.fingerprint()

@@ -17,7 +17,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -27,12 +27,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
+import pyarrow as pa
 from benchmarks.fixed import fixed_costs
 from benchmarks.memory import peak_megabytes
 from benchmarks.picture import picture
 from benchmarks.shapes import queries
+from engine.relay import Relay
 
+from dpsql.audit.databases.database_batch import NO_TABLES
 from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
@@ -160,16 +165,24 @@ def _answered(session: Session, sql: str, number: int) -> None:
         raise AssertionError("nothing was drawn")
 
 
-class _Clock:
+class _Clock(Relay):
     """An engine that adds up what its statements take."""
 
     def __init__(self, engine: DuckDBEngine) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self.seconds = 0.0
 
-    def execute(self, *arguments: object, **named: object) -> object:
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = NO_TABLES,
+        *,
+        as_rows: bool = False,
+        limit: ReadLimit | None = None,
+    ) -> Raw:
         start = time.perf_counter()
-        found = self._engine.execute(*arguments, **named)  # type: ignore[arg-type]
+        found = super().execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
         self.seconds += time.perf_counter() - start
         return found
 
@@ -178,7 +191,7 @@ def engine_seconds(prepared: CompiledStatement, engine: DuckDBEngine) -> float:
     """What all statements of the releases take in the engine; noise is drawn, not counted."""
     clock = _Clock(engine)
     steps = tuple(release.step for release in prepared.releases)
-    run(Job(engine._source, steps), clock, SystemRandomness())  # type: ignore[arg-type]
+    run(Job(engine._source, steps), clock, SystemRandomness())
     return clock.seconds
 
 

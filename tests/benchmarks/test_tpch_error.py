@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,10 +21,13 @@ import pyarrow as pa
 import pytest
 from data import tpch
 from documentation.pages import check_table
+from engine.relay import Relay
 from privacy.seeded import SeededRandomness
 
+from dpsql.audit.databases.database_batch import NO_TABLES
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.release.job import Job, run
@@ -80,25 +83,27 @@ TASKS = (
 )
 
 
-@dataclass
-class Remembering:
+class Remembering(Relay):
     """Runs each statement twice and then answers in turn: only the noise is new."""
 
-    engine: DuckDBEngine
-    seen: dict[str, list[Raw]] = field(default_factory=dict)
-    asked: int = 0
+    def __init__(self, engine: DuckDBEngine) -> None:
+        super().__init__(engine)
+        self.seen: dict[str, list[Raw]] = {}
+        self.asked = 0
 
     def execute(
         self,
         sql: str,
         parameters: Sequence[object] = (),
-        tables: Mapping[str, pa.Table] = {},
+        tables: Mapping[str, pa.Table] = NO_TABLES,
         *,
         as_rows: bool = False,
+        limit: ReadLimit | None = None,
     ) -> Raw:
         found = self.seen.setdefault(sql, [])
         if len(found) < 2:
-            found.append(self.engine.execute(sql, parameters, tables, as_rows=as_rows))
+            raw = super().execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
+            found.append(raw)
         self.asked += 1
         return found[self.asked % len(found)]
 

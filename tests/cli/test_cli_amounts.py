@@ -71,7 +71,7 @@ def untouched(schema: Path) -> None:
 @pytest.mark.parametrize("bad", [*NUMBERS, *FLOATS], ids=lambda bad: repr(bad)[:20])
 def test_a_connection_refuses_a_bad_epsilon(penguins: Path, bad: object) -> None:
     with pytest.raises(BadParameter):
-        dpsql.connect(penguins, epsilon=bad)
+        dpsql.connect(penguins, epsilon=bad)  # type: ignore[arg-type]
     untouched(penguins)
 
 

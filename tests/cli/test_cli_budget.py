@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from cli.cli_run import Run
+from narrowed import ledger_file
 
 from dpsql.cli import budget
 from dpsql.ledger.refusal import MAX_CHARACTERS, MAX_REFUSALS
@@ -78,7 +79,7 @@ def test_a_spent_budget_is_a_refusal_too(run: Run, penguins: Path) -> None:
 
 def test_refusals_before_the_first_charge_make_no_ledger(run: Run, penguins: Path) -> None:
     assert run("query", penguins, LISTING).code == 1
-    assert not load_schema(penguins).ledger.exists()
+    assert not ledger_file(load_schema(penguins)).exists()
 
 
 def test_refusals_are_of_bounded_size(penguins: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
@@ -205,8 +206,14 @@ def _summed(rows: list[tuple[object, ...]], count: int) -> Groups:
     for row in rows:
         key = tuple(map(told_value, row[: len(row) - count]))
         old = found.get(key, (0,) * count)
-        found[key] = tuple(a + int(b) for a, b in zip(old, row[len(row) - count :], strict=True))  # type: ignore[call-overload]
+        sums = map(_whole, row[len(row) - count :])
+        found[key] = tuple(a + b for a, b in zip(old, sums, strict=True))
     return found
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int | Decimal), value
+    return int(value)
 
 
 def told_value(value: object) -> object:

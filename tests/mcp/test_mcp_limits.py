@@ -152,9 +152,14 @@ class Broken(Execution):
 
 
 def desk_of(
-    path: Path, engines: type[Execution], charged: Callable[[], bool], **limits: float
+    path: Path,
+    engines: type[Execution],
+    charged: Callable[[], bool],
+    max_total: float,
+    ask_above: float | None = None,
 ) -> tuple[ToolService, SpendingLimit]:
-    schema, options = load_schema(path), Options(path, **limits)
+    options = Options(path, max_total=max_total, ask_above=ask_above)
+    schema = load_schema(path)
     execution = engines(schema, lambda _: None)
     epsilon = default_epsilon(options, schema)
     session = Session(schema, epsilon=epsilon, execution=execution)

@@ -14,6 +14,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.audit.databases.database_batch import NO_TABLES, DatabaseBatch
 from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import DuckDBSource
 from dpsql.plan.bounded_release.engine_query import BATCH_TABLE
 from dpsql.release.job import Job, Step, run
@@ -38,10 +39,11 @@ class _Database(WorldEngine):
         tables: Mapping[str, pa.Table] = NO_TABLES,
         *,
         as_rows: bool = False,
+        limit: ReadLimit | None = None,
     ) -> Raw:
         self._known.clear()
         self.asked += BATCH_TABLE not in tables
-        return super().execute(sql, parameters, tables, as_rows=as_rows)
+        return super().execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
 
 
 def may_be_compared(release: CompiledRelease) -> bool:

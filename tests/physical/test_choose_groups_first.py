@@ -12,6 +12,7 @@ from notes.compiler import prepared, schema_of
 from notes.exact import raw_groups
 from physical.strategies import by_strategy
 
+from dpsql.audit.databases.unit_ownership import Row
 from dpsql.bounding.group_choice import MAX_RANK_PRIME
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.emit.release.group_limit import rank_of_cell
@@ -125,7 +126,7 @@ def _visit(random: Random, patients: int) -> Visit:
 def _found(
     connection: duckdb.DuckDBPyConnection, release: CompiledRelease, visits: list[Visit], salt: str
 ) -> Groups:
-    rows = [
+    rows: list[Row] = [
         (n, patient, 1, f"2024-{month:02}-01", f"{cost / 100:.2f}", ward)
         for n, (patient, month, ward, cost) in enumerate(visits)
     ]

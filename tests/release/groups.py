@@ -78,7 +78,8 @@ def asked(
 def _numbers(column: pa.ChunkedArray) -> np.ndarray:
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.int64())
-    return column.to_numpy(zero_copy_only=False)
+    numbers: np.ndarray = column.to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def exact(groups: int, columns: str) -> dict[str, np.ndarray]:

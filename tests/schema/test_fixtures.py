@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_the_data_lie_within_their_domains(
 
 
 def text(value: object) -> str:
-    return str(float(value)) if hasattr(value, "numerator") else str(value)
+    return str(float(value)) if isinstance(value, int | Fraction) else str(value)
 
 
 def test_the_paths_of_tpch_lead_to_customers(fixtures: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from narrowed import ledger_file
 from schema.shop import load
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
@@ -91,7 +92,7 @@ def test_the_record_is_its_owners_alone(tmp_path: Path) -> None:
     KeyRecord("f", frozenset({PEOPLE})).save(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert path.parent == schema.ledger.parent
+    assert path.parent == ledger_file(schema).parent
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     assert verified(schema, "f") == {"people"}
 

@@ -168,13 +168,14 @@ def test_a_statement_that_fails_burns_the_charge_of_all(
     session.query("SELECT count(*) FROM customer")
     before = session.balance().spent
     engine = session._context.execution.source()
-    execute, runs = engine.execute, []
+    execute: Callable[..., object] = engine.execute
+    runs = []
 
     def failing(*arguments: object, **named: object) -> object:
         runs.append(arguments)
         if len(runs) == 3:
             raise MemoryError
-        return execute(*arguments, **named)  # type: ignore[arg-type]
+        return execute(*arguments, **named)
 
     monkeypatch.setattr(engine, "execute", failing)
     with pytest.raises(ExecutionFailed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def deviation(asking: Session, epsilon: Fraction) -> float:
     (release,) = asking.compile(SQL, QueryOptions(epsilon)).releases
     (mechanism,) = release.step.measurement.mechanisms
     asking.close()
-    return float(mechanism.variance) ** 0.5
+    return math.sqrt(mechanism.variance)
 
 
 @pytest.mark.parametrize("count", [10, 100])

@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from ledger.ledger_world import PROCESSES, Place, place_in
+from narrowed import number
 
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.run.charge_and_run import RUNNING
@@ -138,6 +139,6 @@ def test_what_reads_another_answer_is_drawn_on_the_one_that_is_kept(tmp_path: Pa
     # probability of e^-48.
     ((sum_of_few,),) = seen[0]
     assert isinstance(found, int)
-    assert abs(found - sum(pay > sum_of_few for pay in range(1000))) < 3, (
+    assert abs(found - sum(pay > number(sum_of_few) for pay in range(1000))) < 3, (
         "other integers than of the answer that is kept"
     )

@@ -13,6 +13,7 @@ import pytest
 from privacy.respondents import respond
 from privacy.seeded import SeededRandomness
 
+from dpsql.plan.bounded_release.estimator import LinearEstimator
 from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.session.session import Session
 
@@ -153,7 +154,8 @@ def test_the_formula_is_that_of_randomised_response_and_of_noise(session: Sessio
     (release,) = session.compile(sql).releases
     (output,) = release.step.bounded.outputs
     noise = RandomizedResponse.of_epsilon(Fraction(1))
-    said = output.estimator.response_variance  # type: ignore[union-attr]
+    assert isinstance(output.estimator, LinearEstimator)
+    said = output.estimator.response_variance
     assert said is not None
     each = noise.p * (1 - noise.p) / (noise.p - noise.q) ** 2
     assert said.inside == said.outside == each

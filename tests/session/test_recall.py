@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -160,8 +161,7 @@ def test_what_reads_the_clock_is_prepared_anew_each_minute(session: Session) -> 
             made.append(session.compile(f"{sql} LIMIT {len(made)}"))
             return made[-1]
 
-        left = iter(moments)
-        plans = PlanCache(lambda left=left: next(left))  # type: ignore[misc]
+        plans = PlanCache(partial(next, iter(moments)))
         for _ in moments:
             plans.get("asked", prepare)
         assert len(made) == times

@@ -13,6 +13,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.bounding.options import ReleaseOptions
 from dpsql.errors import BudgetSpent, SchemaFault
+from dpsql.session.answer.answer import Answer
 from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
@@ -28,7 +29,7 @@ def spent(session: Session) -> Fraction:
     return session.balance().spent.amount
 
 
-CONJUNCTS: list[tuple[Callable[[str], str], ...]] = [
+CONJUNCTS: list[tuple[Callable[[Callable[[str], str]], str], ...]] = [
     (
         lambda c: f"{c('o_totalprice')} > 1000",
         lambda c: f"1000 < {c('o_totalprice')}",
@@ -305,7 +306,7 @@ def test_analysts_share_answers_unless_the_schema_says_otherwise(
     tpch_schema: Path, store: str, *, shared: bool
 ) -> None:
     tpch_schema.write_text(tpch_schema.read_text() + (f"store: {store}\n" if store else ""))
-    answers = {}
+    answers: dict[str, list[Answer]] = {}
     for analyst in ("alice", "bob", "alice"):
         asking = Session(tpch_schema, analyst=analyst, epsilon="0.01")
         answer = asking.query("SELECT count(*) FROM orders")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from narrowed import integer, number
 from privacy.seeded import SeededRandomness
 from session.asking import Asking
 
@@ -68,14 +69,14 @@ def test_a_value_is_the_sum_of_stored_cells_and_costs_nothing(session: Asking) -
     assert charges(session) == before
     assert coarse.privacy.loss is None
     assert coarse.privacy.stored
-    expected: dict[object, list[Fraction]] = {}
+    expected: dict[str, list[Fraction]] = {}
     for _, priority, count, total in rows(fine.table):
-        sums = expected.setdefault(priority, [Fraction(0), Fraction(0)])
-        sums[0] += Fraction(count)  # type: ignore[arg-type]
-        sums[1] += Fraction(total)  # type: ignore[arg-type]
-    found = {key: [Fraction(count), Fraction(total)] for key, count, total in rows(coarse.table)}
+        sums = expected.setdefault(str(priority), [Fraction(0), Fraction(0)])
+        sums[0] += number(count)
+        sums[1] += number(total)
+    found = {key: [number(count), number(total)] for key, count, total in rows(coarse.table)}
     assert found == expected
-    assert [row[0] for row in rows(coarse.table)] == sorted(expected)  # type: ignore[type-var]
+    assert [row[0] for row in rows(coarse.table)] == sorted(expected)
 
 
 def test_the_same_bytes_are_summed_again(session: Asking) -> None:
@@ -105,7 +106,7 @@ def test_a_total_is_summed_over_all_cells(session: Asking) -> None:
     fine = session.query(FINE)
     total = session.query("SELECT count(*) AS n FROM orders")
     # The total's limit is another one (rows, not groups of them), and it is summed all the same.
-    assert rows(total.table) == [(sum(row[2] for row in rows(fine.table)),)]  # type: ignore[misc]
+    assert rows(total.table) == [(sum(integer(row[2]) for row in rows(fine.table)),)]
     assert total.privacy.summed == fine.table.num_rows
 
 
@@ -215,8 +216,8 @@ def test_joint_domains_are_summed_within_each_group(session: Asking) -> None:
     assert coarse.privacy.summed
     expected: dict[object, int] = {}
     for region, _, count in rows(fine.table):
-        expected[region] = expected.get(region, 0) + count  # type: ignore[operator]
-    assert dict(rows(coarse.table)) == expected  # type: ignore[arg-type]
+        expected[region] = expected.get(region, 0) + integer(count)
+    assert {region: integer(count) for region, count in rows(coarse.table)} == expected
 
 
 def test_another_session_finds_the_answer_by_asking_for_it(

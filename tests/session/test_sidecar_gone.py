@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
-from notes.exact import Exact
+from notes.exact import exact_mechanisms
 from privacy.seeded import SeededRandomness
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
@@ -118,7 +118,6 @@ def planned(schema: Schema, sql: str) -> CompiledStatement:
 def job_of(schema: Schema, sql: str) -> Job:
     """Without noise: the mechanisms are the tests' own."""
     steps = [release.step for release in planned(schema, sql).releases]
-    exact = (Exact(),)
     return Job(
         engine_source(schema),
         tuple(
@@ -126,7 +125,7 @@ def job_of(schema: Schema, sql: str) -> Job:
                 step,
                 measurement=replace(
                     step.measurement,
-                    mechanisms=exact * len(step.bounded.contributions.statistics),
+                    mechanisms=exact_mechanisms(len(step.bounded.contributions.statistics)),
                 ),
             )
             for step in steps

@@ -14,6 +14,7 @@ from cli.cli_run import Run, runner
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BadParameter, Refused
+from dpsql.plan.bounded_release.estimator import Mean
 from dpsql.release.columns.confidence_interval import error_interval
 from dpsql.report.chart import HEIGHT, WIDTH, Line, blocks
 from dpsql.session.compile.compile import compiler_of
@@ -100,12 +101,15 @@ def test_a_mean_of_many_rows_lies_within_what_is_told(session: Session) -> None:
     compiler = compiler_of(context, sql, DEFAULT_OPTIONS, {}, ANSWER, "any", pays=False)
     (release,) = compiler.compile(Fraction(1)).releases
     (output,) = release.step.bounded.outputs
+    mean = output.estimator
+    assert isinstance(mean, Mean)
     (made,) = session.sweep(sql, [Fraction(1)]).columns
     rows = 1_000_000
     row = [0, 0]
-    row[output.estimator.count] = rows
-    row[output.estimator.total] = 60 * rows - 1
-    _, low, _ = error_interval(output.estimator, tuple(row), release.step.measurement.mechanisms)
+    row[mean.count] = rows
+    row[mean.total] = 60 * rows - 1
+    _, low, _ = error_interval(mean, tuple(row), release.step.measurement.mechanisms)
+    assert low is not None
     assert float(120 - low) == pytest.approx(made.errors[0] / rows, rel=0.01)
 
 

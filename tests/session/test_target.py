@@ -43,8 +43,9 @@ def widths(session: Asking, sql: str) -> list[float]:
 def test_the_least_epsilon_that_will_do_is_spent(session: Asking, most: float) -> None:
     target(session, most)
     assert max(widths(session, COUNT)) <= most
-    spent = session.explain(COUNT).price.epsilon
-    session.options = QueryOptions(Fraction(spent) * Fraction(99, 100))
+    price = session.explain(COUNT).price
+    assert price is not None
+    session.options = QueryOptions(Fraction(price.epsilon) * Fraction(99, 100))
     assert max(widths(session, COUNT)) > most
 
 

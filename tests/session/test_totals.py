@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from narrowed import integer, number
 from privacy.seeded import SeededRandomness
 from session.asking import Asking
 
@@ -96,6 +97,13 @@ def rows(answer: Answer) -> Iterator[tuple[object, ...]]:
     return zip(*(column.to_pylist() for column in answer.table.columns), strict=True)
 
 
+def each_width(answer: Answer, column: int) -> list[float]:
+    """Of every row, how far noise may have moved its value."""
+    width = answer.half_widths[column]
+    assert width is not None
+    return [width] * answer.table.num_rows if isinstance(width, float) else width.to_pylist()
+
+
 def add_up(answer: Answer, keys: int, *values: int) -> bool:
     """Whether the values of each level sum to those of every level with fewer keys."""
     levels: dict[tuple[bool, ...], dict[tuple[object, ...], list[Decimal]]] = defaultdict(dict)
@@ -159,7 +167,7 @@ def test_means_are_those_of_the_sums_and_counts_that_add_up(opened: Open) -> Non
     found = [row for row in rows(session.query(CUBE)) if row[4] is not None]
     assert found
     for _, _, count, total, mean in found:
-        assert mean == pytest.approx(max(float(total) / count, 0))  # type: ignore[arg-type, operator]
+        assert mean == pytest.approx(max(float(number(total) / integer(count)), 0))
 
 
 def test_errors_beside_the_values_are_those_of_what_adds_up(opened: Open) -> None:
@@ -172,11 +180,11 @@ def test_errors_beside_the_values_are_those_of_what_adds_up(opened: Open) -> Non
     session.options = CONSISTENT
     shown = session.query(sql)
     for answer in (raw, shown):
-        widths = answer.half_widths[1].to_pylist()  # type: ignore[union-attr]
+        widths = each_width(answer, 1)
         for (_, count, high, _), width in zip(rows(answer), widths, strict=True):
-            assert high - count == width  # type: ignore[operator]
+            assert number(high) - integer(count) == width
     pairs = list(zip(rows(raw), rows(shown), strict=True))
-    assert all(before[3] > after[3] for before, after in pairs)  # type: ignore[operator]
+    assert all(number(before[3]) > number(after[3]) for before, after in pairs)
 
 
 @pytest.mark.parametrize("budget", [PURE, ZCDP, APPROX], ids=["pure", "zcdp", "approx"])
@@ -187,12 +195,7 @@ def test_every_level_is_less_noisy_than_it_was_drawn(opened: Open, budget: str, 
     session.options = CONSISTENT
     shown = session.query(sql)
     for column in (2, 3):
-        before, after = (answer.half_widths[column] for answer in (raw, shown))
-        assert isinstance(before, float) or before is not None
-        widths = [
-            [each] * shown.table.num_rows if isinstance(each, float) else each.to_pylist()  # type: ignore[union-attr]
-            for each in (before, after)
-        ]
+        widths = [each_width(answer, column) for answer in (raw, shown)]
         assert all(b >= a for b, a in zip(*widths, strict=True))
         assert any(b > a for b, a in zip(*widths, strict=True))
     assert shown.half_widths[0] is None
@@ -311,9 +314,7 @@ def test_an_error_target_holds_for_every_level_and_costs_less_where_they_add_up(
         session = opened(consistent=consistent)
         session.meet(Fraction(20))
         answer = session.query(sql)
-        width = answer.half_widths[1]
-        widths = [width] if isinstance(width, float) else width.to_pylist()  # type: ignore[union-attr]
-        assert max(widths) <= 20
+        assert max(each_width(answer, 1)) <= 20
         costs.append(answer.privacy.epsilon)
         session.close()
     assert costs[0] > 0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.peers.measured import LINES, ORDERS, SHAPES, Rows, measured, show
 from benchmarks.shapes import SHAPES as QUERIES
 from benchmarks.speed import schema_over
-from measured import LINES, ORDERS, SHAPES, Rows, measured, show
 
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.schema.load.load import load_schema
@@ -44,8 +45,8 @@ def main() -> None:
         asked += "per_query: {epsilon: 1, max_epsilon: 1, delta: 1.0e-6}\n"
         path.write_text(f"{head}budget: {asked}", encoding="utf-8")
         schema = load_schema(path)
-        with open_source(schema) as engine:
-            prepare_source(schema, engine)
+        with open_source(schema) as opened:
+            prepare_source(schema, opened)
         session = Session(schema)
         engine = session._context.execution.source()
 
@@ -67,8 +68,8 @@ def main() -> None:
             [
                 measured(
                     shape,
-                    lambda sql=QUERIES[shape]: plain(sql),
-                    lambda run, shape=shape: private(shape, run),
+                    partial(plain, QUERIES[shape]),
+                    partial(private, shape),
                     runs,
                 )
                 for shape in SHAPES
