@@ -72,7 +72,7 @@ def words(name: str) -> set[str]:
 
 
 def names_in(body: list[ast.stmt], within: str) -> Iterator[tuple[str, str]]:
-    """Each name of a module or class with its path; parameters too, local variables not."""
+    """Each name of a module, class or function with its path; parameters and local ones, too."""
     for node in body:
         match node:
             case ast.ClassDef(name=name):
@@ -80,19 +80,30 @@ def names_in(body: list[ast.stmt], within: str) -> Iterator[tuple[str, str]]:
                 yield from names_in(node.body, f"{within}{name}.")
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield name, within + name
-                arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-                yield from ((a.arg, f"{within}{name}({a.arg})") for a in arguments)
-                if name == "__init__":
-                    for part in ast.walk(node):
-                        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
-                            yield part.attr, within + part.attr
+                yield from ((own, f"{within}{name}({own})") for own in set(names_bound_in(node)))
             case ast.Assign() | ast.AnnAssign():
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 for part in (part for target in targets for part in ast.walk(target)):
                     if isinstance(part, ast.Name):
                         yield part.id, within + part.id
+
+
+def names_bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    """Parameters, local variables, captures, and attributes that `__init__` sets."""
+    for part in ast.walk(function):
+        match part:
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
+            case ast.ExceptHandler(name=str(name)):
+                yield name
+            case ast.Attribute(attr=name, ctx=ast.Store()) if function.name == "__init__":
+                yield name
+            case ast.FunctionDef(name=name) if part is not function:
+                yield name
             case _:
-                pass  # it names nothing
+                pass
 
 
 def empty_names() -> set[str]:

@@ -166,8 +166,8 @@ class _DigestBuilder:
             case Project(source=source, outputs=outputs):
                 below = self._rows(source)
                 # What is computed is what it is computed from, whatever its name.
-                found = {o.column.id: self._expression(o.expression) for o in outputs}
-                self._columns |= found
+                computed = {o.column.id: self._expression(o.expression) for o in outputs}
+                self._columns |= computed
                 return below
             case Join(sources=sources, on=on):
                 joined = [self._rows(source) for source in sources]
@@ -212,8 +212,8 @@ class _DigestBuilder:
                 below = self._rows(source)
                 return _Rows((digest_of("sort", below.digest, self.read(by)),))
             case Limit(source=source, count=count, offset=offset):
-                kept = (self._rows(source).digest, self._order(source))
-                return _Rows((digest_of("limit", *kept, encoded((count, offset))),))
+                ordered = (self._rows(source).digest, self._order(source))
+                return _Rows((digest_of("limit", *ordered, encoded((count, offset))),))
             case Values(outputs=columns, rows=rows):
                 types = (self.read(column.type) for column in columns)
                 return self._new(
@@ -230,9 +230,9 @@ class _DigestBuilder:
         Columns that it only hands on keep what they mean; a side that may be missing is seen in
         `digest`, which every later part is built on.
         """
-        kept = isinstance(plan, OuterJoin)
-        for place, column in enumerate(output_columns(plan)):
-            known = self._columns[column.id] if kept else str(place)
+        keeps_columns = isinstance(plan, OuterJoin)
+        for index, column in enumerate(output_columns(plan)):
+            known = self._columns[column.id] if keeps_columns else str(index)
             self._columns[column.id] = digest_of("place", digest, known)
         own = plan.unit if isinstance(plan, OuterJoin | Union) else None
         if own is not None:
