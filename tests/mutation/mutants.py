@@ -97,8 +97,8 @@ MUTANTS = (
     Mutant(
         "rows in all groups aren't limited",
         "emit/release/limited_sums.py",
-        "kept_sums = limited_rows(kept_sums, names, terms.statistics, max_rows)",
-        "kept_sums = select_from(kept_sums, [*groups, *(column_ref(total_name(n)) for n, _ in numbered)])",
+        "sums_of_units = limited_rows(sums_of_units, names, terms.statistics, max_rows)",
+        "sums_of_units = select_from(sums_of_units, [*groups, *(column_ref(total_name(n)) for n, _ in numbered)])",
     ),
     Mutant(
         "of rows in all groups, one group's worth too many are kept",

@@ -46,8 +46,8 @@ def cell(choice: CellChoice, column: exp.Expr) -> exp.Expr:
             )
         case ListedCells(argument=listed, values=values):
             case = exp.case()
-            for number, found in enumerate(values):
-                equal = exp.EQ(this=column.copy(), expression=emit_literal(found, listed.type))
+            for number, value in enumerate(values):
+                equal = exp.EQ(this=column.copy(), expression=emit_literal(value, listed.type))
                 case = case.when(equal, integer(number), copy=False)
             return case
         case missing:

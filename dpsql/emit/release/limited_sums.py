@@ -93,14 +93,14 @@ def limited_totals(
         select_from(counted, [*carried, *weights, *scaled]),
         [*carried, *(column_ref(item.alias) for item in weights), *clamped],
     )
-    kept_sums = bounded if are_chosen else limit_groups(bounded, limited, names)
+    sums_of_units = bounded if are_chosen else limit_groups(bounded, limited, names)
     if max_rows is not None:
-        kept_sums = limited_rows(kept_sums, names, terms.statistics, max_rows)
+        sums_of_units = limited_rows(sums_of_units, names, terms.statistics, max_rows)
     if unlimited is not None:
         shown = [*groups, *(column_ref(total_name(n)) for n, _ in numbered)]
-        both = exp.union(select_from(kept_sums, shown), unlimited, distinct=False, copy=False)
-        kept_sums = union_all(both)
-    return grouped(kept_sums, groups, [_total(n) for n, _ in numbered])
+        both = exp.union(select_from(sums_of_units, shown), unlimited, distinct=False, copy=False)
+        sums_of_units = union_all(both)
+    return grouped(sums_of_units, groups, [_total(n) for n, _ in numbered])
 
 
 def _total(number: int) -> exp.Expr:
