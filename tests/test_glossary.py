@@ -86,6 +86,8 @@ def names_in(body: list[ast.stmt], within: str) -> Iterator[tuple[str, str]]:
                 for part in (part for target in targets for part in ast.walk(target)):
                     if isinstance(part, ast.Name):
                         yield part.id, within + part.id
+            case _:
+                pass
 
 
 def names_bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
