@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import get_args
 
+import grimp
 import pytest
 from notes.blocks import NOTES
 
@@ -91,3 +94,32 @@ def test_notes_show_every_limit_and_term() -> None:
 def test_a_file_is_one_concept(file: Path) -> None:
     lines = file.read_text(encoding="utf-8").count("\n")
     assert lines <= 300, f"{file.name} has {lines} lines: cut it where the concept ends"
+
+
+def import_cycle(imports: Mapping[str, Collection[str]]) -> str | None:
+    """The modules of one import cycle, "a → b → a"; None if there is none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        # What is imported comes first in it.
+        return " → ".join(reversed(error.args[1]))
+    return None
+
+
+def test_a_cycle_is_named_in_the_direction_of_imports() -> None:
+    assert import_cycle({"a": ["b"], "b": ["c"], "c": []}) is None
+    assert import_cycle({"a": ["b"], "b": ["c"], "c": ["b"]}) in ("b → c → b", "c → b → c")
+    assert import_cycle({"a": ["b"], "b": ["c"], "c": ["a"]}) in (
+        "a → b → c → a",
+        "b → c → a → b",
+        "c → a → b → c",
+    )
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    # Imports in functions and under TYPE_CHECKING count too. Without a cache: grimp takes the one
+    # of a graph with other imports for its own.
+    graph = grimp.build_graph("dpsql", cache_dir=None)
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    cycle = import_cycle(imports)
+    assert cycle is None, f"modules import each other: {cycle}"

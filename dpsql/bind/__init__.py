@@ -3,6 +3,7 @@
 | module        | what it binds                                                            |
 | ------------- | ------------------------------------------------------------------------ |
 | statement     | the whole statement: bind()                                              |
+| schema_views  | the schema's views: bound, and described as tables                       |
 | context       | what a query is bound in: schema, column ids, CTEs, its outer query      |
 | scope         | names → columns                                                          |
 | column_ids    | column ids                                                               |

@@ -1,9 +1,20 @@
-"""What a query is bound in: schema, column ids, CTEs, parameters, and its outer query."""
+"""What a query is bound in: schema, column ids, CTEs, parameters, and its outer query.
+
+A query has queries nested in it, anywhere: in FROM, in WITH, in a view, in an expression. Modules
+import each other in one direction only, from the whole to its parts:
+
+    statement, schema_views → query.query → query.select → from_clause, subquery, … → context
+
+The modules on the right bind a nested query by `Context.bind_query`, which is `query.query`'s
+function: `query.query.statement_context` sets it where the binding of a statement starts, and all
+contexts that are derived from that one keep it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from sqlglot import exp
 
@@ -63,10 +74,18 @@ class SingleRow:
     at: Span | None = field(compare=False)
 
 
+class BindQuery(Protocol):
+    """Binds a query, with its WITH clause."""
+
+    def __call__(self, node: exp.Expr, context: Context, /) -> BoundQuery:
+        """The plan of the query `node` in `context`; raises `dpsql.errors.Error` if it has none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The context in which a query is bound.
 
+    `bind_query` binds the queries that are nested in it, each in the context that it is passed.
     `releases` are saved releases, which are tables in addition to the schema's. `outer` is the
     scope of the outer query, None where none of its columns can be named. `outermost`: the query's
     rows are the statement's answer. `views` are the views that the statement has named so far;
@@ -77,6 +96,7 @@ class Context:
 
     schema: Schema
     names: Names
+    bind_query: BindQuery
     parameters: Parameters = field(default_factory=dict)
     ctes: Mapping[str, Cte] = field(default_factory=dict)
     outer: Scope | None = None

@@ -8,12 +8,11 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
-from dpsql.bind.column_ids import Names
 from dpsql.bind.context import BoundQuery, Context, SingleRow
 from dpsql.bind.expression.current_time import reads_clock
 from dpsql.bind.from_clause.view import views_read_clock
 from dpsql.bind.grouping.empty_groups import with_groups_that_have_rows
-from dpsql.bind.query.query import bind_query
+from dpsql.bind.query.query import bind_query, statement_context
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statements.suggest_bounds import is_suggestion, suggestion
 from dpsql.bind.syntax.complexity import check_nesting
@@ -55,7 +54,7 @@ def bind(
     Raises `dpsql.errors.Error`, with a place in `sql`, for any construct that has no rule.
     """
     try:
-        context = Context(schema, Names(), parameters, releases=releases)
+        context = statement_context(schema, parameters, releases)
         words = tokens(sql)
         if is_suggestion(words):
             selected = suggestion(words, context)

@@ -15,7 +15,7 @@ from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.report.cost import cost, cost_of_batch
 from dpsql.report.error_curve import OutputFormat as Swept
-from dpsql.report.explain_text import OutputFormat as Explained
+from dpsql.report.explanation.explanation import OutputFormat as Explained
 from dpsql.report.export import csv, json, parquet
 from dpsql.report.terminal.progress import Cancelled, Watch
 from dpsql.report.terminal.sanitize import sanitize_lines

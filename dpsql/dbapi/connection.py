@@ -34,7 +34,7 @@ from dpsql.dbapi.statements.settings import updated
 from dpsql.dbapi.statements.show_setting import show_setting
 from dpsql.errors import BadParameter, InterfaceError, UnknownRelease
 from dpsql.report.budget import Budget, budget_of, read_budget
-from dpsql.report.explain_text import Explanation, OutputFormat
+from dpsql.report.explanation.explanation import Explanation, OutputFormat
 from dpsql.report.result.result import Result, from_answer, text_result
 from dpsql.schema.model import Schema
 from dpsql.session.batch import Batch

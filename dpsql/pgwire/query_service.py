@@ -11,9 +11,7 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.bind.column_ids import Names
-from dpsql.bind.context import Context
-from dpsql.bind.query.query import bind_query
+from dpsql.bind.query.query import bind_query, statement_context
 from dpsql.bind.syntax.parse import parse_query
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.statements.assignment import READ_ONLY, Setting
@@ -257,7 +255,7 @@ class QueryService:
 
     def _columns_alone(self, sql: str, values: Parameters) -> Result:
         """The columns of a query whose rows would be refused."""
-        context = Context(self._session.schema, Names(), values, releases=self._session.saved)
+        context = statement_context(self._session.schema, values, self._session.saved)
         tree = parse_query(sql)
         for clause in ("limit", "offset", "order", "distinct"):
             tree.set(clause, None)

@@ -12,7 +12,7 @@
 | result          | a released or public table, as PEP 249 describes it             |
 | error_columns   | columns of 95 % half-widths next to the noisy columns           |
 | cost            | what an answer cost, and what is left, in words                 |
-| explain_text    | EXPLAIN PRIVACY as text and JSON                                |
+| explanation     | EXPLAIN PRIVACY as text, JSON and HTML                          |
 | error_curve     | errors against epsilon as text, JSON and HTML                   |
 | chart           | lines over axes in decades, as characters and SVG               |
 | budget          | what was spent and is left, as people read it                   |

@@ -32,7 +32,8 @@ from dpsql.privacy.accounting.pld_composition import (
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.cost_cap import check_cost
 from dpsql.session.run.charge_and_run import draw
 from dpsql.session.run.pending_releases import (

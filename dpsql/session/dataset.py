@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpsql.bind.from_clause.view import resolved
+from dpsql.bind.schema_views import resolved
 from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.schema.load.column_types import Read
 from dpsql.schema.load.load import load_schema

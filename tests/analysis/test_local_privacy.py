@@ -25,7 +25,8 @@ from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import Refused
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement, compile_sql
+from dpsql.session.compile.compiled import CompiledStatement, compile_sql
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import query_loss
 
 pytestmark = pytest.mark.bounds

@@ -6,7 +6,7 @@ from dpsql.dbapi.statements.assignment import Assignment, Setting
 from dpsql.dbapi.statements.describe import Describe
 from dpsql.dbapi.statements.parse import ExplainPrivacy, Query, Show, Statement, read_statement
 from dpsql.errors import BadParameter, Error, NotSupportedError, Span, SyntaxFault
-from dpsql.report.explain_text import OutputFormat
+from dpsql.report.explanation.explanation import OutputFormat
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ from dpsql.release.add_noise import NoisyGroups, add_noise
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
 from dpsql.schema.sql_type import SqlType
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement, compile_bound
+from dpsql.session.compile.compiled import CompiledStatement, compile_bound
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import ANSWER
 from dpsql.session.options import DEFAULT_OPTIONS

@@ -14,7 +14,8 @@ from documentation.pages import check_table
 from privacy.seeded import SeededRandomness
 
 from dpsql.errors import WouldShowIndividuals
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.session import Session
 

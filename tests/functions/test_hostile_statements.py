@@ -21,7 +21,7 @@ from dpsql.errors import Error, ExecutionFailed
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.sql_type import Integer
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.session import Session
 
 pytestmark = pytest.mark.bounds

@@ -18,7 +18,7 @@ from notes.exact import raw_groups
 from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.errors import Error
 from dpsql.schema.load.load import load_schema
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.session import Session
 
 SCHEMA = """

@@ -38,7 +38,8 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.plan.bounded_release.engine_query import HASH_SPACE, EngineQuery, Histogram
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import CompiledRelease, compile_sql
+from dpsql.session.compile.compiled import compile_sql
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.options import QueryOptions
 from dpsql.session.sidecar import sidecar_tables

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.report.explain_text import Explanation
+from dpsql.report.explanation.explanation import Explanation
 from dpsql.session.session import Session
 
 SCHEMA = """

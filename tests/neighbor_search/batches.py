@@ -18,7 +18,7 @@ from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import DuckDBSource
 from dpsql.plan.bounded_release.engine_query import BATCH_TABLE
 from dpsql.release.job import Job, Step, run
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 
 class _Database(WorldEngine):

@@ -34,7 +34,7 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.release.add_noise import RawGroups
 from dpsql.release.synopsis.mwem import synopsis_table
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 Integers = NDArray[np.int64]
 Handed = tuple[Noise | Exponential, Integers]

@@ -19,7 +19,8 @@ from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows, Unit
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
 from dpsql.privacy.distance import NeighborDistance
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 SALTS = ("1", "2")
 

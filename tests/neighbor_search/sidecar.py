@@ -29,7 +29,8 @@ from dpsql.plan.bounded_release.bounded_release import ByStoredRank, Cell, Limit
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Table
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement, compile_sql
+from dpsql.session.compile.compiled import CompiledStatement, compile_sql
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.options import QueryOptions
 from dpsql.session.sidecar import sidecar_tables

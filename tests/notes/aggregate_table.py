@@ -30,7 +30,8 @@ from dpsql.plan.bounded_release.estimator import (
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
-from dpsql.session.compile.compiled import CompiledRelease, compile_sql
+from dpsql.session.compile.compiled import compile_sql
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.explain.sensitivity_text import format_statistic
 
 

@@ -25,12 +25,8 @@ from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.answer.column_errors import column_privacy
-from dpsql.session.compile.compiled import (
-    CompiledRelease,
-    CompiledStatement,
-    compile_bound,
-    compile_sql,
-)
+from dpsql.session.compile.compiled import CompiledStatement, compile_bound, compile_sql
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import epsilon_of, query_loss
 from dpsql.session.compile.request import ANSWER, Request, SynopsisRequest, binder_of
 from dpsql.session.explain.sensitivity_text import (

@@ -22,7 +22,7 @@ from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.calibration import Measurement, Noise
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dpsql.physical.plan import PhysicalPlan
 from dpsql.plan.bounded_release.engine_query import BatchPolicy, EngineQuery, UnitBatches
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 
 def names_of(release: CompiledRelease) -> dict[Release, str]:

@@ -24,7 +24,7 @@ from dpsql.physical.strategy.count_units_first import CountUnitsFirst
 from dpsql.physical.strategy.per_unit import PerUnit
 from dpsql.plan.bounded_release.bounded_release import ByHash, ByRank, LimitGroups
 from dpsql.release.columns.group_keys import domain_table
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 SQL = """SELECT extract(month FROM visit_date) AS m, ward, count(*), sum(cost) FROM visits
 GROUP BY 1, 2"""

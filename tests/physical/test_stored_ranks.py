@@ -7,7 +7,7 @@ from neighbor_search.sidecar import has_stored_ranks, private, proved
 from dpsql.analysis.plan_text import plan_text
 from dpsql.bounding.options import AS_DECLARED
 from dpsql.plan.bounded_release.bounded_release import ByRank, ByStoredRank, LimitGroups
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 SQL = "SELECT doctor_id, count(*) FROM visits GROUP BY 1"
 

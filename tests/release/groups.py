@@ -12,7 +12,7 @@ import pyarrow as pa
 from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.accounting.loss import Accounting
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.session import Session
 
 ROWS = 64

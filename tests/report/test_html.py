@@ -25,7 +25,8 @@ from dpsql.ledger.refusal import Refusal
 from dpsql.report.budget import Budget
 from dpsql.report.budget_history import Point, Record
 from dpsql.report.error_curve import ErrorCurve
-from dpsql.report.html import budget, explain
+from dpsql.report.explanation import html_fragment
+from dpsql.report.html import budget
 from dpsql.report.html.answer import answer_page
 from dpsql.report.html.template import render
 from dpsql.report.result.result import Result
@@ -87,7 +88,7 @@ def swept(text: str) -> str:
 
 
 def proved(text: str) -> str:
-    return explain.page(filled(PrivacyReport, text))
+    return html_fragment.page(filled(PrivacyReport, text))
 
 
 def attacked(text: str) -> str:

@@ -17,7 +17,7 @@ from dpsql.plan.operator import PublicStatement
 from dpsql.privacy.domain import Domain, Interval
 from dpsql.schema.model import Schema, Source
 from dpsql.schema.sql_type import BIGINT, Array, Boolean, Uuid
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.sidecar import _stamp as stamp

@@ -16,7 +16,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.errors import Error, ExecutionFailed
 from dpsql.release.job import Job, run
-from dpsql.report.explain_text import Explanation
+from dpsql.report.explanation.explanation import Explanation
 from dpsql.schema.load.column_types import engine_source
 from dpsql.session.session import Session
 

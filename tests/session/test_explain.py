@@ -11,7 +11,7 @@ from notes.blocks import Claim, claims
 from notes.compiler import prepared
 
 from dpsql.errors import Error
-from dpsql.report.explain_text import Explanation
+from dpsql.report.explanation.explanation import Explanation
 from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
 

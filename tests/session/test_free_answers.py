@@ -13,7 +13,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.errors import BudgetSpent, Refused
 from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
-from dpsql.report.explain_text import Explanation
+from dpsql.report.explanation.explanation import Explanation
 from dpsql.report.local_epsilon import local_epsilon_lines
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.policy_diff import policy_relaxations

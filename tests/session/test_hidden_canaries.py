@@ -16,7 +16,7 @@ import pytest
 from dpsql.console import schema_listing
 from dpsql.dbapi.connection import Connection, connect
 from dpsql.errors import Error
-from dpsql.report.explain_text import Explanation
+from dpsql.report.explanation.explanation import Explanation
 from dpsql.session.dataset import load_dataset
 
 SCHEMA = """\

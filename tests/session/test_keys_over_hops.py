@@ -13,7 +13,7 @@ from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
 

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from dpsql.errors import Refused
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.session import Session
 
 SCHEMA = """

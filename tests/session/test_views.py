@@ -20,7 +20,7 @@ from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.sql.translate import translated
 from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
-from dpsql.report.explain_text import Explanation
+from dpsql.report.explanation.explanation import Explanation
 from dpsql.schema.model import Schema
 from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.dataset import load_dataset

@@ -19,7 +19,7 @@ from dpsql.engine.duckdb.lockdown import configure
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Public, Schema, Table
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 Groups = dict[tuple[object, ...], tuple[int, ...]]
 """The integers of each group, before noise."""

@@ -38,7 +38,7 @@ from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.calibration import Noise
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import epsilon_of
 
 Scores = NDArray[np.float64]

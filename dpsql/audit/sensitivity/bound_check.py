@@ -16,7 +16,7 @@ from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.selection_mechanism import ModeMechanism, SelectionMechanism
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 
 def changes(before: Groups, after: Groups, count: int) -> list[tuple[int, ...]]:

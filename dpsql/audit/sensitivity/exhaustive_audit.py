@@ -33,7 +33,8 @@ from dpsql.engine.source import DuckDBSource
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.model import Neighbors, Schema
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.explain.sensitivity_text import format_cell_choice, format_statistic
 
 SALTS = ("1", "2")

@@ -3,6 +3,7 @@
 | module           | what it does                                             |
 | ---------------- | -------------------------------------------------------- |
 | expression       | scalar expressions, with their types                     |
+| binder           | what the rules below need of the binder of expressions   |
 | row_value        | (a, b): comparisons of rows, and their texts to count by |
 | predicate        | AND, OR, BETWEEN, IN and IS                              |
 | conditional      | CASE and what is short for it                            |

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from sqlglot import exp
 
+from dpsql.bind.expression.binder import Binder
 from dpsql.bind.syntax.allowlist import require_args
 from dpsql.plan.expression import (
     Case,
@@ -17,22 +16,6 @@ from dpsql.plan.expression import (
     When,
 )
 from dpsql.schema.sql_type import Varchar
-
-
-class Binder(Protocol):
-    """What binds the operands of an expression: `ExpressionBinder`."""
-
-    def bind(self, node: exp.Expr) -> Expression:
-        """The typed expression that `node` is."""
-
-    def condition(self, node: exp.Expr) -> Expression:
-        """The boolean expression that `node` is; TypeFault for other types."""
-
-    def compare(self, op: Comparison, left: exp.Expr, right: exp.Expr) -> Expression:
-        """`left op right`, both converted to one type."""
-
-    def unified(self, nodes: list[exp.Expr]) -> list[Expression]:
-        """The expressions, converted to their common type."""
 
 
 def bind_case(binder: Binder, node: exp.Case) -> Expression:

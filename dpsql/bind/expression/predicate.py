@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.bind.expression.binder import Binder
 from dpsql.bind.expression.collation import collated
-from dpsql.bind.expression.conditional import Binder
 from dpsql.bind.expression.row_value import disjunction, row_in_list, row_parts
 from dpsql.bind.syntax.allowlist import require_args, unlisted, unsupported
 from dpsql.plan.expression import (

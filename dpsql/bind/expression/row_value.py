@@ -13,8 +13,8 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.bind.expression.binder import Binder
 from dpsql.bind.expression.cast import convert
-from dpsql.bind.expression.conditional import Binder
 from dpsql.bind.function.function_call import bind_call, registered
 from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import span

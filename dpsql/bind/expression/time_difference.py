@@ -13,20 +13,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sqlglot import exp
 
 from dpsql.bind.expression.arithmetic import combined
+from dpsql.bind.expression.binder import Binder
 from dpsql.bind.expression.interval_literal import length
 from dpsql.bind.expression.template import instantiate
 from dpsql.bind.function.function_call import bind_call, registered
 from dpsql.plan.duration import DAY
 from dpsql.plan.expression import ArithmeticOperator, Expression, Literal
 from dpsql.schema.sql_type import BIGINT, Date, Double, Timestamp, Varchar
-
-if TYPE_CHECKING:
-    from dpsql.bind.expression.expression import ExpressionBinder
 
 _DAYS_OF_A_MONTH: Final = 30
 """DuckDB compares lengths of time as if a month had so many days."""
@@ -62,9 +60,7 @@ class _Between:
     by_calendar: bool
 
 
-def time_difference(
-    name: str, node: exp.Expr, call: exp.Expr, binder: ExpressionBinder
-) -> Expression | None:
+def time_difference(name: str, node: exp.Expr, call: exp.Expr, binder: Binder) -> Expression | None:
     """The function `name` of the length of time `node`; None if it isn't one, or has no rule."""
     difference = _between(node, binder) if name in _PARTS else None
     if difference is None:
@@ -84,7 +80,7 @@ def time_difference(
 
 
 def microseconds(
-    left: exp.Expr, right: exp.Expr, binder: ExpressionBinder
+    left: exp.Expr, right: exp.Expr, binder: Binder
 ) -> tuple[Expression, Expression] | None:
     """Two lengths of time in microseconds, for a comparison of one with a constant one.
 
@@ -108,7 +104,7 @@ def microseconds(
     return None
 
 
-def _between(node: exp.Expr, binder: ExpressionBinder) -> _Between | None:
+def _between(node: exp.Expr, binder: Binder) -> _Between | None:
     while isinstance(node, exp.Paren):
         node = node.this
     match node:
@@ -123,7 +119,7 @@ def _between(node: exp.Expr, binder: ExpressionBinder) -> _Between | None:
             return None
 
 
-def _units(unit: str, difference: _Between, call: exp.Expr, binder: ExpressionBinder) -> Expression:
+def _units(unit: str, difference: _Between, call: exp.Expr, binder: Binder) -> Expression:
     """How many full `unit`s the `difference` has."""
     values = (
         Literal(unit, Varchar()),
@@ -134,7 +130,7 @@ def _units(unit: str, difference: _Between, call: exp.Expr, binder: ExpressionBi
     return bind_call(registered(name, call), values, call)
 
 
-def _of_calendar(name: str, difference: _Between, binder: ExpressionBinder) -> Expression | None:
+def _of_calendar(name: str, difference: _Between, binder: Binder) -> Expression | None:
     if name not in ("year", "month"):
         return None
     sides = {

@@ -6,7 +6,6 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import BoundQuery, Context, Cte, renamed
-from dpsql.bind.query.query import bind_query
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import SyntaxFault
 
@@ -17,7 +16,8 @@ def bound_once(query: exp.Expr, context: Context) -> tuple[str, BoundQuery, Cont
     A rewriting that needs the columns of `query` binds it first. Were the rewritten text to bind
     `query` again, a nest of twenty such queries would be bound a million times.
     """
-    selected, name = bind_query(query, context.subquery_context(None)), f" {len(context.ctes)}"
+    selected = context.bind_query(query, context.subquery_context(None))
+    name = f" {len(context.ctes)}"
     return name, selected, context.with_cte(name, Cte(None, context, (), selected))
 
 
@@ -26,7 +26,7 @@ def named_query(cte: Cte, node: exp.Expr, context: Context) -> BoundQuery:
     if cte.query is not None and (
         cte.bound is None or visibility(cte.bound.plan) is Visibility.PRIVATE
     ):
-        cte.bound = bind_query(cte.query, cte.context.subquery_context(None))
+        cte.bound = context.bind_query(cte.query, cte.context.subquery_context(None))
     if cte.bound is None:
         raise ValueError("a named query has a text or a plan")
     if len(cte.aliases) > len(cte.bound.names):

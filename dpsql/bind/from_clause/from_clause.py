@@ -23,7 +23,6 @@ from dpsql.bind.from_clause.relation_name import bind_source
 from dpsql.bind.from_clause.values_clause import one_row
 from dpsql.bind.proof.join_ownership import check_same_unit, outer_join
 from dpsql.bind.query.constant_condition import is_false
-from dpsql.bind.query.query import bind_query
 from dpsql.bind.scope import Merged, Relation, Scope, distinct_names
 from dpsql.bind.subquery.scalar_join import with_one_row
 from dpsql.bind.syntax.allowlist import require_args, unsupported
@@ -115,7 +114,7 @@ class FromClause:
 
     def _derived(self, node: exp.Subquery) -> None:
         require_args(node, "this", "alias", "joins", "with_")
-        selected = bind_query(node.this, self.context)
+        selected = self.context.bind_query(node.this, self.context)
         # A SELECT's column ids are new, so that only its names may be there twice.
         self._add(node, f"subquery_{len(self.sources)}", selected)
 

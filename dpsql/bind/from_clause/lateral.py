@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.context import BoundQuery, Context
-from dpsql.bind.query.query import bind_query
 from dpsql.bind.subquery.correlated_limit import ranked
 from dpsql.bind.subquery.scalar_join import one_value
 from dpsql.bind.subquery.single_row import grouping_of
@@ -57,7 +56,7 @@ def bind_lateral(node: exp.Lateral, context: Context) -> Lateral:
             "LIMIT in LATERAL",
             hint="number the rows of each: row_number() OVER (PARTITION BY key ORDER BY x) <= 2",
         )
-    rows = bind_query(without_limit(query.this), context)
+    rows = context.bind_query(without_limit(query.this), context)
     named = rows.columns[: len(rows.names)]
     if not rows.correlated:
         return Lateral(rows, named, has_one_row=False)

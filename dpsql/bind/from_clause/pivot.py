@@ -20,7 +20,6 @@ from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.bind.context import Context
 from dpsql.bind.from_clause.common_table_expression import bound_once
-from dpsql.bind.query.query import bind_query
 from dpsql.bind.query.select_list import default_name
 from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
@@ -115,7 +114,7 @@ def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[e
 
 def _declared(field: exp.Column, source: exp.Expr, context: Context) -> list[Listed]:
     """The values that the column `field` may have, in order; Refused if the schema lists none."""
-    selected = bind_query(exp.select(field.copy()).from_(source.copy()), context)
+    selected = context.bind_query(exp.select(field.copy()).from_(source.copy()), context)
     values = domain(selected.columns[0], column_domains(selected.plan)).values
     listed = [v for v in values or () if isinstance(v, str | int)]
     if not values or len(listed) < len(values):
@@ -135,5 +134,5 @@ def _keys(pivot: exp.Pivot, source: exp.Expr, context: Context) -> list[exp.Expr
         return list(group.expressions)
     parts = (*pivot.args["fields"], *pivot.expressions)
     read = {c.name.casefold() for part in parts for c in part.find_all(exp.Column)}
-    names = bind_query(exp.select("*").from_(source), context).names
+    names = context.bind_query(exp.select("*").from_(source), context).names
     return [exp.column(n, quoted=True) for n in names if n.casefold() not in read]

@@ -8,6 +8,7 @@
 | select_alias       | names of the SELECT list in other clauses           |
 | select_list        | the SELECT list and its columns' names              |
 | distinct_on        | DISTINCT ON, by row_number()                        |
+| distinct_rows      | the distinct rows of a plan                         |
 | select_distinct    | SELECT DISTINCT                                     |
 | order_by           | ORDER BY and LIMIT                                  |
 | sort_key           | the terms of an ORDER BY                            |

@@ -5,36 +5,40 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, unit_kind, visibility
-from dpsql.analysis.lineage.unit_identity import determines_unit, identifier_indices
+from dpsql.analysis.lineage.unit_identity import identifier_indices
+from dpsql.bind.column_ids import Names
 from dpsql.bind.context import BoundQuery, Context, Cte
 from dpsql.bind.expression.coercion import common_type
 from dpsql.bind.expression.expression import convert
-from dpsql.bind.proof.join_ownership import require_total_keys
-from dpsql.bind.proof.unmatched_public_rows import release_without_unmatched
+from dpsql.bind.query.distinct_rows import grouped_by_all_columns, released_if_private
 from dpsql.bind.query.multiset_operation import of_all_rows
 from dpsql.bind.query.order_by import order_by_name, row_limit
+from dpsql.bind.query.select import bind_select
 from dpsql.bind.query.union_by_name import by_name
+from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.syntax.allowlist import require_args, unlisted, unsupported
+from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, SyntaxFault, TypeFault
 from dpsql.plan.expression import Column
-from dpsql.plan.operator import (
-    Aggregate,
-    Output,
-    Plan,
-    Project,
-    SetKind,
-    SetOperation,
-    Union,
-)
+from dpsql.plan.operator import Output, Plan, Project, SetKind, SetOperation, Union
+from dpsql.plan.output_columns import output_columns
+from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import BIGINT
+
+
+def statement_context(
+    schema: Schema, parameters: Parameters, releases: SavedReleaseNames = NO_RELEASES
+) -> Context:
+    """The context of a statement's outermost query, or of a view's: no column has an id yet.
+
+    `bind_query` binds the queries nested in it.
+    """
+    return Context(schema, Names(), bind_query, parameters, releases=releases)
 
 
 def bind_query(node: exp.Expr, context: Context) -> BoundQuery:
     """The plan of a query, with its WITH clause."""
-    # SELECTs hold queries and queries hold SELECTs.
-    from dpsql.bind.query.select import bind_select  # noqa: PLC0415
-
     while isinstance(node, exp.Subquery | exp.Paren):
         require_args(node, "this", "alias", "with_")
         context = _with(node, context)
@@ -125,13 +129,13 @@ def _combined(node: exp.SetOperation, arms: tuple[Plan, Plan], context: Context)
                 hint="aggregate each side first, with GROUP BY, and then the results",
                 note="set_operations",
             )
-        arms = (_keys_of(arms[0], context), _keys_of(arms[1], context))
+        arms = (released_if_private(arms[0], context), released_if_private(arms[1], context))
         private = [False, False]
     outputs = _outputs(arms[0], context)
     if isinstance(node, exp.Union):
         own = context.names.column("unit", BIGINT) if any(private) else None
         united = Union(arms, outputs, own)
-        return united if all_rows else _distinct(united, context)
+        return united if all_rows else grouped_by_all_columns(united, context)
     kind = SetKind.INTERSECT if isinstance(node, exp.Intersect) else SetKind.EXCEPT
     if all_rows:
         return of_all_rows(kind, *arms, context.names)
@@ -150,40 +154,9 @@ def _keep_unit(arms: tuple[Plan, Plan], *, all_rows: bool) -> bool:
         return False
     if all_rows:
         return True
-    one, other = (identifier_indices(arm, _columns(arm)) for arm in arms)
+    one, other = (identifier_indices(arm, output_columns(arm)) for arm in arms)
     return bool(one & other)
 
 
-def _keys_of(arm: Plan, context: Context) -> Plan:
-    """The distinct rows of `arm` as a release if it is private, else `arm`."""
-    if visibility(arm) is not Visibility.PRIVATE:
-        return arm
-    return release_without_unmatched(
-        arm, _fresh(arm, context), (), lambda column: column.name, context.names
-    )
-
-
-def _distinct(plan: Plan, context: Context) -> Plan:
-    return Aggregate(plan, _fresh(plan, context), ())
-
-
-def distinct_rows(plan: Plan, context: Context) -> Plan:
-    """The distinct rows of `plan`: a release of keys if it is private and no column tells units."""
-    if visibility(plan) is Visibility.PRIVATE and not determines_unit(plan, _columns(plan)):
-        require_total_keys(plan, _fresh(plan, context))
-        return _keys_of(plan, context)
-    return _distinct(plan, context)
-
-
-def _fresh(plan: Plan, context: Context) -> tuple[Output, ...]:
-    """The columns of `plan` under new ids, with the places of the expressions that they are of."""
-    spans = {o.column: o.at for o in plan.outputs} if isinstance(plan, Project) else {}
-    return tuple(Output(context.names.like(c), c, spans.get(c)) for c in _columns(plan))
-
-
 def _outputs(plan: Plan, context: Context) -> tuple[Column, ...]:
-    return tuple(context.names.like(c) for c in _columns(plan))
-
-
-def _columns(plan: Plan) -> tuple[Column, ...]:
-    return BoundQuery(plan, ()).columns
+    return tuple(context.names.like(c) for c in output_columns(plan))

@@ -87,7 +87,7 @@ class _Select:
         keys = subquery_keys(self._node)
         for index, listed in enumerate(self._node.expressions):
             binder = self._plain if index in keys else self._full
-            items += bind_items(listed, binder, self._from)
+            items += bind_items(listed, binder, self._from.scope)
         predicate = self._where()
         order = order_keys(self._node, self._sorted_by, [item.expression for item in items])
         grouping = self._grouping(items)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.bind.context import BoundQuery, Context
+from dpsql.bind.query.distinct_rows import distinct_rows
 from dpsql.bind.query.order_by import sorted_rows
-from dpsql.bind.query.query import distinct_rows
 from dpsql.bind.subquery.equality import by_more_than_equalities, inner_side
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import GroupingFault

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.bind.expression.expression import ExpressionBinder
-from dpsql.bind.from_clause.from_clause import FromClause
-from dpsql.bind.scope import near_columns, table_of
+from dpsql.bind.scope import Scope, near_columns, table_of
 from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Span, SyntaxFault, UnknownColumn
@@ -24,15 +23,15 @@ class Item:
     at: Span | None
 
 
-def bind_items(node: exp.Expr, binder: ExpressionBinder, source: FromClause) -> list[Item]:
+def bind_items(node: exp.Expr, binder: ExpressionBinder, scope: Scope) -> list[Item]:
     """The columns that one entry of the SELECT list stands for."""
     at = span(node)
     match node:
         case exp.Star():
-            return _expanded(node, (), source, binder)
+            return _expanded(node, (), scope, binder)
         case exp.Column() if isinstance(node.this, exp.Star):
             require_args(node, "this", "table", "db", "catalog")
-            return _expanded(node.this, table_of(node), source, binder)
+            return _expanded(node.this, table_of(node), scope, binder)
         case exp.Alias():
             require_args(node, "this", "alias")
             return [Item(node.alias, binder.bind(node.this), at)]
@@ -41,11 +40,11 @@ def bind_items(node: exp.Expr, binder: ExpressionBinder, source: FromClause) -> 
 
 
 def _expanded(
-    star: exp.Expr, table: tuple[str, ...], source: FromClause, binder: ExpressionBinder
+    star: exp.Expr, table: tuple[str, ...], scope: Scope, binder: ExpressionBinder
 ) -> list[Item]:
     """`*` without the columns of EXCLUDE, some computed by REPLACE, some named by RENAME."""
     require_args(star, "except_", "replace", "rename")
-    columns = source.scope.expand(table, span(star), star.args.get("except_") or [])
+    columns = scope.expand(table, span(star), star.args.get("except_") or [])
     replaced = {a.alias.casefold(): a for a in star.args.get("replace") or []}
     renamed = {_folded(a.this): a for a in star.args.get("rename") or []}
     names = {column.name.casefold() for column in columns}

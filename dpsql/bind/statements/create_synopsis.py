@@ -6,9 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.bind.column_ids import Names
-from dpsql.bind.context import Context
-from dpsql.bind.query.query import bind_query
+from dpsql.bind.query.query import bind_query, statement_context
 from dpsql.bind.saved_release import SavedReleaseNames
 from dpsql.bind.statement import Statement
 from dpsql.bind.syntax.complexity import check_nesting
@@ -43,7 +41,7 @@ def bind_synopsis(
             tree.set("group", exp.Group(expressions=ordinals))
         counted = exp.alias_(exp.Count(this=exp.Star()), COUNT_COLUMN, quoted=True)
         tree.append("expressions", counted)
-        context = Context(schema, Names(), parameters, releases=releases)
+        context = statement_context(schema, parameters, releases)
         selected = bind_query(tree, context)
         check_nesting(selected.plan)
         whole = _counted(selected.plan)

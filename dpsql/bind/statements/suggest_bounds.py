@@ -16,7 +16,6 @@ from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import BoundQuery, Context, Cte
 from dpsql.bind.from_clause.table import find_named
-from dpsql.bind.query.query import bind_query
 from dpsql.bind.syntax.parse import parse_query
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownColumn
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
@@ -173,7 +172,7 @@ def _unbounded(plan: Plan) -> Plan:
 
 
 def _bound(sql: str, context: Context) -> BoundQuery:
-    return bind_query(parse_query(sql), context.subquery_context(None))
+    return context.bind_query(parse_query(sql), context.subquery_context(None))
 
 
 def _quoted(name: str) -> str:

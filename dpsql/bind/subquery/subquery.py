@@ -23,7 +23,6 @@ from dpsql.bind.context import BoundQuery, Context, SingleRow
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.from_clause.values_clause import row_count
 from dpsql.bind.proof.join_ownership import Pair, is_same_unit, require_subquery_unit
-from dpsql.bind.query.query import bind_query
 from dpsql.bind.scope import Scope
 from dpsql.bind.subquery.correlated_limit import first_value
 from dpsql.bind.subquery.private_existence import Listed, counted_member, exists_by_count, item_of
@@ -278,7 +277,7 @@ class Subqueries:
         """
         if any_row or has_one_row(query):
             query = without_limit(query)
-        bound = bind_query(query, self.context.subquery_context(self.scope))
+        bound = self.context.bind_query(query, self.context.subquery_context(self.scope))
         if bound.correlated:
             check_unlimited(query)
         return bound

@@ -35,7 +35,7 @@ from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
 from dpsql.dbapi.statements.describe import Describe, read_describe
 from dpsql.dbapi.statements.options import assignments, split_options
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
-from dpsql.report.explain_text import OutputFormat
+from dpsql.report.explanation.explanation import OutputFormat
 from dpsql.session.compile.loss_conversion import parse_epsilon
 from dpsql.session.compile.request import SynopsisRequest
 from dpsql.session.saved.create import SaveRequest

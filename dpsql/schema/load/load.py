@@ -41,7 +41,7 @@ def load_schema(
     Where the budget is refreshed, the schema is for the period of `today`, by default today by UTC.
     If the source exists, `read` reads its catalogue; its rows are never read. Raises `SchemaFault`
     for anything wrong with the file, `SourceFault` for a source that can't be read. Views are SQL:
-    `dpsql.bind.from_clause.view.resolved` checks them.
+    `dpsql.bind.schema_views.resolved` checks them.
     """
     return schema_of(read_document(Path(path)), source=source, today=today, read=read)
 

@@ -35,7 +35,8 @@ from dpsql.release.selection_mechanism import SelectionMechanism
 from dpsql.session.answer.answer import ColumnPrivacy, HalfWidth
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.compile.column_provenance import Origin, origins
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 Rolled = Mapping[str, RollUp]
 NOTHING: Rolled = MappingProxyType({})

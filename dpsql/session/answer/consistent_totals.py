@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -36,17 +35,15 @@ from dpsql.release.columns.group_keys import listed_keys, number_of_cells
 from dpsql.release.columns.released_table import noisy_statistics, with_statistics
 from dpsql.release.consistency.levels import Nesting, nesting
 from dpsql.release.consistency.margins import Margins
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.digest.canonical_digest import ReleaseDigests, digests
 from dpsql.session.options import AnswerOptions
-
-if TYPE_CHECKING:
-    from dpsql.session.compile.compiled import CompiledRelease
 
 MAX_WORK = 2**24
 """So many numbers are computed for a statistic's margins: a part of a second."""
 
 
-EqualReleases = tuple["CompiledRelease", ...]
+EqualReleases = tuple[CompiledRelease, ...]
 """Releases of one draw: how a statement names a level more than once."""
 
 

@@ -37,7 +37,8 @@ from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Sum
 from dpsql.release.add_noise import listed_cells
 from dpsql.release.columns.arrow import arrow_array
 from dpsql.session.answer.answer import ColumnPrivacy
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.request import AnswerRequest, SynopsisRequest
 from dpsql.session.digest.canonical_digest import ReleaseDigests, digests
 

@@ -13,7 +13,7 @@ from dpsql.engine.arrow_result import stream
 from dpsql.ledger.charge import Charge
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 
 def charge_for(

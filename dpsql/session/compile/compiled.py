@@ -20,55 +20,24 @@ from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.sql.render import rendered
 from dpsql.engine.digest import digest_of
 from dpsql.errors import Error, SeveralRows
-from dpsql.physical.choose import Choice
 from dpsql.physical.engine_query import plan_release
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.prune_columns import unused
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.release.calibration import Measurement, calibrate, exact_measurement
-from dpsql.release.columns.released_table import auxiliary_statistics
 from dpsql.release.job import Step
 from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
 from dpsql.schema.model import Schema, Table
 from dpsql.session.answer.consistent_totals import Consistency, consistency
 from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.request import ANSWER, AnswerRequest, Request, SynopsisRequest
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.explain.plan_visibility import Opaque, opaque
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledRelease:
-    """One release of a statement: `key` identifies its noisy answer in the release store.
-
-    A release that reads others is drawn on their noisy rows, so their keys are part of its.
-    """
-
-    release: Release
-    name: str
-    step: Step
-    sensitivity: Sensitivity
-    key: str
-    choice: Choice
-    opaque: Opaque | None = None
-
-    def display_name(self, column: Column) -> str:
-        """What analysts are told a column of it is called."""
-        return column.name if self.opaque is None else self.opaque.name(column)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of its table here; other statements that share the answer name them anew."""
-        bounded = self.step.bounded
-        columns = [key.column for key in bounded.contributions.keys]
-        columns += [output.column for output in bounded.outputs]
-        names = [f"c{column.id}" for column in columns]
-        return (*names, *(f"s{index}" for index in auxiliary_statistics(bounded)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.plan.bounded_release.statistic import Sum
 from dpsql.plan.traversal import columns
 from dpsql.schema.model import EntityUnit, Schema, Table
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 
 def advice(release: CompiledRelease, schema: Schema) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, EntityUnit, Schema
 from dpsql.schema.randomized_response_loss import local_loss as said_of
 from dpsql.session.answer.column_errors import column_of
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import conversion_delta, epsilon_of
 from dpsql.session.explain.advice import advice
 from dpsql.session.explain.plan_visibility import hides

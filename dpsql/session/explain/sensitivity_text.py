@@ -35,7 +35,7 @@ from dpsql.plan.operator import Plan, Project, Scan
 from dpsql.plan.traversal import columns, operators
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.domain import Domain
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.explain.report import ColumnChange, SensitivityLine
 
 

@@ -21,7 +21,7 @@ from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage.disk_reservation import MIN_BYTES
 from dpsql.release.columns.group_keys import number_of_cells
 from dpsql.session.answer.stored_answer import from_bytes, to_bytes
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.run.pending_releases import PendingReleases, unique_releases
 
 _CELL_BYTES = 16

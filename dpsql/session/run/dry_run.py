@@ -13,7 +13,8 @@ import pyarrow as pa
 from dpsql.plan.output_columns import output_columns
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.sql_type import HUGEINT, SqlType
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.run.public_tables import public_scans
 
 

@@ -13,7 +13,8 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.session.answer.column_errors import below_max_error
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.answer.stored_answer import from_bytes
-from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsql.report.explain_text import (
+from dpsql.report.explanation.text_lines import (
     HIDDEN,
     STRATEGIES,
     noise,

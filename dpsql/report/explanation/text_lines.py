@@ -1,13 +1,9 @@
-"""EXPLAIN PRIVACY as text, as JSON for programs, and as HTML for notebooks."""
+"""EXPLAIN PRIVACY as text, line by line; HTML has some of the lines, too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import Enum
 from typing import Final
-
-import msgspec
 
 from dpsql.analysis.plan_text import aligned
 from dpsql.session.answer.answer import ColumnPrivacy
@@ -17,49 +13,18 @@ HIDDEN: Final = "not shown: it names tables that are hidden"
 STRATEGIES: Final = "strategies: the same integers, in so many passes over the rows"
 
 
-class OutputFormat(Enum):
-    """The format in which an explanation is written."""
-
-    TEXT = "text"
-    JSON = "json"
-    HTML = "html"
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """The proof and the price of a query. `str` is the text; notebooks show the HTML."""
-
-    report: PrivacyReport
-
-    def text(self, *, sql: bool = False) -> str:
-        """The explanation as text; `sql` adds the SQL that the engine would run."""
-        return "\n\n".join(_parts(self.report, sql=sql))
-
-    def json(self) -> str:
-        """The whole explanation for programs, SQL included."""
-        return msgspec.json.format(msgspec.json.encode(self.report), indent=2).decode()
-
-    def html(self) -> str:
-        """The whole explanation as a fragment of HTML, without scripts."""
-        from dpsql.report.html.explain import page  # noqa: PLC0415 - few need it
-
-        return page(self.report)
-
-    def written(self, form: OutputFormat, *, sql: bool = False) -> str:
-        """The explanation in the format `form`; `sql` is for text alone."""
-        match form:
-            case OutputFormat.TEXT:
-                return self.text(sql=sql)
-            case OutputFormat.JSON:
-                return self.json()
-            case OutputFormat.HTML:
-                return self.html()
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def _repr_html_(self) -> str:
-        return self.html()
+def paragraphs(report: PrivacyReport, *, sql: bool) -> Iterator[str]:
+    """The explanation, a paragraph at a time; `sql` adds the SQL that the engine would run."""
+    yield _tree(report.operators)
+    for release in report.releases:
+        yield "\n".join(_release(release, sql=sql))
+    if sql:
+        yield "\n".join(["the answer, of what was released", *_indented(_pretty(report.finish))])
+    if report.totals:
+        yield "\n".join(["totals", *(f"  {note}" for note in report.totals)])
+    yield "\n".join(price(report.price))
+    if report.advice:
+        yield "\n".join(["to get less noise for it", *(f"  {hint}" for hint in report.advice)])
 
 
 def noise(column: ColumnPrivacy) -> str:
@@ -107,19 +72,6 @@ def price(price_of: Price | None) -> list[str]:
             " came; it is lost once, however often they are asked for, and in no ledger",
         )
     return lines
-
-
-def _parts(report: PrivacyReport, *, sql: bool) -> Iterator[str]:
-    yield _tree(report.operators)
-    for release in report.releases:
-        yield "\n".join(_release(release, sql=sql))
-    if sql:
-        yield "\n".join(["the answer, of what was released", *_indented(_pretty(report.finish))])
-    if report.totals:
-        yield "\n".join(["totals", *(f"  {note}" for note in report.totals)])
-    yield "\n".join(price(report.price))
-    if report.advice:
-        yield "\n".join(["to get less noise for it", *(f"  {hint}" for hint in report.advice)])
 
 
 def _release(release: ReleaseReport, *, sql: bool) -> Iterator[str]:

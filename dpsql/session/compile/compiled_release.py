@@ -1,0 +1,42 @@
+"""One release of a statement, bounded, planned and calibrated: everything but its draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.analysis.sensitivity import Sensitivity
+from dpsql.physical.choose import Choice
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import Release
+from dpsql.release.columns.released_table import auxiliary_statistics
+from dpsql.release.job import Step
+from dpsql.session.explain.plan_visibility import Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledRelease:
+    """One release of a statement: `key` identifies its noisy answer in the release store.
+
+    A release that reads others is drawn on their noisy rows, so their keys are part of its.
+    """
+
+    release: Release
+    name: str
+    step: Step
+    sensitivity: Sensitivity
+    key: str
+    choice: Choice
+    opaque: Opaque | None = None
+
+    def display_name(self, column: Column) -> str:
+        """What analysts are told a column of it is called."""
+        return column.name if self.opaque is None else self.opaque.name(column)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its table here; other statements that share the answer name them anew."""
+        bounded = self.step.bounded
+        columns = [key.column for key in bounded.contributions.keys]
+        columns += [output.column for output in bounded.outputs]
+        names = [f"c{column.id}" for column in columns]
+        return (*names, *(f"s{index}" for index in auxiliary_statistics(bounded)))
