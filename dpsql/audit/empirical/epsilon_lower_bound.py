@@ -33,9 +33,9 @@ from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.release.calibration import Noise
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import CompiledRelease
