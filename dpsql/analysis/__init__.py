@@ -11,4 +11,5 @@
 | joint_sensitivity   | statistics that can't all be extreme at once                          |
 | sensitivity         | groups, and integers per group, of a bounded release that can change  |
 | plan_text           | a release's operators as text, each with its distance                 |
+| limit_text          | the operator that limits a unit's groups, as text                     |
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from dpsql.analysis.limit_text import describe_limit
 from dpsql.analysis.lineage.lineage import Visibility, has_row_units, unit_kind, visibility
 from dpsql.analysis.stability import (
     contribution_stability,
@@ -19,13 +20,7 @@ from dpsql.analysis.stability import (
 from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
-    ByDomain,
-    ByHash,
-    ByRank,
-    ByStoredRank,
-    ByUnit,
     Contributions,
-    GroupLimit,
     LimitGroups,
     OneRowPerUnit,
 )
@@ -99,24 +94,6 @@ def show(distance: Distance) -> str:
             return f"Units(count={count})"
         case PerGroup(units=count, groups_per_unit=per_unit):
             return f"PerGroup(units={count}, groups_per_unit={per_unit})"
-        case missing:
-            assert_never(missing)
-
-
-def describe_limit(limit: GroupLimit, rows: int | None = None) -> str:
-    """The operator that limits a unit's groups, and its rows in all groups if these are limited."""
-    few = "" if rows is None else f"; rows={rows} in all"
-    match limit:
-        case ByHash(groups=groups):
-            return f"LimitGroups({groups}, by keyed hash{few})"
-        case ByRank(groups=groups):
-            return f"LimitGroups({groups}, by keyed rank{few})"
-        case ByStoredRank(groups=groups):
-            return f"LimitGroups({groups}, by stored rank{few})"
-        case ByDomain(groups=groups):
-            return f"LimitGroups({groups}, all there are{few})"
-        case ByUnit(tables=tables):
-            return f"LimitGroups(1, the unit determines the keys: verified {', '.join(tables)})"
         case missing:
             assert_never(missing)
 

@@ -11,13 +11,10 @@ from fractions import Fraction
 
 from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho
 from dpsql.privacy.directed_rounding import exp, ln, round_down
-from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
 
 
-def threshold(
-    mechanism: DiscreteLaplace | DiscreteGaussian, *, groups: int, per_group: int, delta: Fraction
-) -> int:
+def threshold(mechanism: Noise, *, groups: int, per_group: int, delta: Fraction) -> int:
     """Return the least τ at which groups of changed units alone appear with `delta` at most.
 
     The changed units are alone in at most `groups` groups, counted at most `per_group` in each; any

@@ -28,11 +28,10 @@ from dpsql.privacy.allocation.noise_allocation import (
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
-
-Noise = DiscreteLaplace | DiscreteGaussian
 
 
 @dataclass(frozen=True, slots=True)

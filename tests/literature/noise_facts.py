@@ -13,11 +13,12 @@ from literature.gaussian import hockey_stick, mu_of
 
 from dpsql.privacy.allocation.noise_allocation import split_gaussian, split_laplace
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
 
 CONFIDENCE = Fraction(95, 100)
 
 
-def tails(mechanism: DiscreteLaplace | DiscreteGaussian) -> list[float]:
+def tails(mechanism: Noise) -> list[float]:
     """P(noise >= k) for k from 1 on, as far as it matters."""
     found, k = list[float](), 1
     while not found or found[-1] > 1e-25:

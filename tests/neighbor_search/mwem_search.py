@@ -25,11 +25,11 @@ from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.allocation.mwem_calibration import (
     HistogramSensitivity,
     MwemParameters,
-    Noise,
     mwem_calibration,
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.release.add_noise import RawGroups

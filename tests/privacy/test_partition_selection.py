@@ -12,6 +12,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.partition_selection import per_group_delta, selection_delta, threshold
 
 MILLIONTH = Fraction(1, 10**6)
@@ -21,7 +22,7 @@ mechanisms = st.one_of(
 )
 
 
-def all_show(mechanism: DiscreteLaplace | DiscreteGaussian, k: int, groups: int) -> Fraction:
+def all_show(mechanism: Noise, k: int, groups: int) -> Fraction:
     return 1 - (1 - mechanism.tail(k)) ** groups
 
 
@@ -58,7 +59,7 @@ def test_gaussian_thresholds_are_next_to_the_continuous_ones(
     delta=st.sampled_from([Fraction(1, 10**power) for power in (1, 2, 4, 6, 9, 12)]),
 )
 def test_threshold_is_the_least_that_keeps_delta(
-    mechanism: DiscreteLaplace | DiscreteGaussian, groups: int, per_group: int, delta: Fraction
+    mechanism: Noise, groups: int, per_group: int, delta: Fraction
 ) -> None:
     k = threshold(mechanism, groups=groups, per_group=per_group, delta=delta) - per_group
     assert all_show(mechanism, k, groups) <= delta

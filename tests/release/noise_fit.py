@@ -9,13 +9,12 @@ from scipy import stats
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
 
 BINS = 12
 
 
-def noise_fit(
-    noise: np.ndarray, mechanism: DiscreteLaplace | DiscreteGaussian, wider: float = 1.0
-) -> float:
+def noise_fit(noise: np.ndarray, mechanism: Noise, wider: float = 1.0) -> float:
     """The probability of a worse fit of `noise` to the law, its scale times `wider`."""
     match mechanism:
         case DiscreteLaplace(scale=scale):

@@ -14,7 +14,7 @@ from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.bounded_release.estimator import MomentIndices, Moments
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.release.calibration import Noise
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.release.columns.confidence_interval import error_interval
 from dpsql.release.columns.moments import moment
 

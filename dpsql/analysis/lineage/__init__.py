@@ -4,6 +4,7 @@
 | --------------------- | ---------------------------------------------------------------------- |
 | lineage               | visibility: public, private or released; the unit column               |
 | unit_identity         | the columns, alone or together, that identify rows' units              |
+| key_equality          | conditions of a join that equate columns with a key                    |
 | same_unit_conditions  | conditions of EXISTS by which both rows are of one unit                |
 | functional_dependency | which columns the unit determines, and whether it has one row at most  |
 | row_source            | the one table each row of which becomes at most one row of a relation  |

@@ -243,31 +243,6 @@ def unit_columns(scan: Scan) -> frozenset[Column]:
     return frozenset(column for column in scan.columns if column.name == own.column)
 
 
-def hop_keys(on: Iterable[Expression], child: Scan, hop: Hop, parent: Scan) -> list[Expression]:
-    """The conditions that equate all columns of a hop with its key; none if one isn't equated.
-
-    Sales that meet returns by the item alone are those of all who bought it.
-    """
-    if parent.table.name != hop.table:
-        return []
-    met = [key_equalities(on, child, column, parent, key) for column, key in hop.pairs]
-    return [condition for equalities in met for condition in equalities] if all(met) else []
-
-
-def key_equalities(
-    on: Iterable[Expression], left: Scan, left_name: str, right: Scan, right_name: str
-) -> list[Expression]:
-    """The conditions of `on` that equate columns of two tables, of these names."""
-    pairs = [
-        {a, b}
-        for a in left.columns
-        if a.name == left_name
-        for b in right.columns
-        if b.name == right_name
-    ]
-    return [p for p in on for sides in matched([p]) if {*sides} in pairs]
-
-
 def _identifying(table: Table) -> list[tuple[tuple[str, ...], Identity]]:
     """Columns of `table` that together determine a row's unit, and the identity that they hold.
 

@@ -25,6 +25,7 @@ from dpsql.audit.databases.search_space import SearchSpace, Size, compiled, sear
 from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.audit.empirical.answer_sampling import Answers, AnswerSampler, Group, sample_answers
 from dpsql.audit.empirical.clopper_pearson import high_end, low_end
+from dpsql.audit.empirical.noise_likelihood import log_likelihood_ratio, loss_of_change
 from dpsql.audit.sensitivity.bound_check import cell_changes, changes, rows_moved
 from dpsql.audit.sensitivity.exhaustive_audit import Witness, witness
 from dpsql.engine.source import DuckDBSource
@@ -32,10 +33,7 @@ from dpsql.errors import BadParameter
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.release.calibration import Noise
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -120,15 +118,13 @@ def worst_pair(
     """The neighbors whose integers lie farthest apart, each measured by its own noise."""
     totals = space.worlds.totals(release, "1", tables)
     cells = space.worlds.histograms(release, "1")
-    mechanisms = release.step.measurement.mechanisms
+    mechanisms = release.step.measurement.noise
 
     def distance(pair: tuple[int, int]) -> float:
         one, other = pair
         changed = changes(totals[one], totals[other], len(mechanisms))
         summed = sum(
-            abs(change) / mechanism.scale
-            if isinstance(mechanism, DiscreteLaplace)
-            else Fraction(change**2) / mechanism.variance
+            loss_of_change(mechanism, change)
             for row in changed
             for change, mechanism in zip(row, mechanisms, strict=True)
         )
@@ -187,7 +183,9 @@ class _Score:
             for integers, a, b, mechanism in zip(
                 answers.integers, one, other, self._mechanisms, strict=True
             ):
-                score += np.where(shown, _ratio(integers[:, index], a, b, mechanism), 0.0)
+                score += np.where(
+                    shown, log_likelihood_ratio(integers[:, index], a, b, mechanism), 0.0
+                )
             for number, chosen in enumerate(answers.choices):
                 odds = self._odds_of_cells(number, index)
                 score += [odds.get(cell, 0.0) for cell in chosen[:, index].tolist()]
@@ -200,14 +198,6 @@ class _Score:
     def _odds_of_cells(self, number: int, index: int) -> dict[int, float]:
         ours, theirs = (Counter(t.choices[number][:, index].tolist()) for t in self._training)
         return {c: math.log((ours[c] + 1) / (theirs[c] + 1)) for c in {*ours, *theirs}}
-
-
-def _ratio(answers: Integers, one: int, other: int, mechanism: Noise) -> Scores:
-    """The logarithm of how much likelier each integer is around `one` than around `other`."""
-    first, second = (np.asarray(answers - centre).astype(np.float64) for centre in (one, other))
-    if isinstance(mechanism, DiscreteLaplace):
-        return np.asarray((np.abs(second) - np.abs(first)) / float(mechanism.scale))
-    return np.asarray((second**2 - first**2) / (2 * float(mechanism.variance)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ from dpsql.analysis.lineage.unit_identity import identifies_unit
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
 from dpsql.bind.expression.coercion import COUNT_TYPE
-from dpsql.bind.proof.unmatched_public_rows import Qualified, release_without_unmatched
+from dpsql.bind.proof.unmatched_public_rows import release_without_unmatched
+from dpsql.bind.proof.unmatched_refusal import Qualified
 from dpsql.bind.subquery.single_row import grouping_of
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput, OutputKind
 from dpsql.plan.bounded_release.cell_selection import MAX_LISTED

@@ -10,16 +10,17 @@ other way, the release leaves all of them out, and lists the keys of the public 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from dpsql.analysis.domains.known_values import Fixed, constant, never_true
-from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
+from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.column_ids import Names
+from dpsql.bind.proof.unmatched_refusal import Qualified, unmatched_in_aggregate
 from dpsql.bind.proof.unmatched_row_count import UnmatchedRows, with_unmatched
 from dpsql.errors import Refused, Span
-from dpsql.plan.aggregate import AggregateCall, AggregateOutput
+from dpsql.plan.aggregate import AggregateOutput
 from dpsql.plan.expression import Column, Expression, Literal, conjunction, conjuncts
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import (
@@ -43,10 +44,8 @@ from dpsql.plan.operator import (
     Window,
 )
 from dpsql.plan.output_columns import output_columns
-from dpsql.plan.traversal import bottom_up, columns, operators, rewrite_expression
+from dpsql.plan.traversal import bottom_up, columns, operators
 from dpsql.schema.sql_type import Boolean
-
-Qualified = Callable[[Column], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,9 @@ def release_without_unmatched(
     added = [output for output in aggregates if not unmatched_rows.add_nothing(output.call)]
     for output in added:
         if not unmatched.is_all or not unmatched_rows.can_add(output.call):
-            raise _counted(output.call, unmatched, source, qualified)
+            raise unmatched_in_aggregate(
+                output.call, unmatched.constants, unmatched.at, source, qualified
+            )
     for key in keys:
         if not columns(key.expression) <= unmatched.listed:
             raise Refused(
@@ -268,32 +269,3 @@ def _none(*sources: _UnmatchedRows | None) -> _UnmatchedRows | None:
                 note="outer_join",
             )
     return None
-
-
-def _counted(
-    call: AggregateCall, unmatched: _UnmatchedRows, source: Plan, qualified: Qualified
-) -> Refused:
-    """The refusal of an aggregate over unmatched rows, with one over matched rows as its hint."""
-
-    def named_fully(part: Expression) -> Expression:
-        return replace(part, name=qualified(part)) if isinstance(part, Column) else part
-
-    keys = {name for scan in private_scans(source) for name in scan.table.key or ()}
-    absent = [c for c, value in unmatched.constants.items() if value.value is None]
-    named = [c for c in absent if qualified(c) != c.name] or absent
-    best = next((c for c in named if c.name in keys), named[0] if named else None)
-    arguments = (rewrite_expression(named_fully, a) for a in call.arguments)
-    distinct = "DISTINCT " if call.distinct else ""
-    shown = f"{call.function.value}({distinct}{', '.join(map(describe, arguments)) or '*'})"
-    hint = "use an inner join"
-    if best is not None and call.filter is None:
-        column = qualified(best)
-        joined = f"{shown} FILTER (WHERE {column} IS NOT NULL)"
-        joined = joined if call.arguments else f"count({column})"
-        hint = f"{joined}, of the rows that have one"
-    return Refused(
-        f"{shown} takes in public rows that have no private partner",
-        at=call.at or unmatched.at,
-        hint=hint,
-        note="outer_join",
-    )

@@ -8,8 +8,8 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.key_equality import hop_keys, key_equalities
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.analysis.lineage.unit_identity import hop_keys, key_equalities
 from dpsql.emit.sql.expression import emit_expression
 from dpsql.emit.sql.function_call import try_cast
 from dpsql.emit.sql.identifier import (

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dpsql.analysis.lineage.unit_identity import hop_keys, unit_columns
+from dpsql.analysis.lineage.key_equality import hop_keys
+from dpsql.analysis.lineage.unit_identity import unit_columns
 from dpsql.plan.bounded_release.bounded_release import Contributions
 from dpsql.plan.expression import Column, Expression, conjunction
 from dpsql.plan.operator import Filter, Join, Plan, Project, Scan

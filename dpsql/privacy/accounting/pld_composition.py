@@ -31,6 +31,7 @@ from typing import Any, assert_never
 from dpsql.errors import NotSupportedError
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
 
 MIN_DELTA = Fraction(1, 10**9)
 """The smallest δ that is composed for; below it the errors of floating point would count."""
@@ -46,7 +47,7 @@ _FINEST, _COARSEST = 1e-7, 1e-3
 class ShiftedNoise:
     """One coordinate with noise of `mechanism`, whose value neighbours move by at most `shift`."""
 
-    mechanism: DiscreteLaplace | DiscreteGaussian
+    mechanism: Noise
     shift: int
 
 
@@ -89,7 +90,7 @@ def _law(measured: ComposedLoss, interval: float) -> Any:
             assert_never(missing)
 
 
-def _law_of_noise(mechanism: DiscreteLaplace | DiscreteGaussian, move: int, interval: float) -> Any:
+def _law_of_noise(mechanism: Noise, move: int, interval: float) -> Any:
     match mechanism:
         case DiscreteLaplace(scale=scale):
             # As a pure measurement it costs a little more, and nothing is listed.

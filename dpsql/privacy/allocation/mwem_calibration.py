@@ -23,12 +23,11 @@ from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
 
 TOTAL_SHARE = Fraction(1, 10)
 """The share of the loss that measures the number of rows."""
-
-Noise = DiscreteLaplace | DiscreteGaussian
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from dpsql.plan.bounded_release.estimator import (
     ResponseVariance,
     Variance,
 )
-from dpsql.release.calibration import Noise
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.release.columns.estimate import evaluate
 from dpsql.release.columns.moment_interval import interval
 from dpsql.release.columns.moments import moment, root, spread

@@ -26,10 +26,10 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.allocation.mwem_calibration import (
     HistogramSensitivity,
     MwemParameters,
-    Noise,
     mwem_calibration,
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.add_noise import RawGroups, all_totals
 from dpsql.release.calibration import Measurement

@@ -28,8 +28,8 @@ import pyarrow as pa
 
 from dpsql.plan.bounded_release.estimator import LinearEstimator, statistic_indices
 from dpsql.plan.bounded_release.statistic import NonNullCount, Product, RowCount, Square, Sum
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
-from dpsql.release.calibration import Noise
 from dpsql.release.columns.confidence_interval import NoiseSpread, combined
 from dpsql.release.columns.group_keys import listed_keys, number_of_cells
 from dpsql.release.columns.released_table import noisy_statistics, with_statistics

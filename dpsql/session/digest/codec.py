@@ -36,7 +36,7 @@ def parted(value: Any, part: Callable[[Any], str]) -> str:
         return atom(value)
     if isinstance(value, Enum) and value in _MEMBERS:
         return _MEMBERS[value]
-    raise TypeError(f"{kind.__qualname__} has no tag in dpsql/session/tag.py")
+    raise TypeError(f"{kind.__qualname__} has no tag in dpsql/session/digest/tags.py")
 
 
 def digested(value: object) -> Digest:

@@ -4,6 +4,7 @@
 | -------------------- | -------------------------------------------------------------------- |
 | laplace              | discrete Laplace noise: ε, rho, tail                                 |
 | gaussian             | discrete Gaussian noise: rho, tail                                   |
+| noise                | the union of both                                                    |
 | gaussian_tail        | the tail of the discrete Gaussian, rounded up                        |
 | sampler              | draws of both kinds of noise                                         |
 | distribution         | both noise distributions as one family, and their cut points         |

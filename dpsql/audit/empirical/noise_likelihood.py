@@ -1,0 +1,42 @@
+"""How far apart the laws of two noisy integers are, by the law of each mechanism."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+
+
+def loss_of_change(mechanism: Noise, change: int) -> Fraction:
+    """How well noise of `mechanism` lets an integer be told from one that is `change` larger.
+
+    It is ε of Laplace noise, and twice ρ of Gaussian noise.
+    """
+    match mechanism:
+        case DiscreteLaplace(scale=scale):
+            return abs(change) / scale
+        case DiscreteGaussian(variance=variance):
+            return Fraction(change**2) / variance
+        case missing:
+            assert_never(missing)
+
+
+def log_likelihood_ratio(
+    answers: Integers, one: int, other: int, mechanism: Noise
+) -> NDArray[np.float64]:
+    """The logarithm of how much likelier each integer is around `one` than around `other`."""
+    first, second = (np.asarray(answers - centre).astype(np.float64) for centre in (one, other))
+    match mechanism:
+        case DiscreteLaplace(scale=scale):
+            return np.asarray((np.abs(second) - np.abs(first)) / float(scale))
+        case DiscreteGaussian(variance=variance):
+            return np.asarray((second**2 - first**2) / (2 * float(variance)))
+        case missing:
+            assert_never(missing)

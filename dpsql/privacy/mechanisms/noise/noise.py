@@ -1,0 +1,8 @@
+"""The union of the mechanisms that add noise, of which every `match` has all."""
+
+from __future__ import annotations
+
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+
+Noise = DiscreteLaplace | DiscreteGaussian
