@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
 from dpsql.plan.bounded_release.cell_selection import QuantileRanks
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.add_noise import RawGroups, add_noise
-from dpsql.release.calibration import Measurement, Noise
+from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
 from dpsql.session.compile.compiled_release import CompiledRelease
