@@ -15,8 +15,8 @@ from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.sql.render import rendered
 from dpsql.engine.digest import digest_of
 from dpsql.errors import Error, SeveralRows
 from dpsql.physical.choose import Choice
