@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
+from sqlglot import exp
+
 from dpsql.bounding.public_facts import Facts
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.release.contributions import emit_contributions, group_names
 from dpsql.emit.release.distinct_count import with_distinct
 from dpsql.emit.release.histogram import histogram
-from dpsql.emit.sql.render import rendered
 from dpsql.physical.choose import Choice, choose, choose_without_sidecar
 from dpsql.physical.cost import late_key_joins
 from dpsql.physical.emission import Emission
@@ -95,9 +97,30 @@ def emit_query(
 
     If `in_batches`, they are of one batch of the units each time; ValueError if `plan` has none.
     """
-    terms = _contributions(limited)
+    terms = contributions_of(limited)
     if in_batches and not can_be_batched(plan, terms):
         raise ValueError("what isn't told apart by units would be found in each batch")
+    select, counts = emit_trees(plan, limited, releases, in_batches=in_batches)
+    totals, cells = _sums_of_batches(terms) if in_batches else (None, None)
+    with_unit = isinstance(limited, LimitGroups)
+    return EngineQuery(
+        rendered(select),
+        domain_tables(terms),
+        in_batches or _is_salted(limited),
+        tuple(Histogram(rendered(count), with_unit, cells) for count in counts),
+        totals,
+    )
+
+
+def emit_trees(
+    plan: PhysicalPlan,
+    limited: Limited,
+    releases: Mapping[Release, str],
+    *,
+    in_batches: bool = False,
+) -> tuple[exp.Select, list[exp.Select]]:
+    """What gives a release's integers, and what gives its cells' counts, for any dialect."""
+    terms = contributions_of(limited)
     emission = Emission(releases, late_key_joins(terms), in_batches)
     with_unit = isinstance(limited, LimitGroups)
     select = plan.emit(emission)
@@ -113,17 +136,11 @@ def emit_query(
         )
         for number in range(len(terms.cell_choices))
     ]
-    totals, cells = _sums_of_batches(terms) if in_batches else (None, None)
-    return EngineQuery(
-        rendered(select),
-        _domain_tables(terms),
-        in_batches or _is_salted(limited),
-        tuple(Histogram(rendered(count), with_unit, cells) for count in counts),
-        totals,
-    )
+    return select, counts
 
 
-def _domain_tables(contributions: Contributions) -> tuple[DomainTable, ...]:
+def domain_tables(contributions: Contributions) -> tuple[DomainTable, ...]:
+    """The tables of key domains that a release reads."""
     return tuple(
         DomainTable(
             domain_table_name(index),
@@ -157,7 +174,8 @@ def _is_salted(limited: Limited) -> bool:
             assert_never(missing)
 
 
-def _contributions(limited: Limited) -> Contributions:
+def contributions_of(limited: Limited) -> Contributions:
+    """The rows' terms, below every limit."""
     match limited:
         case OneRowPerUnit(source=terms):
             return terms

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from dpsql.emit.dialect.duckdb.literal import emit_literal
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.contribution import clamp, discretize, to_steps
 from dpsql.emit.release.contributions import select_from
 from dpsql.emit.sql.identifier import column_ref, reference, schema_name, with_alias
-from dpsql.emit.sql.literal import emit_literal
 from dpsql.engine.atomic_file import remove_left_behind
 from dpsql.engine.digest import digest_of, encoded
 from dpsql.engine.duckdb.engine import DuckDBEngine
@@ -156,7 +157,7 @@ def _contents(table: Table, own: EntityUnit) -> SidecarTable:
     shown = [with_alias(reference(c), c.name) for c in (*columns, unit)]
     for item in shown:
         item.args["alias"].set("quoted", True)
-    rows = select_from(emit_plan(Scan(table, columns, unit), {}), shown).sql(dialect="duckdb")
+    rows = rendered(select_from(emit_plan(Scan(table, columns, unit), {}), shown))
     limits, range_checked = (
         table.limits,
         tuple((c.name, _bounds_of(c)) for c in range_checked_columns(table)),
@@ -185,7 +186,7 @@ def _sum(summed: SummedColumn) -> unit_sums.ColumnSum:
     terms = discretize(amount, (column_ref(schema_name(column.name)),))
     steps = to_steps(amount, column_ref(schema_name(unit_sums.sum_of(column.name))))
     term = clamp(amount, terms)
-    return unit_sums.ColumnSum(column.name, term.sql(dialect="duckdb"), steps.sql(dialect="duckdb"))
+    return unit_sums.ColumnSum(column.name, rendered(term), rendered(steps))
 
 
 def _bounds_of(column: Declared) -> str:
@@ -193,7 +194,7 @@ def _bounds_of(column: Declared) -> str:
     assert column.bounds is not None
     low, high = (emit_literal(end, column.type) for end in column.bounds)
     value = column_ref(schema_name(column.name))
-    return exp.Between(this=value, low=low, high=high).sql(dialect="duckdb")
+    return rendered(exp.Between(this=value, low=low, high=high))
 
 
 def _stamp(schema: Schema, version: str) -> str:

@@ -17,6 +17,7 @@ from notes.exact import raw_groups
 
 from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows, Unit, units_of_rows, without
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.plan.expression import Column
@@ -54,7 +55,7 @@ def scanned(name: str, table: str, rows: Rows) -> Counter[tuple[object, ...]]:
     found = tuple(Column(number, c.name, c.type) for number, c in enumerate(read, start=1))
     scan = Scan(schema.tables[table], found, Column(0, "unit", BIGINT))
     shown = [*(f"CAST(c{column.id} AS VARCHAR)" for column in found), "c0"]
-    sql = f"SELECT {', '.join(shown)} FROM ({emit_plan(scan, {}).sql('duckdb')})"
+    sql = f"SELECT {', '.join(shown)} FROM ({rendered(emit_plan(scan, {}))})"
     with duckdb.connect() as connection:
         fix_meaning(connection)
         create_tables(connection, schema, rows)

@@ -6,7 +6,7 @@ from notes.compiler import prepared, schema_of
 
 from dpsql.audit.databases.search_space import Size
 from dpsql.audit.sensitivity.exhaustive_audit import audit_sensitivity
-from dpsql.emit.relation import aggregate
+from dpsql.emit.dialect.duckdb import aggregate
 from dpsql.plan.total_form import TotalForm
 
 LEAVES_THE_ENGINE_BROKEN = """

@@ -15,6 +15,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.analysis.plan_text import sources
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
@@ -109,7 +110,7 @@ def _present(groups: NoisyGroups, release: CompiledRelease, world: World) -> Noi
     keys = release.step.bounded.contributions.keys
     shown = Project(release.step.bounded.contributions.source, keys)
     names = ", ".join(f"c{key.column.id}" for key in keys)
-    sql = f"SELECT DISTINCT {names} FROM ({emit_plan(shown, {}).sql(dialect='duckdb')})"
+    sql = f"SELECT DISTINCT {names} FROM ({rendered(emit_plan(shown, {}))})"
     found = set(world.connection.sql(sql).fetchall())
     cells = zip(*(key.to_pylist() for key in groups.keys), strict=True)
     present = pa.array([cell in found for cell in cells], pa.bool_())

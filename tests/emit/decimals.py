@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import duckdb
 from sqlglot import exp
 
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.schema.sql_type import Decimal
 
 COLUMN = exp.column("x")
@@ -21,7 +22,7 @@ def evaluated(expression: exp.Expr, kind: Decimal, steps: Sequence[int]) -> list
             f"CREATE TABLE decimals AS SELECT unnest($1) AS n, unnest($2::{kind}[]) AS x",
             [list(range(len(steps))), written],
         )
-        taken = expression.sql("duckdb")
+        taken = rendered(expression)
         found = connection.execute(f"SELECT {taken} FROM decimals ORDER BY n").fetchall()
     return [value for (value,) in found]
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from dpsql.emit.sql.literal import emit_literal, untyped_literal
+from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 KINDS: list[SqlType] = [

@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 from emit.decimals import COLUMN, evaluated
 
-from dpsql.emit.release.contribution import in_range, steps_of
+from dpsql.emit.dialect.nodes import as_steps
+from dpsql.emit.release.contribution import in_range
 from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Column
 from dpsql.schema.sql_type import Decimal
@@ -28,7 +29,7 @@ def test_values_are_as_many_steps_and_others_the_nearest_bound(
     held = sorted({s * (p + d) for p in powers for d in (-1, 0, 1) for s in (1, -1)} | {0})
     held += [s * 5 * p for p in powers[:-1] for s in (1, -1)]
     held = [number for number in held if abs(number) < 10**precision]
-    found = evaluated(in_range(value, steps_of(value, COLUMN)), kind, held)
+    found = evaluated(in_range(value, as_steps(value, COLUMN)), kind, held)
     steps = [_away_from_zero(Fraction(number, 10**coarser)) for number in held]
     assert found == [min(max(s, -magnitude), magnitude) for s in steps]
 

@@ -9,6 +9,7 @@ import pytest
 from emit.decimals import COLUMN, evaluated
 from sqlglot import exp
 
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.release.contribution import to_steps
 from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
 from dpsql.plan.expression import Column
@@ -35,6 +36,6 @@ def test_every_sum_is_as_many_steps(scale: int, magnitude: int, *, few: bool) ->
 
 
 def test_no_rows_add_up_to_nothing() -> None:
-    taken = to_steps(summed(6, 10**9), exp.cast(exp.null(), "DECIMAL(38, 6)")).sql("duckdb")
+    taken = rendered(to_steps(summed(6, 10**9), exp.cast(exp.null(), "DECIMAL(38, 6)")))
     with duckdb.connect() as connection:
         assert connection.execute(f"SELECT {taken}").fetchall() == [(0,)]

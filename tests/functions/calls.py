@@ -13,7 +13,7 @@ from sqlglot import exp, parse_one
 
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.scope import Relation, Scope
-from dpsql.emit.sql.expression import emit_expression
+from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.engine.duckdb.lockdown import configure
 from dpsql.errors import DataError, Refused, TypeFault
 from dpsql.plan.expression import Column, Expression

@@ -12,7 +12,7 @@ from sqlglot import exp, parse_one
 from dpsql.bind.expression.current_time import constant_now
 from dpsql.bind.function.function_nodes import FUNCTION_NODES
 from dpsql.bind.syntax.parse import parse_query
-from dpsql.emit.sql.expression import emit_expression
+from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.errors import Error, Refused, TooComplex
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import ALIASES, FUNCTIONS, find

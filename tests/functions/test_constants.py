@@ -10,7 +10,7 @@ from functions.calls import bind, engine
 from sqlglot import parse_one
 
 from dpsql.bind.expression.interval_literal import length, read
-from dpsql.emit.sql.expression import emit_expression
+from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.errors import DataError, Error
 from dpsql.plan.duration import DAY, Duration, unit_named
 from dpsql.plan.expression import Expression, Literal

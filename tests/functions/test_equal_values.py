@@ -20,8 +20,9 @@ from functions.samples import extreme, fill
 from sqlglot import parse_one
 
 from dpsql.bind.expression.cast import castable
-from dpsql.emit.relation.aggregate import emit_aggregate
-from dpsql.emit.sql.expression import emit_expression
+from dpsql.emit.dialect.duckdb.aggregate import emit_aggregate
+from dpsql.emit.dialect.duckdb.expression import emit_expression
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.errors import TypeFault
 from dpsql.plan.aggregate import QUANTILES, AggregateCall, AggregateFunction, OpenFunction
 from dpsql.plan.expression import (
@@ -168,7 +169,7 @@ def test_no_aggregate_tells_equal_values_apart(
     )
     fraction = Fraction(1, 2) if function in QUANTILES else None
     call = AggregateCall(function, (argument,), distinct, None, BIGINT, fraction)
-    sql = emit_aggregate(call, unit).sql(dialect="duckdb")
+    sql = rendered(emit_aggregate(call, unit))
     sides = [
         f'SELECT one, other, {side} AS c0 FROM "equal {kind}" UNION ALL '
         f'SELECT one, other, v FROM "equal {kind}", "extreme {kind}"'

@@ -12,7 +12,7 @@ from sqlglot import parse_one
 
 from dpsql.analysis.domains.vectorized_evaluation import arithmetic
 from dpsql.bind.expression.coercion import common_type
-from dpsql.emit.sql.expression import emit_expression
+from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.errors import TypeFault
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator
 from dpsql.plan.functions import evaluation

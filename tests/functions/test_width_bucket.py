@@ -10,7 +10,7 @@ from sqlglot import parse_one
 
 from dpsql.bind.expression.expression import ExpressionBinder
 from dpsql.bind.scope import Relation, Scope
-from dpsql.emit.sql.expression import emit_expression
+from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.errors import Refused
 from dpsql.plan.expression import Column, Expression
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType

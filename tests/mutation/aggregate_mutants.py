@@ -51,8 +51,8 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "distinct values are summed without clamps",
         "emit/release/distinct_count.py",
-        "steps = in_range(discretized, steps_of(discretized, value))",
-        "steps = steps_of(discretized, value)",
+        "steps = in_range(discretized, as_steps(discretized, value))",
+        "steps = as_steps(discretized, value)",
         about="aggregate_distinct",
     ),
     Mutant(

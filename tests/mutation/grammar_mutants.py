@@ -59,9 +59,9 @@ GRAMMAR_MUTANTS = (
     ),
     Mutant(
         "the sign of a zero is a key's",
-        "emit/release/contributions.py",
-        "return unsigned(finite(rendered), key.type)",
-        "return rendered or unsigned(finite(rendered), key.type)",
+        "emit/dialect/duckdb/lower.py",
+        "return unsigned(finite(key), kind)",
+        "return key or unsigned(finite(key), kind)",
         tests="tests/neighbor_search/test_same_bag.py",
         about="group_by",
     ),

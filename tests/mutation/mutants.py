@@ -120,7 +120,7 @@ MUTANTS = (
     ),
     Mutant(
         "values are clamped by their upper end only",
-        "emit/release/contribution.py",
+        "emit/dialect/clamp.py",
         "case.when(exp.LT(this=column.copy(), expression=low), low.copy(), copy=False)\n        .when(",
         "case.when(",
     ),
@@ -257,8 +257,8 @@ MUTANTS = (
     Mutant(
         "the units of an outer join's sides aren't equated",
         "emit/relation/scan_and_join.py",
-        "conditions = [emit_expression(p) for p in join.on] + _same_unit(ours, theirs)",
-        "conditions = [emit_expression(p) for p in join.on]",
+        "conditions = [scalar(p) for p in join.on] + _same_unit(ours, theirs)",
+        "conditions = [scalar(p) for p in join.on]",
     ),
     Mutant(
         "a full join takes the left unit only",
@@ -269,18 +269,18 @@ MUTANTS = (
     Mutant(
         "a row's own reference is taken for its unit",
         "emit/relation/scan_and_join.py",
-        "owner = column_ref(schema_name(column), table=alias)",
-        'owner = column_ref(schema_name(hops[0].columns[0] if hops else column), table="t")',
+        "column_ref(schema_name(column), table=alias), plan.unit.type",
+        'column_ref(schema_name(hops[0].columns[0] if hops else column), table="t"), plan.unit.type',
     ),
     Mutant(
         "windows hold rows of several units",
-        "emit/relation/aggregate.py",
+        "emit/dialect/duckdb/aggregate.py",
         "partition.append(reference(own))",
         "pass",
     ),
     Mutant(
         "ties in a window fall as rows lie",
-        "emit/relation/aggregate.py",
+        "emit/dialect/duckdb/aggregate.py",
         "exp.Ordered(this=reference(c), nulls_first=False) for c in output_columns(source)",
         "exp.Ordered(this=reference(c), nulls_first=False) for c in ()",
         "tests/neighbor_search/test_same_bag.py",

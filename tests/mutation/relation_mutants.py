@@ -56,14 +56,14 @@ RELATION_MUTANTS = (
     ),
     Mutant(
         "a zero is printed with its sign",
-        "emit/sql/function_call.py",
+        "emit/dialect/duckdb/function_call.py",
         "text = try_cast(exp.Paren(this=unsigned(number, kind)), Varchar())",
         "text = try_cast(number, Varchar())",
         about="equality",
     ),
     Mutant(
         "NaN is printed with its sign",
-        "emit/sql/function_call.py",
+        "emit/dialect/duckdb/function_call.py",
         'return exp.Anonymous(this="replace", expressions=[text, signed, plain])',
         "return text or signed or plain",
         "tests/functions/test_equal_values.py",
@@ -71,14 +71,14 @@ RELATION_MUTANTS = (
     ),
     Mutant(
         "the sign of a zero is tested",
-        "emit/sql/function_call.py",
+        "emit/dialect/duckdb/function_call.py",
         "return exp.Paren(this=exp.LT(this=arguments[0], expression=exp.Literal.number(0)))",
         "return exp.Anonymous(this=name, expressions=arguments)",
         about="equality",
     ),
     Mutant(
         "an angle is told by the sign of a zero",
-        "emit/sql/function_call.py",
+        "emit/dialect/duckdb/function_call.py",
         "expressions=[unsigned(a, Double()) for a in arguments]",
         "expressions=arguments",
         "tests/functions/test_equal_values.py",

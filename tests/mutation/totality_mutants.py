@@ -39,14 +39,14 @@ TOTALITY_MUTANTS = (
     ),
     Mutant(
         "a private key is cast to the type of its domain",
-        "emit/release/contributions.py",
-        "return try_cast(value, kind) if is_wide",
-        'return exp.TryCast(this=value, to=exp.DataType.build("DECIMAL(38,0)")) if is_wide',
+        "emit/dialect/duckdb/lower.py",
+        "return try_cast(key, kind) if is_wide",
+        'return exp.TryCast(this=key, to=exp.DataType.build("DECIMAL(38,0)")) if is_wide',
         _STATEMENTS,
     ),
     Mutant(
         "functions are evaluated on the ends of columns",
-        "emit/sql/function_call.py",
+        "emit/dialect/duckdb/function_call.py",
         "return expression if is_attempt else try_(expression)",
         "return expression",
         _EXPRESSIONS,

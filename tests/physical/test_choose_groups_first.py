@@ -15,9 +15,9 @@ from physical.strategies import by_strategy
 from dpsql.audit.databases.unit_ownership import Row
 from dpsql.bounding.group_choice import MAX_RANK_PRIME
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.release.group_limit import rank_of_cell
 from dpsql.emit.sql.identifier import column_ref
-from dpsql.emit.sql.render import rendered
 from dpsql.physical.plan import PhysicalPlan
 from dpsql.physical.strategy.choose_groups_first import ChooseGroupsFirst
 from dpsql.physical.strategy.count_units_first import CountUnitsFirst

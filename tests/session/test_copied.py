@@ -6,8 +6,8 @@ import pytest
 from neighbor_search.public_rows import public_connection
 from notes.compiler import prepared
 
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.sql.render import rendered
 from dpsql.session.run.public_tables import public_inputs, public_scans
 
 BY_DOCTOR = "(SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id)"

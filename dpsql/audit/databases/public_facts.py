@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import duckdb
 
 from dpsql.bounding.public_facts import distinct_values
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan
@@ -37,7 +38,7 @@ class WorldFacts:
 
     def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `limit`."""
-        sql = emit_plan(Limit(plan, limit + 1, 0), {}).sql(dialect="duckdb")
+        sql = rendered(emit_plan(Limit(plan, limit + 1, 0), {}))
         rows = tuple(tuple(map(canonical, row)) for row in self.connection.execute(sql).fetchall())
         return rows if len(rows) <= limit else None
 

@@ -4,5 +4,4 @@
 | ------------- | --------------------------------------------------------------- |
 | relation      | operators as SELECTs; the unit comes along in every private one |
 | scan_and_join | tables and joins: private rows meet where their units agree     |
-| aggregate     | exact aggregates and window functions                           |
 """

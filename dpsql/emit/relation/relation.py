@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
-from dpsql.emit.relation.aggregate import emit_aggregate, emit_window, sort_key
+from dpsql.emit.dialect.nodes import constant, exact_aggregate, exact_window, scalar, stored_column
+from dpsql.emit.dialect.sort_key import sort_key
 from dpsql.emit.relation.scan_and_join import (
     inner_join,
     mark_join,
@@ -20,8 +21,6 @@ from dpsql.emit.relation.scan_and_join import (
     unit_sources,
     without_unit,
 )
-from dpsql.emit.sql.expression import emit_expression
-from dpsql.emit.sql.function_call import try_cast
 from dpsql.emit.sql.identifier import (
     as_column,
     column_name,
@@ -31,7 +30,6 @@ from dpsql.emit.sql.identifier import (
     table,
     union_all,
 )
-from dpsql.emit.sql.literal import emit_literal
 from dpsql.errors import InternalError
 from dpsql.plan.expression import Column, Expression, Not, conjuncts
 from dpsql.plan.operator import (
@@ -66,12 +64,12 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return scan(plan)
         case Filter(source=Join() as join, predicate=predicate):
             joined = inner_join(join, _sources(join, releases))
-            return joined.where(emit_expression(predicate), copy=False)
+            return joined.where(scalar(predicate), copy=False)
         case Filter(source=Filter() | MarkJoin()):
             return _filtered(plan, releases)
         case Filter(source=source, predicate=predicate):
             return _select_over(source, releases, _passed_on(source)).where(
-                emit_expression(predicate), copy=False
+                scalar(predicate), copy=False
             )
         case Project(source=Sort() | Limit() as source, outputs=outputs):
             # One SELECT computes and orders: the order of a derived table is nobody's promise.
@@ -94,7 +92,7 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             arms = [_arm(source, outputs, own, releases) for source in (left, right)]
             return union_all(combine(*arms, distinct=True, copy=False))
         case Window(source=source, outputs=windows):
-            added = [as_column(emit_window(w.call, source), w.column) for w in windows]
+            added = [as_column(exact_window(w.call, source), w.column) for w in windows]
             return _select_over(source, releases, [*_passed_on(source), *added])
         case Values():
             return _listed(plan)
@@ -102,9 +100,9 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             raise InternalError("what an analyst wrote is given to no engine of the source")
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             own = unit(source)
-            group = [emit_expression(key.expression) for key in keys]
+            group = [scalar(key.expression) for key in keys]
             items = [*_named(keys)]
-            items += [as_column(emit_aggregate(a.call, own), a.column) for a in aggregates]
+            items += [as_column(exact_aggregate(a.call, own), a.column) for a in aggregates]
             if own is not None:
                 items.append(reference(own))
                 group.append(reference(own))
@@ -114,8 +112,10 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             )
             return select.group_by(*group, copy=False) if group else select
         case Release():
-            # Arrow has no HUGEINT: the columns come as what holds them, and are what they were.
-            items = [as_column(try_cast(reference(c), c.type), c) for c in output_columns(plan)]
+            columns = output_columns(plan)
+            items = [
+                as_column(stored_column(reference(c), c.type, is_saved=True), c) for c in columns
+            ]
             return exp.select(*items, copy=False).from_(table(releases[plan]), copy=False)
         case Sort() | Limit():
             return _ordered(plan, releases, _passed_on(plan))
@@ -148,7 +148,7 @@ def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
     if not predicates:
         return rows
     select = exp.select(*_passed_on(top), copy=False).from_(subquery(rows, "t"), copy=False)
-    return select.where(*map(emit_expression, predicates), copy=False)
+    return select.where(*map(scalar, predicates), copy=False)
 
 
 def _without_needless_unit(plan: MarkJoin) -> MarkJoin:
@@ -169,13 +169,13 @@ def _without_unit(plan: Plan) -> Plan:
 def _listed(plan: Values) -> exp.Select:
     """The rows that the statement itself lists, each of its columns' types."""
     if not plan.rows:
-        typed = [as_column(emit_literal(None, c.type), c) for c in plan.outputs]
+        typed = [as_column(constant(None, c.type), c) for c in plan.outputs]
         nothing = exp.select(*(typed or [dummy_column()]), copy=False)
         return nothing.where(exp.false(), copy=False)
     rows = [
         exp.Tuple(
             expressions=[
-                emit_literal(value, column.type)
+                constant(value, column.type)
                 for value, column in zip(row, plan.outputs, strict=True)
             ]
         )
@@ -251,4 +251,4 @@ def _passed_on(source: Plan) -> list[exp.Expr]:
 
 
 def _named(outputs: tuple[Output, ...]) -> list[exp.Expr]:
-    return [as_column(emit_expression(output.expression), output.column) for output in outputs]
+    return [as_column(scalar(output.expression), output.column) for output in outputs]

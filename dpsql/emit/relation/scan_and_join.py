@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.key_equality import hop_keys, key_equalities
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.emit.sql.expression import emit_expression
-from dpsql.emit.sql.function_call import try_cast
+from dpsql.emit.dialect.nodes import row_number, scalar, stored_column
 from dpsql.emit.sql.identifier import (
     as_column,
     column_ref,
@@ -46,14 +45,15 @@ def scan(plan: Scan) -> exp.Select:
     if plan.unit is None:
         return exp.select(*(items or [dummy_column()]), copy=False).from_(base, copy=False)
     if plan.sidecar is not None:
-        owner: exp.Expr = column_ref(schema_name(UNIT_COLUMN), table="t")
+        owner = stored_column(column_ref(schema_name(UNIT_COLUMN), table="t"), plan.unit.type)
         return exp.select(*items, as_column(owner, plan.unit), copy=False).from_(base, copy=False)
     match table.ownership:
         case Public():
             raise ValueError("a public table has no unit")
         case RowUnit():
-            row = exp.Window(this=exp.Anonymous(this="row_number", expressions=[]))
-            return exp.select(*items, as_column(row, plan.unit), copy=False).from_(base, copy=False)
+            return exp.select(*items, as_column(row_number(), plan.unit), copy=False).from_(
+                base, copy=False
+            )
         case EntityUnit(hops=hops, column=column):
             select = exp.select(copy=False).from_(base, copy=False)
             alias = "t"
@@ -75,7 +75,7 @@ def scan(plan: Scan) -> exp.Select:
                     copy=False,
                 )
                 alias = parent
-            owner = column_ref(schema_name(column), table=alias)
+            owner = stored_column(column_ref(schema_name(column), table=alias), plan.unit.type)
             return select.select(*items, as_column(owner, plan.unit), copy=False).where(
                 exp.Not(this=exp.Is(this=owner.copy(), expression=exp.null())), copy=False
             )
@@ -85,8 +85,7 @@ def scan(plan: Scan) -> exp.Select:
 
 def _read(column: Column, table: Table) -> exp.Expr:
     value = column_ref(schema_name(column.name), table="t")
-    # Arrow has no HUGEINT: a saved release's columns come in another type, and are cast back.
-    return value if table.saved_entry is None else try_cast(value, column.type)
+    return stored_column(value, column.type, is_saved=table.saved_entry is not None)
 
 
 def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
@@ -104,7 +103,7 @@ def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
             if number == 0
             else select.join(derived, join_type="cross", copy=False)
         )
-    conditions = [emit_expression(p) for p in join.on]
+    conditions = [scalar(p) for p in join.on]
     roots = [u for u in map(unit, join.sources) if u is not None and u not in owners]
     conditions += [
         exp.EQ(this=reference(roots[0]), expression=reference(other))
@@ -187,7 +186,10 @@ def without_unit(source: Plan) -> exp.Select:
     """
     match source:
         case Scan(columns=columns):
-            items = [as_column(column_ref(schema_name(c.name)), c) for c in columns]
+            items = [
+                as_column(stored_column(column_ref(schema_name(c.name)), c.type), c)
+                for c in columns
+            ]
             table = (
                 replace(source, sidecar=None) if source.sidecar is SidecarAccess.ROWS else source
             )
@@ -198,7 +200,7 @@ def without_unit(source: Plan) -> exp.Select:
             select = exp.select(*items, copy=False).from_(
                 subquery(without_unit(below), "t"), copy=False
             )
-            return select.where(emit_expression(predicate), copy=False)
+            return select.where(scalar(predicate), copy=False)
         case _:
             raise TypeError("only a table's unit is taken from its owner")
 
@@ -222,7 +224,7 @@ def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Sele
         if join.kind is OuterKind.FULL and theirs is not None:
             owner = exp.Coalesce(this=owner, expressions=[reference(theirs)])
         items.append(as_column(owner, join.unit))
-    conditions = [emit_expression(p) for p in join.on] + _same_unit(ours, theirs)
+    conditions = [scalar(p) for p in join.on] + _same_unit(ours, theirs)
     return (
         exp.select(*(items or [dummy_column()]), copy=False)
         .from_(subquery(left, "t0"), copy=False)
@@ -262,7 +264,7 @@ def _of_source(plan: MarkJoin) -> list[exp.Expr]:
 
 
 def _exists(plan: MarkJoin, relation: exp.Select) -> exp.Expr:
-    conditions = [emit_expression(p) for p in plan.on]
+    conditions = [scalar(p) for p in plan.on]
     conditions += _same_unit(unit(plan.source), unit(plan.relation))
     rows = exp.select(exp.Literal.number(1), copy=False).from_(subquery(relation, "t1"), copy=False)
     return exp.Exists(this=rows.where(*conditions, copy=False) if conditions else rows)

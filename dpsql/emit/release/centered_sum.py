@@ -11,11 +11,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from dpsql.emit.dialect.nodes import integer, wide
 from dpsql.emit.release.contribution import sum_of, to_steps
 from dpsql.emit.release.contributions import emit_term
-from dpsql.emit.sql.function_call import cast
 from dpsql.emit.sql.identifier import column_ref
-from dpsql.emit.sql.literal import integer
 from dpsql.plan.bounded_release.column_names import term_names, total_name, value_count_name
 from dpsql.plan.bounded_release.statistic import Statistic, Sum
 
@@ -44,7 +43,7 @@ def centered_steps(statistic: Statistic, number: int, *, has_few_rows: bool = Fa
     if not center:
         return steps
     # Of 128 bits: a centre is of 53, and there may be as many rows.
-    count = cast(column_ref(value_count_name(number)), "HUGEINT")
+    count = wide(column_ref(value_count_name(number)))
     return exp.Sub(this=steps, expression=exp.Mul(this=count, expression=integer(center)))
 
 

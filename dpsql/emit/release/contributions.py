@@ -5,22 +5,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Final
 
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
+from dpsql.emit.dialect.nodes import integer, listed_key, readable_key, scalar
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.contribution import clamp, discretize, raw_values
 from dpsql.emit.release.histogram_cell import argument, coordinate
-from dpsql.emit.sql.expression import emit_expression
-from dpsql.emit.sql.function_call import finite, try_cast, unsigned
 from dpsql.emit.sql.identifier import column_ref, reference, subquery, table, with_alias
-from dpsql.emit.sql.literal import emit_literal, integer
 from dpsql.plan.bounded_release.bounded_release import Contributions, KeyDomain
 from dpsql.plan.bounded_release.column_names import (
     DOMAIN_CELL,
@@ -36,14 +32,10 @@ from dpsql.plan.bounded_release.column_names import (
     value_names,
 )
 from dpsql.plan.bounded_release.statistic import Statistic
-from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
 from dpsql.plan.traversal import bottom_up, operators
 from dpsql.schema.model import RowUnit
-from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
-
-_LARGEST: Final = 10**38 - 1
-"""The largest integer of the decimals in which Arrow has those of 128 bits."""
+from dpsql.schema.sql_type import SqlType
 
 
 def emit_contributions(
@@ -73,14 +65,14 @@ def emit_contributions(
     for number, domain in enumerate(contributions.domains):
         if number in late:
             items += [
-                with_alias(emit_expression(contributions.keys[key].expression), name)
+                with_alias(scalar(contributions.keys[key].expression), name)
                 for key, name in zip(domain.keys, _late_names(contributions, number), strict=True)
             ]
         else:
             items.append(with_alias(_cell(number), group_name(number)))
     names = group_names(contributions)[len(contributions.domains) :]
     items += [
-        with_alias(_readable(key.expression), name)
+        with_alias(readable_key(key.expression), name)
         for key, name in zip(unlisted, names, strict=True)
     ]
     items += [
@@ -100,7 +92,7 @@ def emit_contributions(
     for number, domain in enumerate(contributions.domains):
         if number not in late:
             listed_keys = [contributions.keys[key].expression for key in domain.keys]
-            keys = [(emit_expression(key), key.type) for key in listed_keys]
+            keys = [(scalar(key), key.type) for key in listed_keys]
             select = _join_domain(select, domain, number, keys, outer=not inner_key_joins)
     groups = map(column_ref, grouped_names(contributions, late))
     carried = [*([column_ref(UNIT)] if with_unit else []), *groups]
@@ -165,33 +157,6 @@ def _without_number(plan: Plan) -> Plan:
     return plan
 
 
-def _readable(key: Expression) -> exp.Expr:
-    """A key that no domain lists, in the one form that it is shown in; NULL where it has none.
-
-    One unit with the day 'infinity' makes a group, which no threshold has hidden yet when groups
-    are read: not to be able to read it would tell of the unit. Nor may the sign of a zero, which
-    is that of one of the group's rows.
-    """
-    rendered = emit_expression(key)
-    match key.type:
-        case Double():
-            return unsigned(finite(rendered), key.type)
-        case Integer(bits=128, signed=signed):
-            return _between(rendered, -_LARGEST if signed else 0, _LARGEST, key.type)
-        case Date() | Timestamp():
-            kind = dt.date if isinstance(key.type, Date) else dt.datetime
-            return _between(rendered, kind.min, kind.max, key.type)
-        case _:
-            return rendered
-
-
-def _between(value: exp.Expr, low: object, high: object, kind: SqlType) -> exp.Expr:
-    """`value`, NULL where it isn't between two constants of its type."""
-    first, last = (emit_literal(end, kind) for end in (low, high))
-    there = exp.Between(this=value.copy(), low=first, high=last)
-    return exp.case().when(there, value, copy=False)
-
-
 def _join_domain(
     select: exp.Select,
     domain: KeyDomain,
@@ -205,7 +170,7 @@ def _join_domain(
     same = (
         equal(
             this=key,
-            expression=_listed(
+            expression=listed_key(
                 column_ref(domain_key_name(number), table=domain_alias(index)), kind
             ),
         )
@@ -218,15 +183,6 @@ def _join_domain(
         join_type="left" if outer else "",
         copy=False,
     )
-
-
-def _listed(value: exp.Expr, kind: SqlType) -> exp.Expr:
-    """A domain's value in its key's type, where Arrow has no such type and it comes as text.
-
-    DuckDB would convert the private side to a DECIMAL(38,0), and one key of 10^38 would fail that.
-    """
-    is_wide = isinstance(kind, Integer) and kind.bits == 128
-    return try_cast(value, kind) if is_wide or isinstance(kind, Uuid) else value
 
 
 def grouped_names(contributions: Contributions, late: frozenset[int]) -> list[str]:

@@ -15,11 +15,11 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.analysis.sensitivity import values_per_group
-from dpsql.emit.release.contribution import in_range, steps_of, sum_of
+from dpsql.emit.dialect.nodes import as_steps, integer
+from dpsql.emit.release.contribution import in_range, sum_of
 from dpsql.emit.release.contributions import group_names, grouped, select_from
 from dpsql.emit.release.group_limit import limit_groups, rank_by_hash
 from dpsql.emit.sql.identifier import column_ref, subquery, with_alias
-from dpsql.emit.sql.literal import integer
 from dpsql.plan.bounded_release.bounded_release import LimitGroups
 from dpsql.plan.bounded_release.column_names import UNIT, term_names, total_name
 from dpsql.plan.bounded_release.statistic import DistinctSum, DistinctValues
@@ -32,7 +32,7 @@ def of_distinct_values(term: DistinctValues | DistinctSum, number: int) -> exp.E
         case DistinctValues():
             return exp.Count(this=exp.Distinct(expressions=[value]))
         case DistinctSum(value=discretized):
-            steps = in_range(discretized, steps_of(discretized, value))
+            steps = in_range(discretized, as_steps(discretized, value))
             return sum_of(exp.Distinct(expressions=[steps]))
         case missing:
             assert_never(missing)

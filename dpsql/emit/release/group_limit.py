@@ -8,10 +8,9 @@ from typing import Final, assert_never
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import has_row_units
+from dpsql.emit.dialect.nodes import integer, keyed_hash, narrow, quotient
 from dpsql.emit.release.contributions import select_from
-from dpsql.emit.sql.function_call import cast
 from dpsql.emit.sql.identifier import column_ref
-from dpsql.emit.sql.literal import integer
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
@@ -25,9 +24,6 @@ from dpsql.plan.bounded_release.column_names import UNIT, group_name
 
 _HASHES: Final = 2**30
 """Of so many, about as many make one order of the cells as another; and they fit 32 bits."""
-
-SALT_PARAMETER: Final = 1
-"""The index of the parameter that is the secret key of a statement's hashes."""
 
 
 def limit_groups(
@@ -63,7 +59,7 @@ def group_rank(
             return rank_by_hash(limited, rank, [], columns), groups
         case ByRank(groups=groups, ranks=ranks):
             # No two cells have one rank.
-            number = cast(cell(limited.contributions), "INTEGER")
+            number = narrow(cell(limited.contributions), 0, ranks - 1)
             order = rank_of_cell(unit_order(limited, ranks), number, ranks)
             return _ranked(rank, [], [order], None), groups
         case missing:
@@ -96,29 +92,30 @@ def _ranked(
     )
 
 
-def salted_hash(limited: LimitGroups, items: Sequence[exp.Expr]) -> exp.Expr:
-    """A number that depends on the unit, `items` and the salt alone.
+def salted_hash(
+    limited: LimitGroups, items: Sequence[exp.Expr], below: int | None = None
+) -> exp.Expr:
+    """A number that depends on the unit, `items` and the salt alone, `below` a power of 2 if set.
 
     A row that is a unit has no name but its number, which other rows' being there decides: it isn't
     hashed.
     """
     rows_are_units = has_row_units(limited.contributions.source)
     hashed = items if rows_are_units else [column_ref(UNIT), *items]
-    salt = exp.Parameter(this=exp.Literal.number(str(SALT_PARAMETER)))
-    return exp.Anonymous(this="hash", expressions=[*(item.copy() for item in hashed), salt])
+    return keyed_hash(hashed, below)
 
 
 def unit_order(limited: LimitGroups, ranks: int) -> exp.Expr:
     """Which order of `ranks` cells is the unit's, by its hash, of `ranks` - 1 times `ranks`."""
-    bits = exp.BitwiseAnd(this=salted_hash(limited, []), expression=integer(_HASHES - 1))
-    return exp.Mod(this=cast(bits, "INTEGER"), expression=integer(ranks * (ranks - 1)))
+    number = narrow(salted_hash(limited, [], _HASHES), 0, _HASHES - 1)
+    return exp.Mod(this=number, expression=integer(ranks * (ranks - 1)))
 
 
 def rank_of_cell(order: exp.Expr, number: exp.Expr, ranks: int) -> exp.Expr:
     """The rank of cell x, `number`, in order h: a·x + b, where a goes from 1 to `ranks` - 1."""
     which = order if isinstance(order, exp.Column) else exp.Paren(this=order)
     factor = exp.Add(this=integer(1), expression=exp.Mod(this=which, expression=integer(ranks - 1)))
-    shift = exp.IntDiv(this=which.copy(), expression=integer(ranks - 1))
+    shift = quotient(which.copy(), integer(ranks - 1))
     product = exp.Mul(this=exp.Paren(this=factor), expression=number)
     moved = exp.Paren(this=exp.Add(this=product, expression=shift))
     return exp.Mod(this=moved, expression=integer(ranks))

@@ -20,12 +20,12 @@ from typing import Final, assert_never
 from sqlglot import exp
 
 from dpsql.analysis.sensitivity import rows_per_group
-from dpsql.emit.release.contribution import number_of_rows
+from dpsql.emit.dialect.nodes import integer, quotient
+from dpsql.emit.release.contribution import number_of_rows, sum_of
 from dpsql.emit.release.contributions import group_names, grouped, select_from
 from dpsql.emit.release.group_limit import group_rank, rank_by_hash, salted_hash
 from dpsql.emit.release.histogram_cell import cell
 from dpsql.emit.sql.identifier import column_ref, with_alias
-from dpsql.emit.sql.literal import integer
 from dpsql.plan.bounded_release.bounded_release import Limited, LimitGroups, OneRowPerUnit
 from dpsql.plan.bounded_release.cell_selection import CellChoice
 from dpsql.plan.bounded_release.column_names import CELL_NUMBER, ROW_COUNT, UNIT, coordinate_name
@@ -81,7 +81,7 @@ def _limited(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Se
     )
     sampled = with_alias(_sampled_rows(limited, groups), ROW_COUNT)
     many = select_from(_limited_units(limited, names), [*groups, column_ref(CELL_NUMBER), sampled])
-    total = with_alias(exp.Anonymous(this="sum", expressions=[column_ref(ROW_COUNT)]), ROW_COUNT)
+    total = with_alias(sum_of(column_ref(ROW_COUNT)), ROW_COUNT)
     both = exp.union(few, many, distinct=False, copy=False)
     select = exp.select(*groups, column_ref(CELL_NUMBER), total).from_(
         both.subquery("t", copy=False), copy=False
@@ -148,7 +148,7 @@ def _sampled_rows(limited: LimitGroups, groups: Sequence[exp.Expr]) -> exp.Expr:
 
     def taken(until: exp.Expr) -> exp.Expr:
         moved = exp.Add(this=exp.Mul(this=until, expression=rows.copy()), expression=start.copy())
-        return exp.IntDiv(this=exp.Paren(this=moved), expression=column_ref(_CELL_ROWS))
+        return quotient(exp.Paren(this=moved), column_ref(_CELL_ROWS))
 
     until, own = column_ref(_ROWS_UNTIL), column_ref(ROW_COUNT)
     before = exp.Paren(this=exp.Sub(this=until.copy(), expression=own))

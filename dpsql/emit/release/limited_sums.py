@@ -14,8 +14,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.analysis.sensitivity import partial_bound, partial_interval, rows_per_group
+from dpsql.emit.dialect.clamp import clamp_to
+from dpsql.emit.dialect.nodes import integer, narrow, quotient
 from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
-from dpsql.emit.release.contribution import clamp_to, number_of_rows, sum_of
+from dpsql.emit.release.contribution import number_of_rows, sum_of
 from dpsql.emit.release.contributions import (
     group_names,
     grouped,
@@ -25,9 +27,7 @@ from dpsql.emit.release.contributions import (
 )
 from dpsql.emit.release.group_limit import limit_groups
 from dpsql.emit.release.total_row_limit import counted_rows, limited_rows, weight_of
-from dpsql.emit.sql.function_call import narrowest_cast
 from dpsql.emit.sql.identifier import column_ref, union_all, with_alias
-from dpsql.emit.sql.literal import integer
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     ByRank,
@@ -120,9 +120,8 @@ def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> 
     if statistic.is_row_count:
         return counted_rows(rows)
     total = column_ref(total_name(number))
-    scaled = exp.IntDiv(
-        this=exp.Paren(this=exp.Mul(this=total.copy(), expression=integer(rows))),
-        expression=column_ref(ROW_COUNT),
+    scaled = quotient(
+        exp.Paren(this=exp.Mul(this=total.copy(), expression=integer(rows))), column_ref(ROW_COUNT)
     )
     many = exp.GT(this=column_ref(ROW_COUNT), expression=integer(rows))
     return exp.case().when(many, scaled, copy=False).else_(total, copy=False)
@@ -137,4 +136,4 @@ def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) ->
         return integer(bound)
     low, high = partial_interval(statistic, limited)
     clamped = clamp_to(exp.case(), column_ref(total_name(number)), integer(low), integer(high))
-    return narrowest_cast(clamped, low, high)
+    return narrow(clamped, low, high)

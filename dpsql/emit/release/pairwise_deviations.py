@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.emit.dialect.nodes import integer, null_if_too_large, quotient
 from dpsql.emit.release.contribution import number_of_rows, sum_of
-from dpsql.emit.sql.function_call import try_
-from dpsql.emit.sql.literal import integer
 from dpsql.plan.bounded_release.statistic import MAX_ROWS
 
 
@@ -34,13 +33,11 @@ def scaled(pairs: exp.Expr, count: exp.Expr, declared: int) -> exp.Expr:
     (declared - 1)·pairs may not fit 128 bits.
     """
     others = exp.Paren(this=exp.Sub(this=count.copy(), expression=integer(1)))
-    whole = exp.Paren(this=exp.IntDiv(this=pairs.copy(), expression=others.copy()))
+    whole = exp.Paren(this=quotient(pairs.copy(), others.copy()))
     rest = exp.Paren(this=exp.Mod(this=pairs.copy(), expression=others.copy()))
     times = integer(declared - 1)
-    part = exp.IntDiv(
-        this=exp.Paren(this=exp.Mul(this=rest, expression=times.copy())), expression=others
-    )
-    quotient = exp.Add(this=exp.Mul(this=whole, expression=times), expression=part)
+    part = quotient(exp.Paren(this=exp.Mul(this=rest, expression=times.copy())), others)
+    share = exp.Add(this=exp.Mul(this=whole, expression=times), expression=part)
     several = exp.GT(this=count, expression=integer(1))
-    case = exp.case().when(several, quotient, copy=False)
-    return exp.Coalesce(this=try_(case), expressions=[integer(0)])
+    case = exp.case().when(several, share, copy=False)
+    return exp.Coalesce(this=null_if_too_large(case), expressions=[integer(0)])

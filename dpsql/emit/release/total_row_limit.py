@@ -15,10 +15,9 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.emit.dialect.nodes import integer, narrow, quotient, wide
 from dpsql.emit.release.contribution import sum_of
-from dpsql.emit.sql.function_call import cast, narrowest_cast
 from dpsql.emit.sql.identifier import column_ref, subquery, table, with_alias
-from dpsql.emit.sql.literal import integer
 from dpsql.plan.bounded_release.column_names import ROW_COUNT, UNIT, WEIGHT, total_name
 from dpsql.plan.bounded_release.statistic import Statistic, UnitsOverLimit
 
@@ -38,7 +37,7 @@ def counted_rows(rows_per_group: int) -> exp.Expr:
     limit, rows = integer(rows_per_group), column_ref(ROW_COUNT)
     many = exp.GT(this=rows, expression=limit.copy())
     counted = exp.case().when(many, limit, copy=False).else_(rows.copy(), copy=False)
-    return narrowest_cast(counted, 0, rows_per_group)
+    return narrow(counted, 0, rows_per_group)
 
 
 def limited_rows(
@@ -75,7 +74,7 @@ def _scaled(statistic: Statistic, number: int, rows: int) -> exp.Expr:
         return exp.case().when(few, total, copy=False).else_(integer(1), copy=False)
     if not statistic.is_row_sum:
         return total
-    wide = cast(total.copy(), "HUGEINT")
-    product = exp.Paren(this=exp.Mul(this=wide, expression=integer(rows)))
-    share = exp.IntDiv(this=product, expression=all_rows)  # NULL where there are no such rows
+    wide_total = wide(total.copy())
+    product = exp.Paren(this=exp.Mul(this=wide_total, expression=integer(rows)))
+    share = quotient(product, all_rows)  # NULL where there are no such rows
     return exp.Coalesce(this=share, expressions=[total])

@@ -37,7 +37,7 @@ EVALUATING: Final = (STATISTICS, SHARING)
 
 STATISTICS calls functions on the least and greatest value of a column: `TRY(epoch_ns(day))` failed
 if one row of a table was 9999-12-31. The SQL that dpsql emits hides statistics from functions that
-may raise (`emit.sql.function_call.unknown`), so it is off only where statistics are claims of a
+may raise (`unknown` in `emit.dialect.duckdb`), so it is off only where statistics are claims of a
 file, which nothing enforces: Parquet's leave out NaN and text that isn't UTF-8. SHARING evaluates
 once, outside of TRY, an expression that two others share.
 """

@@ -27,10 +27,11 @@ from sqlglot import exp
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import Known
 from dpsql.analysis.lineage.row_source import RowSource
-from dpsql.emit.release.contribution import interval_literals
-from dpsql.emit.sql.expression import emit_expression, unchecked
+from dpsql.emit.dialect.clamp import interval_literals
+from dpsql.emit.dialect.duckdb.expression import emit_expression, unchecked
+from dpsql.emit.dialect.duckdb.literal import untyped_literal
+from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.sql.identifier import column_name, reference
-from dpsql.emit.sql.literal import integer, untyped_literal
 from dpsql.engine.sidecar.row_columns import out_of_range_column
 from dpsql.physical.cost import MIN_CLAMPED_SUMS
 from dpsql.plan.bounded_release.bounded_release import Contributions

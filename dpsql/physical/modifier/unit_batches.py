@@ -19,10 +19,10 @@ from sqlglot import exp
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.lineage.lineage import has_row_units, private_scans
+from dpsql.emit.dialect.duckdb.function_call import cast
+from dpsql.emit.dialect.nodes import SALT_PARAMETER
 from dpsql.emit.release.contribution import sum_of
 from dpsql.emit.release.contributions import select_from
-from dpsql.emit.release.group_limit import SALT_PARAMETER
-from dpsql.emit.sql.function_call import cast
 from dpsql.emit.sql.identifier import column_ref, table, with_alias
 from dpsql.physical.cost import (
     FEW_ROWS_PER_BATCH,

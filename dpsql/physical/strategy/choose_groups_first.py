@@ -32,6 +32,9 @@ from sqlglot import exp
 
 from dpsql.analysis.sensitivity import rows_per_group
 from dpsql.bounding.public_facts import Facts
+from dpsql.emit.dialect.duckdb.function_call import cast
+from dpsql.emit.dialect.duckdb.literal import emit_literal
+from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.release.contributions import (
     all_term_names,
     emit_contributions,
@@ -41,9 +44,7 @@ from dpsql.emit.release.contributions import (
 )
 from dpsql.emit.release.group_limit import cell, rank_of_cell, unit_order
 from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
-from dpsql.emit.sql.function_call import cast
 from dpsql.emit.sql.identifier import column_ref, table, with_alias
-from dpsql.emit.sql.literal import emit_literal, integer
 from dpsql.physical.cost import SETS_OF_RANKS, cost_of_rows
 from dpsql.physical.emission import NO_DOMAINS, Emission
 from dpsql.physical.strategy.unlimited_sums import unlimited_totals

@@ -32,10 +32,10 @@ from dpsql.analysis.sensitivity import rows_per_group
 from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.bounding.group_choice import is_sum_only
 from dpsql.bounding.public_facts import Facts
+from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
 from dpsql.emit.sql.identifier import column_ref, table, with_alias
-from dpsql.emit.sql.literal import integer
 from dpsql.physical.cost import (
     COUNT_UNITS,
     GROUP_BY_UNIT,

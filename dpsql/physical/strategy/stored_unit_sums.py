@@ -35,12 +35,12 @@ from sqlglot import exp
 from dpsql.analysis.lineage.row_source import RowSource, replace_source
 from dpsql.bounding.group_choice import unit_independent_keys
 from dpsql.bounding.public_facts import Facts
+from dpsql.emit.dialect.duckdb.function_call import cast
+from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.release.contribution import filtered, sum_of
 from dpsql.emit.release.contributions import emit_contributions, grouped, grouped_names
 from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
-from dpsql.emit.sql.function_call import cast
 from dpsql.emit.sql.identifier import column_name, column_ref, reference, with_alias
-from dpsql.emit.sql.literal import integer
 from dpsql.engine.sidecar.row_columns import UNIT_ROW_COUNT
 from dpsql.engine.sidecar.unit_sums import sum_of as sum_column
 from dpsql.engine.sidecar.unit_sums import values_of as values_column

@@ -16,8 +16,8 @@ from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.options import ALL_GROUPS
 from dpsql.bounding.public_facts import Facts
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.sql.render import rendered
 from dpsql.engine.digest import digest_of
 from dpsql.errors import Error, SeveralRows
 from dpsql.physical.engine_query import plan_release

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from dpsql.bounding.public_facts import distinct_values
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.sql.render import rendered
 from dpsql.engine.engine import Engine
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.plan.bounded_release.bounded_release import Cell

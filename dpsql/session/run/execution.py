@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 import pyarrow as pa
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.sql.render import rendered
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
 from dpsql.engine.raw import Raw
@@ -125,7 +125,7 @@ class Execution:
 
     def rows(self, plan: Plan, saved: Mapping[str, pa.Table]) -> pa.Table:
         """The rows of a public plan that reads `saved` tables beside the source's."""
-        sql = emit_plan(plan, {}).sql(dialect="duckdb", copy=False)
+        sql = rendered(emit_plan(plan, {}))
         return open_rows(plan, self._above(plan, sql, saved, MAX_ROWS))
 
     def public(self, compiled: CompiledStatement, saved: Mapping[str, pa.Table]) -> pa.Table:

@@ -21,7 +21,7 @@ from dpsql.bind.statement import Statement, bind
 from dpsql.bind.statements.public_statement import public_tables
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bind.syntax.parse import tokens
-from dpsql.emit.sql.literal import emit_literal
+from dpsql.emit.dialect.duckdb.literal import emit_literal
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sandbox.database import Contents, NoAnswer, SandboxQuery, Stopped, TooLargeAnswer
 from dpsql.errors import (

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.statement import bind
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.sql.render import rendered
 from dpsql.engine.arrow_result import stream
 from dpsql.engine.digest import digest_of
 from dpsql.engine.engine import Engine

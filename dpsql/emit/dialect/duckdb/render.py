@@ -31,15 +31,20 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.emit.dialect.duckdb.lower import NEUTRAL, lowered, write_neutral
 from dpsql.emit.sql.expression_writer import OF_TERMS
 from dpsql.emit.sql.query_writer import OF_QUERIES
 from dpsql.emit.sql.writer import UnknownNode, Writer
 
-_WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {**OF_TERMS, **OF_QUERIES}
+_WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
+    **OF_TERMS,
+    **OF_QUERIES,
+    **dict.fromkeys(NEUTRAL, write_neutral),
+}
 
 
 def rendered(node: exp.Expr) -> str:
-    """`node` in DuckDB's SQL."""
+    """`node`, neutral or DuckDB's own, in DuckDB's SQL."""
     write = _WRITERS.get(type(node))
     if write is not None and not node.comments:
         try:
@@ -47,4 +52,4 @@ def rendered(node: exp.Expr) -> str:
         except UnknownNode:
             pass
     # Of a copy: the generator rewrites what it writes, and a part above may have to be left to it.
-    return str(node.sql(dialect="duckdb"))
+    return str(lowered(node).sql(dialect="duckdb", copy=False))

@@ -11,7 +11,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.sql.function_call import try_, try_cast
+from dpsql.emit.dialect.duckdb.function_call import try_, try_cast
 from dpsql.schema.sql_type import Decimal, SqlType
 
 _NARROW: Final = 18

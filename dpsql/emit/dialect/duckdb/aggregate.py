@@ -7,10 +7,12 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.emit.sql.expression import emit_expression
-from dpsql.emit.sql.function_call import try_cast
+from dpsql.emit.dialect.duckdb.expression import emit_expression
+from dpsql.emit.dialect.duckdb.function_call import try_cast
+from dpsql.emit.dialect.duckdb.literal import emit_literal
+from dpsql.emit.dialect.nodes import integer
+from dpsql.emit.dialect.sort_key import sort_key
 from dpsql.emit.sql.identifier import column_ref, reference
-from dpsql.emit.sql.literal import emit_literal, integer
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.frame import FrameEnd, FrameKind, RangeOffset
@@ -63,7 +65,7 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
     """A window function; over private rows it is a function of the bag of one unit's rows."""
     own = unit(source)
     partition = [emit_expression(p) for p in call.partition]
-    order = [sort_key(key) for key in call.order]
+    order: list[exp.Expr] = [sort_key(key) for key in call.order]
     if own is not None:
         partition.append(reference(own))
         if not _treats_ties_alike(call):
@@ -85,7 +87,7 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
             exclude=call.frame.excluded and exp.var(call.frame.excluded.value),
         )
         if call.frame.has_distance:
-            order = [_with_room(key) for key in call.order]
+            order = list(map(_with_room, call.order))
     arguments = [emit_expression(a) for a in call.arguments]
     name = call.function
     if own is not None and arguments:
@@ -128,13 +130,6 @@ def _with_room(key: SortKey) -> exp.Expr:
     if isinstance(key.expression.type, Integer):
         rendered.set("this", try_cast(rendered.this, Integer(128)))
     return rendered
-
-
-def sort_key(key: SortKey) -> exp.Expr:
-    """One term of ORDER BY."""
-    return exp.Ordered(
-        this=emit_expression(key.expression), desc=key.descending, nulls_first=key.nulls_first
-    )
 
 
 def _end(end: FrameEnd, side: str) -> tuple[str | exp.Expr, str | None]:

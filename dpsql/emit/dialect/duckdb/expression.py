@@ -11,9 +11,17 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.emit.sql.function_call import emit_call, finite, printed, try_, try_cast, unknown
+from dpsql.emit.dialect.duckdb.function_call import (
+    emit_call,
+    finite,
+    printed,
+    try_,
+    try_cast,
+    unknown,
+)
+from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
+from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.sql.identifier import reference
-from dpsql.emit.sql.literal import emit_literal, integer, untyped_literal
 from dpsql.plan.expression import (
     And,
     Arithmetic,

@@ -11,7 +11,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.sql.function_call import cast
+from dpsql.emit.dialect.duckdb.function_call import cast
 from dpsql.plan.duration import Duration
 from dpsql.plan.expression_text import describe_number
 from dpsql.schema.sql_type import Decimal, Double, Integer, Interval, Null, SqlType, Uuid
@@ -51,11 +51,6 @@ def emit_literal(value: object, kind: SqlType) -> exp.Expr:
             return cast(exp.Literal.string(value.isoformat()), "DATE")
         case other:
             raise TypeError(f"no literal for {type(other).__name__}")
-
-
-def integer(value: int) -> exp.Expr:
-    """An integer constant of 128 bits at most."""
-    return _number(str(value))
 
 
 def untyped_literal(value: object, kind: SqlType) -> exp.Expr:

@@ -1,0 +1,9 @@
+"""What engines disagree about: nodes that say the meaning, and how each engine writes it.
+
+| module   | what it does                                                         |
+| -------- | -------------------------------------------------------------------- |
+| nodes    | neutral nodes: an expression of the plan, steps, wide sums, hashes … |
+| clamp    | clamps, and the intervals of discretized values                      |
+| sort_key | terms of ORDER BY                                                    |
+| duckdb   | DuckDB's own nodes for them, and its text                            |
+"""

@@ -1,0 +1,13 @@
+"""DuckDB: its nodes for what neutral nodes mean, and its text.
+
+| module        | what it does                                                        |
+| ------------- | ------------------------------------------------------------------- |
+| lower         | DuckDB's nodes for neutral ones                                     |
+| expression    | scalar expressions in total form: nothing on private rows can raise |
+| function_call | scalar functions in total form                                      |
+| literal       | constants, without a cast where they stand beside their type        |
+| steps         | values and sums as integers of steps                                |
+| decimal_steps | decimals without their point, exactly                               |
+| aggregate     | exact aggregates and window functions                               |
+| render        | a tree as text                                                      |
+"""

@@ -1,0 +1,136 @@
+"""DuckDB's nodes for neutral ones: TRY, TRY_CAST, `//`, sums in HUGEINT, hash, isnan.
+
+DuckDB's aggregates widen by themselves, its text is compared byte by byte, and a TRY around an
+expression makes all that raises within it NULL: most neutral nodes become one node of DuckDB's.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from sqlglot import exp
+
+from dpsql.emit.dialect import nodes
+from dpsql.emit.dialect.duckdb.aggregate import emit_aggregate, emit_window
+from dpsql.emit.dialect.duckdb.expression import emit_expression, is_nan
+from dpsql.emit.dialect.duckdb.function_call import (
+    cast,
+    finite,
+    narrowest_cast,
+    try_,
+    try_cast,
+    unsigned,
+)
+from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
+from dpsql.emit.dialect.duckdb.steps import steps, sum_in_steps
+from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
+
+_LARGEST: Final = 10**38 - 1
+"""The largest integer of the decimals in which Arrow has those of 128 bits."""
+
+
+def lower(node: nodes.Neutral) -> exp.Expr:
+    """DuckDB's node for `node`; its parts may be neutral still."""
+    return _LOWERED[type(node)](**node.args)
+
+
+def lowered(tree: exp.Expr) -> exp.Expr:
+    """A copy of `tree` in DuckDB's nodes alone."""
+    root = exp.Paren(this=tree.copy())
+    while (node := root.find(nodes.Neutral)) is not None:
+        node.replace(lower(node))
+    own = root.this
+    own.parent = None
+    assert isinstance(own, exp.Expr)
+    return own
+
+
+def _stored_column(column: exp.Expr, kind: SqlType, *, is_saved: bool) -> exp.Expr:
+    # Arrow has no HUGEINT: a saved release's columns come in another type, and are cast back.
+    return try_cast(column, kind) if is_saved else column
+
+
+def _row_number() -> exp.Expr:
+    return exp.Window(this=exp.Anonymous(this="row_number", expressions=[]))
+
+
+def _keyed_hash(items: list[exp.Expr], below: int | None) -> exp.Expr:
+    salt = exp.Parameter(this=exp.Literal.number(str(nodes.SALT_PARAMETER)))
+    hashed = exp.Anonymous(this="hash", expressions=[*items, salt])
+    if below is None:
+        return hashed
+    return exp.BitwiseAnd(this=hashed, expression=nodes.integer(below - 1))
+
+
+def _readable_key(key: exp.Expr, kind: SqlType) -> exp.Expr:
+    match kind:
+        case Double():
+            return unsigned(finite(key), kind)
+        case Integer(bits=128, signed=signed):
+            return _between(key, -_LARGEST if signed else 0, _LARGEST, kind)
+        case Date() | Timestamp():
+            moment = dt.date if isinstance(kind, Date) else dt.datetime
+            return _between(key, moment.min, moment.max, kind)
+        case _:
+            return key
+
+
+def _between(value: exp.Expr, low: object, high: object, kind: SqlType) -> exp.Expr:
+    """`value`, NULL where it isn't between two constants of its type."""
+    first, last = (emit_literal(end, kind) for end in (low, high))
+    there = exp.Between(this=value.copy(), low=first, high=last)
+    return exp.case().when(there, value, copy=False)
+
+
+def _listed_key(key: exp.Expr, kind: SqlType) -> exp.Expr:
+    """A domain's value in its key's type, where Arrow has no such type and it comes as text.
+
+    DuckDB would convert the private side to a DECIMAL(38,0), and one key of 10^38 would fail that.
+    """
+    is_wide = isinstance(kind, Integer) and kind.bits == 128
+    return try_cast(key, kind) if is_wide or isinstance(kind, Uuid) else key
+
+
+def _wide_sum(term: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="sum", expressions=[term])
+
+
+def _quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
+    return exp.IntDiv(this=dividend, expression=divisor)
+
+
+def _wide(whole: exp.Expr) -> exp.Expr:
+    return cast(whole, "HUGEINT")
+
+
+_LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
+    nodes.Scalar: emit_expression,
+    nodes.UntypedConstant: untyped_literal,
+    nodes.StoredColumn: _stored_column,
+    nodes.RowNumber: _row_number,
+    nodes.ExactAggregate: emit_aggregate,
+    nodes.ExactWindow: emit_window,
+    nodes.Steps: steps,
+    nodes.SumInSteps: sum_in_steps,
+    nodes.WideSum: _wide_sum,
+    nodes.Quotient: _quotient,
+    nodes.Wide: _wide,
+    nodes.Narrow: narrowest_cast,
+    nodes.NullIfTooLarge: try_,
+    nodes.KeyedHash: _keyed_hash,
+    nodes.IsNaN: is_nan,
+    nodes.ReadableKey: _readable_key,
+    nodes.ListedKey: _listed_key,
+}
+"""What takes the parts of a neutral node, by their names, and gives DuckDB's node."""
+
+
+def write_neutral(node: Any, write: Callable[[exp.Expr], str]) -> str:
+    """The text of a neutral node, by that of what it becomes."""
+    return write(_LOWERED[type(node)](**node.args))
+
+
+NEUTRAL: Final = tuple(_LOWERED)
+"""All kinds of neutral nodes."""
