@@ -5,7 +5,9 @@
 | sandbox      | where SQL runs that analysts wrote, over public rows alone           |
 | engine       | what any engine offers to the layers above                           |
 | source       | where the rows are, as a small value that crosses processes          |
-| duckdb       | DuckDB, the one engine                                               |
+| opening      | which engine a source is opened with                                 |
+| duckdb       | DuckDB, which runs every statement                                   |
+| postgres     | a PostgreSQL server, whose rows are pulled into a DuckDB             |
 | read_limit   | how much of public rows is read at once                              |
 | arrow_result | rows of a result as Arrow                                            |
 | raw          | the sealed result: only `release` looks inside                       |

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.engine.fingerprint import Identity, identity
-from dpsql.engine.source import Columns, DuckDBSource
+from dpsql.engine.source import Columns, Source
 from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits
@@ -145,7 +145,7 @@ class Dataset:
 
     def _read(self) -> SchemaSnapshot:
         # Types that the file leaves out are in the source, which workers alone open.
-        def read(source: DuckDBSource) -> dict[str, Columns]:
+        def read(source: Source) -> dict[str, Columns]:
             try:
                 told = self.pool.run(ReadColumns(source), threading.Event(), _START_SECONDS)
                 return columns_of(told)

@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from dpsql.engine.engine import Engine
-from dpsql.engine.source import DuckDBSource
+from dpsql.engine.engine import Engine, Snapshot
+from dpsql.engine.source import Source
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.engine_query import BATCH_TABLE, HASH_SPACE, EngineQuery, Histogram
@@ -54,7 +54,7 @@ class Step:
 class Job:
     """All releases of one statement over one version of the data."""
 
-    source: DuckDBSource
+    source: Source
     steps: tuple[Step, ...]
 
 
@@ -71,8 +71,9 @@ def run(
     """
     try:
         tables = dict(released)
-        for step in job.steps:
-            tables[step.name] = _release(step, engine, randomness, tables)
+        with engine.snapshot() as rows:
+            for step in job.steps:
+                tables[step.name] = _release(step, rows, randomness, tables)
         return {step.name: tables[step.name] for step in job.steps}
     except ExecutionCancelled:
         failed: ExecutionFailed = ExecutionCancelled()
@@ -85,7 +86,7 @@ def run(
 
 
 def _release(
-    step: Step, engine: Engine, randomness: Randomness, released: Mapping[str, pa.Table]
+    step: Step, engine: Snapshot, randomness: Randomness, released: Mapping[str, pa.Table]
 ) -> pa.Table:
     terms = step.bounded.contributions
     if not terms.statistics and not terms.cell_choices:
@@ -119,7 +120,7 @@ def _release(
 def _integer_rows(
     query: EngineQuery | Histogram,
     batches: int,
-    engine: Engine,
+    engine: Snapshot,
     salt: str,
     tables: Mapping[str, pa.Table],
     *,

@@ -14,5 +14,6 @@
 | policy_diff              | what one policy allows that another didn't                         |
 | sidecar_columns          | the columns that a sidecar counts by, sums, or compares            |
 | randomized_response_loss | what randomised answers lose that are shown without noise          |
+| source_location          | where the rows are, as the schema names it: files, or a server     |
 | verify                   | are declared keys unique in this version of the data               |
 """

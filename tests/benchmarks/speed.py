@@ -18,7 +18,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -166,6 +166,9 @@ class _Clock:
     def __init__(self, engine: DuckDBEngine) -> None:
         self._engine = engine
         self.seconds = 0.0
+
+    def snapshot(self) -> nullcontext[_Clock]:
+        return nullcontext(self)
 
     def execute(self, *arguments: object, **named: object) -> object:
         start = time.perf_counter()

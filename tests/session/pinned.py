@@ -14,7 +14,8 @@ from dpsql.engine.sidecar.contents import _sealed as sealed
 from dpsql.plan.expression import And, Literal
 from dpsql.plan.operator import PublicStatement
 from dpsql.privacy.domain import Domain, Interval
-from dpsql.schema.model import Schema, Source
+from dpsql.schema.model import Schema
+from dpsql.schema.source_location import Source
 from dpsql.schema.sql_type import BIGINT, Array, Boolean, Uuid
 from dpsql.session.compile.compiled import CompiledRelease
 from dpsql.session.digest.canonical_digest import release_digest

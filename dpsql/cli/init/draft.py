@@ -46,7 +46,7 @@ class Draft:
     """A dataset to be; `units` are kinds that are declared elsewhere, with table and key.
 
     `origin` says what it was made from, in a comment; `sample` how many rows of each CSV file, if
-    any were read.
+    any were read. `on_server`: nothing tells the version of its data but its owner.
     """
 
     dataset: str
@@ -55,3 +55,4 @@ class Draft:
     tables: tuple[DraftTable, ...]
     units: tuple[tuple[str, str, str], ...] = ()
     sample: int | None = None
+    on_server: bool = False

@@ -1,8 +1,9 @@
-"""DuckDB, the one engine.
+"""DuckDB, the engine that runs every statement.
 
 | module              | what it does                                                          |
 | ------------------- | --------------------------------------------------------------------- |
 | engine              | the engine on DuckDB: open, lock, run, interrupt                      |
+| statement           | one SELECT on a cursor: sealed rows, or a failure that says nothing   |
 | constant_evaluation | what the engine makes of constants, without any data                  |
 | postprocessing      | DuckDB without a source, for what is computed from released tables    |
 | failure_cause       | why the engine failed, for the log of whoever runs the process        |

@@ -36,12 +36,14 @@ FROM duckdb_columns() WHERE database_name = ? AND comment IS NOT NULL
 class Declared:
     """Of one table: its primary key, and by column what it references (table.key) and comments.
 
-    The comment of the table itself is that of the column named "".
+    The comment of the table itself is that of the column named "". Of `not_null` columns a server
+    keeps each row from having none.
     """
 
     key: tuple[str, ...] | None = None
     references: Mapping[str, str] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)
+    not_null: frozenset[str] = frozenset()
 
 
 def read_declarations(database: str) -> Mapping[str, Declared]:

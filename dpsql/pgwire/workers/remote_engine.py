@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -11,10 +13,10 @@ import pyarrow as pa
 
 from dpsql.engine.arrow_result import stream
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
-from dpsql.engine.engine import Engine
+from dpsql.engine.engine import Engine, Snapshot
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
-from dpsql.engine.source import Columns, DuckDBSource
+from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, Source
 from dpsql.errors import ExecutionCancelled, InternalError
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 from dpsql.pgwire.workers.pool import Pool
@@ -49,8 +51,11 @@ Version = Callable[[Callable[[], str]], str]
 """The data's fingerprint, found by the given function unless it is known."""
 
 
-def public_part(whole: DuckDBSource, schema: Schema) -> DuckDBSource:
+def public_part(whole: Source, schema: Schema) -> Source:
     """The source with its public tables alone."""
+    if isinstance(whole, PostgresSource):
+        public = (t for t in whole.tables if isinstance(schema.tables[t.name].ownership, Public))
+        return replace(whole, tables=tuple(public))
     tables = tuple(
         table for table in whole.tables if isinstance(schema.tables[table.name].ownership, Public)
     )
@@ -64,8 +69,8 @@ class RemoteEngine:
         self,
         pool: Pool,
         schema: Schema,
-        source: DuckDBSource,
-        public: DuckDBSource,
+        source: Source,
+        public: Source,
         version: Version,
     ) -> None:
         self._pool = pool
@@ -93,6 +98,10 @@ class RemoteEngine:
         if limit is not None and reply[:1] == TOO_LARGE:
             raise limit.passed()
         return Raw(tables_of(reply)["rows"])
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Statements over public tables, one by one: jobs are carried out as a whole."""
+        return nullcontext(self)
 
     def carry_out(
         self, steps: tuple[Step, ...], released: Mapping[str, pa.Table]

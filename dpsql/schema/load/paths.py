@@ -10,9 +10,10 @@ from typing import Final
 
 import platformdirs
 
+from dpsql.engine.source import SERVER
 from dpsql.schema.load.yaml_document import Document
-from dpsql.schema.model import Source
 from dpsql.schema.qualified_name import bare
+from dpsql.schema.source_location import ServerSource, Source
 
 STATE: Final = "DPSQL_STATE"
 """The environment variable that names another folder for ledgers and their anchors."""
@@ -34,11 +35,18 @@ def check_dataset(document: Document, dataset: str) -> None:
 
 def find_source(
     document: Document, written: str, tables: Iterable[str], override: Path | None
-) -> Source:
-    """Find the DuckDB file or the folder; which of the two shows its name where it isn't there."""
+) -> Source | ServerSource:
+    """Find the DuckDB file or the folder; which of the two shows its name where it isn't there.
+
+    A PostgreSQL connection string is a server's.
+    """
     if override is None and "://" in written:
+        if written.startswith(SERVER):
+            return ServerSource(written)
         raise document.error(
-            ("source",), "not a path", "name a DuckDB file, or a folder of Parquet or CSV files"
+            ("source",),
+            "not a path",
+            "name a DuckDB file, a folder of Parquet or CSV files, or postgresql://host/database",
         )
     path = (
         document.path.parent.absolute() / Path(written).expanduser()
@@ -76,7 +84,7 @@ def ledger_path(document: Document, written: str | None, dataset: str) -> Path |
     A PostgreSQL connection string stays one.
     """
     if written is not None and "://" in written:
-        if not written.startswith(("postgresql://", "postgres://")):
+        if not written.startswith(SERVER):
             raise document.error(
                 ("ledger",), "neither a file nor PostgreSQL", "write postgresql://host/database"
             )
