@@ -63,6 +63,7 @@ def check(path: Path) -> None:
         ready = ", ".join(sorted(engines[0].sidecar_tables))
         again = "none: the file is of other data, owners or bounds; run dpsql prepare again"
         click.echo(f"prepared: {ready or again}")
+    engines[0].close()
     for line in lacking:
         click.echo(sanitize(line))
     _judge(schema, holds, rows)

@@ -25,7 +25,8 @@ FROM pg_roles AS r WHERE r.rolname = current_user
 _TABLES: Final = """
 SELECT n.nspname::text, c.relname::text, c.relkind::text, c.relpersistence = 't',
     c.relrowsecurity, c.relkind = 'r' AND p.children, p.others, p.rewritten,
-    to_regclass(format('%I.%I', n.nspname, c.relname))::oid IS NOT DISTINCT FROM c.oid,
+    coalesce(CASE WHEN has_schema_privilege(n.oid, 'USAGE')
+        THEN to_regclass(format('%I.%I', n.nspname, c.relname))::oid = c.oid END, false),
     p.estimated, has_schema_privilege(n.oid, 'USAGE'), has_table_privilege(c.oid, 'SELECT'),
     p.writes, pg_has_role(n.nspowner, 'MEMBER') OR has_schema_privilege(n.oid, 'CREATE')
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace

@@ -48,6 +48,11 @@ class ColumnReading:
     offered: str = ""
     is_key: bool = True
 
+    @property
+    def is_text_of_number(self) -> bool:
+        """Its digits come, of which the declared type takes what it has."""
+        return self.type == "DOUBLE" and self.sent == _TEXT
+
     def offer(self) -> str:
         """The name of the type for whoever declares it."""
         return self.offered or self.type

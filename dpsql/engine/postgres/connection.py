@@ -7,14 +7,16 @@ may quote rows, so that no message is made of it; a password is in none of ours.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
 from dpsql.engine.source import PostgresSource
 from dpsql.errors import ExecutionCancelled, SourceFault, SourceLocked
+
+Outcome = TypeVar("Outcome")
 
 LOCK_SECONDS: Final = 5
 """How long a table is waited for that another session has locked."""
@@ -58,8 +60,9 @@ class ServerConnection:
         self._guard = threading.Lock()
         self._running: Any = None
         self._cancelled = False
-        with self._translated("can't be reached", "check server, network, user and password"):
-            self._connection = _connect(source)
+        self._connection = self._attempt(
+            lambda: _connect(source), "can't be reached", "check server, network, user and password"
+        )
         try:
             settings = (f"set_config('{name}', '{to}', false)" for name, to in _SETTINGS.items())
             self.rows(f"SELECT {', '.join(settings)}")
@@ -90,27 +93,27 @@ class ServerConnection:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """The few rows of one of our own SELECTs."""
-        with self.stream(sql) as reader, self._translated():
-            columns = [column.to_pylist() for column in reader.read_all().columns]
-            return list(zip(*columns, strict=True))
+        with self.stream(sql) as reader:
+            table = self._attempt(reader.read_all)
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
     @contextmanager
     def stream(self, sql: str) -> Iterator[pa.RecordBatchReader]:
         """The rows of one of our own SELECTs as they come; read within `batches`."""
         with self._cursor() as cursor:
-            with self._translated():
-                cursor.execute(sql)
-                reader = cursor.fetch_record_batch()
-            yield reader
+            self._attempt(lambda: cursor.execute(sql))
+            yield self._attempt(cursor.fetch_record_batch)
 
     def batches(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         """What `reader` has, batch by batch."""
-        while True:
-            with self._translated():
-                try:
-                    batch = reader.read_next_batch()
-                except StopIteration:
-                    return
+
+        def following() -> pa.RecordBatch | None:
+            try:
+                return reader.read_next_batch()
+            except StopIteration:
+                return None
+
+        while (batch := self._attempt(following)) is not None:
             yield batch
 
     def cancel(self) -> None:
@@ -127,13 +130,12 @@ class ServerConnection:
             self._connection.close()
 
     def _run(self, sql: str) -> None:
-        with self._cursor() as cursor, self._translated():
-            cursor.execute(sql)
+        with self._cursor() as cursor:
+            self._attempt(lambda: cursor.execute(sql))
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:
-        with self._translated():
-            cursor = self._connection.cursor()
+        cursor = self._attempt(self._connection.cursor)
         try:
             with self._guard:
                 if self._cancelled:
@@ -146,14 +148,16 @@ class ServerConnection:
             with suppress(Exception):
                 cursor.close()
 
-    @contextmanager
-    def _translated(
-        self, what: str = "ended a statement", fix: str = "ask again, or see the server's log"
-    ) -> Iterator[None]:
-        """Whatever fails inside is a fault of the source, and says no more of it."""
+    def _attempt(
+        self,
+        work: Callable[[], Outcome],
+        what: str = "ended a statement",
+        fix: str = "ask again, or see the server's log",
+    ) -> Outcome:
+        """Do `work`, all of whose failures are faults of the source that say no more of them."""
         fault: SourceFault | ExecutionCancelled
         try:
-            yield
+            return work()
         except (SourceFault, ExecutionCancelled):
             raise
         except Exception as error:  # noqa: BLE001 - the driver's, Arrow's and the system's
@@ -167,8 +171,6 @@ class ServerConnection:
                 )
             else:
                 fault = SourceFault(f"{self._source} {what}", hint=fix)
-        else:
-            return
         # Out here no exception chain leads back to what the server said.
         raise fault
 

@@ -60,4 +60,7 @@ def _sources(select: exp.Select) -> Iterator[str]:
     joins: Sequence[exp.Expr] = select.args.get("joins") or ()
     for source in (first, *joins):
         if source is not None:
-            yield from (table.name.casefold() for table in source.find_all(exp.Table))
+            # A star over a subquery is over what that selects.
+            for part in source.walk(prune=lambda node: isinstance(node, exp.Subquery)):
+                if isinstance(part, exp.Table):
+                    yield part.name.casefold()

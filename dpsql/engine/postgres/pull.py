@@ -131,9 +131,9 @@ def _create_sql(table: ServerTable, columns: Sequence[PulledColumn]) -> str:
 def _item(sent: str, column: PulledColumn) -> str:
     """What doesn't fit is NULL, row by row, and never an error."""
     value = f"TRY_CAST({sent} AS {column.known.type})"
-    # Of a numeric without a scale, digits are lost on the way through a double.
-    if column.known.type == "DOUBLE" and column.declared.startswith("DECIMAL"):
-        value = sent
-    if column.declared != column.known.type:
+    if column.known.is_text_of_number:
+        # Digits would be lost on the way through a double.
+        value = f"TRY_CAST({sent} AS {column.declared})"
+    elif column.declared != column.known.type:
         value = f"TRY_CAST({value} AS {column.declared})"
     return f"{value} AS {quoted(column.name)}"
