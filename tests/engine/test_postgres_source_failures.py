@@ -210,6 +210,23 @@ def test_a_source_crosses_processes_with_its_password_and_shows_it_to_nobody(
     assert digested(other) != digested(source)
 
 
+def test_threads_have_snapshots_of_their_own(world: Database, engine: PostgresEngine) -> None:
+    counts: list[int] = []
+
+    def ask() -> None:
+        with engine.snapshot() as rows:
+            asked = (SUM, 'SELECT count(*) AS n FROM "t"', SUM)
+            counts.extend(rows.execute(sql).table["n"][0].as_py() for sql in asked)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counts == [1000] * 12
+    assert len(world.sessions()) >= 1
+
+
 def test_closing_ends_the_connection(world: Database, engine: PostgresEngine) -> None:
     engine.execute(SUM)
     engine.close()

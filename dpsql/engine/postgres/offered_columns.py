@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsql.engine.postgres.access import check_kind
-from dpsql.engine.postgres.catalog import read_tables, table_name
+from dpsql.engine.postgres.catalog import CatalogColumn, read_tables, table_name
 from dpsql.engine.postgres.column_types import offered_type
 from dpsql.engine.postgres.connection import transaction
 from dpsql.engine.source import Columns, PostgresSource
@@ -24,7 +24,13 @@ def read_catalog(source: PostgresSource) -> Mapping[str, Columns]:
         if wanted:
             check_kind(table)
     return {
-        table_name(at): tuple((c.name, offered_type(c.type)) for c in table.columns.values())
+        table_name(at): tuple((c.name, _offered(c)) for c in table.columns.values())
         for at, table in tables.items()
         if not table.has_children
     }
+
+
+def _offered(column: CatalogColumn) -> str:
+    """A type's name; what is computed when it is read may fail by a row, and has none."""
+    known = offered_type(column.type)
+    return f"PostgreSQL {column.type}, computed when it is read" if column.is_virtual else known

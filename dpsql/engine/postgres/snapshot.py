@@ -16,7 +16,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.duckdb.failure_cause import causes_logged
+from dpsql.engine.duckdb.failure_cause import cause_of, causes_logged
 from dpsql.engine.duckdb.statement import refuse_shadows, run_select, sealed_rows
 from dpsql.engine.postgres.access import check_source
 from dpsql.engine.postgres.connection import IdleConnection, ServerConnection
@@ -99,19 +99,19 @@ class ServerSnapshot:
         """Do `work`, which fails as statements fail: what DuckDB says of it is made of rows."""
         failed: Error
         try:
-            with causes_logged():
-                work()
+            work()
         except SourceFault as fault:
-            _LOG.warning("the server: %s (hint: %s)", fault.message, fault.hint)
             failed = fault
+            if not self._interrupted:
+                _LOG.warning("the server: %s (hint: %s)", fault.message, fault.hint)
         except (ExecutionCancelled, InternalError) as error:
             failed = error
         except duckdb.InterruptException:
             failed = ExecutionCancelled()
-        except (duckdb.OutOfMemoryException, MemoryError, pa.ArrowMemoryError):
-            failed = ExecutionStopped()
-        except Exception:  # noqa: BLE001 - see above
-            failed = ExecutionFailed()
+        except Exception as error:  # noqa: BLE001 - see above
+            _LOG.warning("a table can't be taken from the server: %s", cause_of(error))
+            is_full = isinstance(error, duckdb.OutOfMemoryException | MemoryError)
+            failed = ExecutionStopped() if is_full else ExecutionFailed()
         else:
             return
         raise ExecutionCancelled if self._interrupted else failed
